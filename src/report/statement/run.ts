@@ -63,7 +63,8 @@ export const runStatement: StatementShape = {
       name: "stream",
       title: "Streams",
       about:
-        "One row for each stream of a run, in records: extracted + carried in = unchanged + planned + quarantined + " +
+        "One row for each stream of a run, in records, of which each is counted whenever its customer is worked on: " +
+        "extracted + carried in = unchanged + planned (worked on) + quarantined + " +
         "deferred + rejected + skipped.",
       groupBy: "stream",
       columns: [
@@ -71,9 +72,13 @@ export const runStatement: StatementShape = {
         begun,
         { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
         counted("extracted", "Extracted", "Records that were read."),
-        counted("carried_in", "Carried in", "Records of earlier runs that still waited."),
+        counted("carried_in", "Carried in", "Records that were not read anew and whose customer was worked on."),
         counted("unchanged", "Unchanged", "Records that were as before."),
-        counted("planned", "Planned", "Records for which something was planned."),
+        counted(
+          "planned",
+          "Worked on",
+          "Records whose customer was worked on, also where nothing was planned for them.",
+        ),
         counted("quarantined", "Quarantined", "Records that could not be used."),
         counted("deferred", "Deferred", "Good records that wait for something else."),
         counted("rejected", "Rejected", "Records that a service refused."),

@@ -154,3 +154,16 @@ it("where only the order's own amount changes, no line is told of", async () => 
   const [order] = await stated(w, "orders");
   expect(order).toMatchObject({ events: 1, amount_after: "15.00", lines_amount: "14.00", verdict: "differs" });
 });
+
+it("an order that was restored before anything of it was removed needed nothing, whatever is bought later", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.cancelled", "hold");
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled nothing"]);
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled superseded", "product amended"]);
+});
