@@ -63,16 +63,15 @@ export const runStatement: StatementShape = {
       name: "stream",
       title: "Streams",
       about:
-        "One row for each stream of a run, in records, of which each is counted whenever its customer is worked on: " +
-        "extracted + carried in = unchanged + planned (worked on) + quarantined + " +
-        "deferred + rejected + skipped.",
+        "One row for each stream of a run, in records: extracted + carried in = unchanged + `planned` + quarantined + " +
+        "deferred + rejected + skipped. Where a customer is worked on, all its records are.",
       groupBy: "stream",
       columns: [
         run,
         begun,
         { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
         counted("extracted", "Extracted", "Records that were read."),
-        counted("carried_in", "Carried in", "Records that were not read anew and whose customer was worked on."),
+        counted("carried_in", "Carried in", "Records that did not change and whose customer was worked on."),
         counted("unchanged", "Unchanged", "Records that were as before."),
         counted(
           "planned",
