@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
+import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
@@ -235,7 +236,8 @@ function* held(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, vo
   for (const found of ledger.rows(query)) {
     const row = holdFacts(ledger, found);
     const ended = row.decidedAt === null ? null : { at: row.decidedAt, how: null };
-    yield { facts: { kind: "held", row }, ended };
+    const stood = whatIsAsked((statement, parameters) => ledger.all(statement, parameters), row.id, time.to);
+    yield { facts: { kind: "held", row, stood }, ended };
   }
 }
 

@@ -239,7 +239,8 @@ interface Purchase {
 }
 
 function buy(fold: Fold, form: DesiredOrder, { channelOrderId, items, licenceOrders }: Purchase): void {
-  fold.amount ??= form.amount;
+  const stands = [...fold.units.values()].some(({ products }) => products.length > 0);
+  fold.amount = stands ? (fold.amount ?? form.amount) : form.amount;
   const { assets } = buildAssets(form.instances);
   for (const asset of assets) {
     const bought: Bought = { channelOrderId, licenseOrderId: licenceOrderOf(licenceOrders, asset.licenseType) };

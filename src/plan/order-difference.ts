@@ -1,5 +1,5 @@
 import type { Money } from "../crm/model.ts";
-import { productsUnder, termsOf } from "../operation/order-standing.ts";
+import { hasProducts, productsUnder, termsOf } from "../operation/order-standing.ts";
 import type { Need } from "../operation/shape.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "../operation/order-standing.ts";
 import { changedFields, endedIn, isSame, productTerms } from "./order-terms.ts";
@@ -140,7 +140,8 @@ export function differenceOf(
     byInstance.delete(asset.id);
   }
   for (const units of byInstance.values()) for (const unit of units) endUnit(difference, unit);
-  if (wanted.assets.length > 0 && !isSame(standing.amount, wanted.amount))
+  // An order of which nothing stands costs what the form says from which it is bought.
+  if (wanted.assets.length > 0 && hasProducts(standing) && !isSame(standing.amount, wanted.amount))
     difference.price.push({ product: null, from: standing.amount, to: wanted.amount });
   difference.price = onceEach(difference.price, (item) => item.product);
   difference.wording = onceEach(difference.wording, (item) => `${item.instanceId} ${item.field}`);

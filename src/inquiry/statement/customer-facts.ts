@@ -11,7 +11,8 @@ import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { formIn } from "./corrections.ts";
 
-type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" | "first_seen" | "version"> & {
+type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" | "version"> & {
+  wanted_since: string;
   body: string | null;
   date_zones: string | null;
   branch: string | null;
@@ -24,14 +25,21 @@ type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" 
   elsewhere: number | null;
 };
 
+/** Since when this customer wants the record `r`: since the form after the last one that did not. */
+const sinceWanted = `coalesce((select min(f.from_at) from record_version f where f.stream = r.stream
+    and f.namespace = r.namespace and f.id = r.id and f.version > (select max(w.version) from record_version w
+      where w.stream = r.stream and w.namespace = r.namespace and w.id = r.id
+        and (w.body ->> '$.cancelled' = 1 or (coalesce(w.body ->> '$.customerNamespace', w.namespace),
+          w.body ->> '$.customerId') <> (r.customer_namespace, r.customer_id)))), r.first_seen)`;
+
 /** Records of a customer with the newest form of its orders and the one that each of them was placed from. */
 const recordRows = ofEachCustomer<RecordFactRow>(({ db }, { namespace, id }) => {
   const of = (
     where: ReturnType<typeof sql>,
-  ) => sql`select r.stream, r.namespace, r.id, r.source, r.first_seen, r.version,
+  ) => sql`select r.stream, r.namespace, r.id, r.source, ${sql.raw(sinceWanted)} as wanted_since, r.version,
       iif(r.stream = 'orders', v.body, null) as body, v.date_zones,
       iif(r.stream = 'customers', v.body ->> '$.branchCode', null) as branch,
-      coalesce(v.from_at, r.changed_at) as changed_at, p.channel_order_id, p.version as placed_version,
+      iif(r.state = 'absent', r.changed_at, coalesce(v.from_at, r.changed_at)) as changed_at, p.channel_order_id, p.version as placed_version,
       iif(p.version = r.version, null, b.body) as placed_body, b.date_zones as placed_zones,
       (coalesce(p.placed_for_namespace, p.customer_namespace), coalesce(p.placed_for_id, p.customer_id))
         <> (${namespace}, ${id}) as elsewhere
@@ -67,9 +75,9 @@ export function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): Cust
   return {
     branch: rows.find(({ stream }) => stream === "customers")?.branch ?? null,
     records: new Map(
-      rows.map(({ stream, source, first_seen: firstSeen, changed_at: changedAt, ...key }) => [
+      rows.map(({ stream, source, wanted_since: wantedSince, changed_at: changedAt, ...key }) => [
         stream === "customers" ? stream : `${stream} ${formatKey(key)}`,
-        { source, firstSeen, changedAt },
+        { source, wantedSince, changedAt },
       ]),
     ),
     orders: new Map(orders.map((row) => [formatKey(row), formsOf(row, steps.get(formatKey(row)) ?? [])])),

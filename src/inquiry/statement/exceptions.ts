@@ -3,6 +3,7 @@ import { formatKey } from "../../crm/keys.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
+import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
 import type { DesiredOrder } from "../../operation/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../plan/owner.ts";
 import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
@@ -161,15 +162,14 @@ const notPlacedOf = asked<RecordKey & { to: string }, OrderRow>(
    order by r.namespace, r.id`,
 );
 
-/** The orders of what a hold holds back, each once. */
-const heldOrders = ofEachCustomer<RecordKey>(({ db }, { id }) => ({
-  compile: () =>
-    sql<RecordKey>`select i.value ->> 'namespace' as namespace, i.value ->> 'id' as id
-        from hold h, json_each(h.records) i where h.question_id = ${id} and i.value ->> 'stream' = 'orders'
-      union select i.value ->> 'namespace', i.value ->> 'id' from operation o, json_each(o.records) i
-        where o.question_id = ${id} and o.state = 'held' and i.value ->> 'stream' = 'orders'
-      order by 1, 2`.compile(db),
-}));
+/** The orders of what a hold held back before a moment, each once. */
+const heldOrders = asked<{ id: string; before: string }, RecordKey>(
+  `with ${askedBefore} select i.value ->> 'namespace' as namespace, i.value ->> 'id' as id
+     from asked h, json_each(h.records) i where i.value ->> 'stream' = 'orders'
+   union select i.value ->> 'namespace', i.value ->> 'id' from asked h join operation o on o.id = h.operation_id,
+     json_each(o.records) i where i.value ->> 'stream' = 'orders'
+   order by 1, 2`,
+);
 
 /** The orders that an exception concerns, of a period that ends at `to`. */
 function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): OrderRow[] {
@@ -180,7 +180,7 @@ function concerned(ledger: ReadOnlyLedger, facts: ExceptionFacts, to: string): O
     case "by-hand":
       return ofRecord(ledger, facts.stream, facts.key, to);
     case "held":
-      return heldOrders(ledger, { namespace: "", id: facts.row.id }).flatMap((key) => theOrder(ledger, { ...key, to }));
+      return heldOrders(ledger, { id: facts.row.id, before: to }).flatMap((key) => theOrder(ledger, { ...key, to }));
     case "source-incomplete":
     case "run":
       return [];

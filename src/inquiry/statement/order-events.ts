@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { RawBuilder } from "kysely";
 import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
+import { stored } from "../../ledger/database/stored.ts";
 import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
 import { isWithin } from "./crm-dates.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
@@ -51,36 +52,29 @@ export function orderEventsIn(ledger: ReadOnlyLedger, wanted: Wanted): Generator
 
 interface OrderInPeriod extends RecordKey {
   customer: RecordKey;
-  events: number;
-  first: { number: number };
-  last: { number: number; at: string };
+  /** Numbers of its events. */
+  events: readonly number[];
+  /** When the last one was. */
+  at: string;
 }
 
 type OrderRow = RecordKey & {
   customerNamespace: string;
   customerId: string;
-  events: number;
-  first: number;
-  last: number;
+  events: string;
   at: string;
 };
 
 /** Orders with events in a period, by their key and then by customer. */
 export function* ordersWithEventsIn(ledger: ReadOnlyLedger, wanted: Wanted): Generator<OrderInPeriod, void, void> {
-  const query = sql<OrderRow>`select e.namespace, e.id, e.customerNamespace, e.customerId, count(*) as events,
-      min(e.number) as first, max(e.number) as last, max(e.at) as at
+  const query = sql<OrderRow>`select e.namespace, e.id, e.customerNamespace, e.customerId,
+      json_group_array(e.number) as events, max(e.at) as at
     from (${eventsIn(wanted)}) e where ${within(wanted.filters)}
     group by e.namespace, e.id, e.customerNamespace, e.customerId
     order by e.namespace, e.id, e.customerNamespace, e.customerId`;
   for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
-    const { namespace, id, events } = row;
-    yield {
-      namespace,
-      id,
-      events,
-      customer: { namespace: row.customerNamespace, id: row.customerId },
-      first: { number: row.first },
-      last: { number: row.last, at: row.at },
-    };
+    const { namespace, id, at } = row;
+    const customer = { namespace: row.customerNamespace, id: row.customerId };
+    yield { namespace, id, customer, events: stored<number[]>(row.events), at };
   }
 }

@@ -59,8 +59,8 @@ export interface UnitProduct {
   channelOrderId: string;
   /** Null where more than one could be meant. */
   licenceOrderId: string | null;
-  /** What the product costs in all units of its asset, as agreed last, and how many those are. */
-  line: { amount: Money | undefined; units: number };
+  /** What the product costs in all units of its asset, as agreed last. */
+  lineAmount: Money | undefined;
   /** The unit's share of that. */
   amount: Money | undefined;
 }
@@ -147,9 +147,9 @@ export class OrderLines {
     }
   }
 
-  /** What the whole order costs for a customer, as agreed last. */
+  /** What the whole order costs for a customer, as agreed last; undefined where nothing of it stands. */
   amountOf(customer: RecordKey): Money | undefined {
-    return this.#standingOf(customer).amount;
+    return this.productsOf(customer).length === 0 ? undefined : this.#standingOf(customer).amount;
   }
 
   /** What stands for a customer. */
@@ -178,11 +178,11 @@ export class OrderLines {
   }
 
   /**
-   * What a line costs is shared by as many units as the form wants, or by those that stand where they are more: so the
-   * shares of all units are what the line costs, whatever came or went.
+   * A unit brings and takes what it costs. Where the form says the same amount of the line for another quantity, it is
+   * shared by as many units as the form wants, or by those that stand where they are more.
    */
   #shareAnew({ customer, form }: HistoryStep): Moved[] {
-    const quantities = quantitiesOf(form);
+    const lines = linesIn(form);
     const units = inOrder(this.#standingOf(customer).units.values());
     const ranks = new Map<string, number>();
     const stands = new Map<string, number>();
@@ -192,18 +192,17 @@ export class OrderLines {
     for (const stood of units) {
       const latest = new Map(stood.products.map((one) => [one.product.id, one]));
       for (const [id, one] of latest) {
-        const wanted = quantities.get(id);
+        const wanted = lines.get(id);
         const rank = ranks.get(id) ?? 0;
         ranks.set(id, rank + 1);
-        if (wanted === undefined) continue;
-        const quantity = Math.max(wanted, stands.get(id) ?? 0);
-        const line = { amount: one.line.amount, units: quantity };
-        changed.set(one, { ...one, line, amount: partOf(line.amount, rank, quantity) });
+        if (wanted === undefined || difference(one.lineAmount, wanted.amount).length > 0) continue;
+        const quantity = Math.max(wanted.units, stands.get(id) ?? 0);
+        changed.set(one, { ...one, amount: partOf(one.lineAmount, rank, quantity) });
       }
       if (changed.size > 0) stood.products = stood.products.map((one) => changed.get(one) ?? one);
     }
     return [...changed].flatMap(([from, of]): Moved[] => {
-      const amounts = difference(from.amount, of.amount).filter(({ minor }) => minor !== 0);
+      const amounts = difference(from.amount, of.amount);
       return amounts.length === 0 ? [] : [{ of, units: 0, amounts }];
     });
   }
@@ -214,7 +213,7 @@ export class OrderLines {
     { items, ...bought }: Purchase & { items: readonly BoughtItem[] | undefined },
   ): Moved[] {
     const standing = this.#standingOf(customer);
-    standing.amount ??= form?.amount;
+    standing.amount = this.amountOf(customer) ?? form?.amount;
     const moved: Moved[] = [];
     const purchase = { ...bought, zones: form?.zones };
     const byInstance = items === undefined ? undefined : Map.groupBy(items, ({ instanceId }) => instanceId);
@@ -254,9 +253,9 @@ export class OrderLines {
     unit.number ??= item.number;
     const licenceOrderId = licenceOrderOf(licenceOrders, asset.licenseType);
     const bought = inside.map(({ product, packages }): UnitProduct => {
-      const line = { amount: product.amount, units: asset.quantity };
-      const amount = partOf(line.amount, index, line.units);
-      return { unit, asset, product, zones, packages, channelOrderId, licenceOrderId, line, amount };
+      const { amount: lineAmount } = product;
+      const amount = partOf(lineAmount, index, asset.quantity);
+      return { unit, asset, product, zones, packages, channelOrderId, licenceOrderId, lineAmount, amount };
     });
     stood.products.push(...bought);
     return bought.map((of) => ({ of, units: 1, amounts: of.amount === undefined ? [] : [of.amount] }));
@@ -311,13 +310,15 @@ export class OrderLines {
     const standsIn = inOrder(standing.units.values()).filter(({ products }) =>
       products.some((one) => one.product.id === id),
     );
-    const line = { amount: to ?? undefined, units: Math.max(quantitiesOf(form).get(id) ?? 0, standsIn.length) };
+    const lineAmount = to ?? undefined;
+    const units = Math.max(linesIn(form).get(id)?.units ?? 0, standsIn.length);
     const moved: Moved[] = [];
     for (const [rank, stood] of standsIn.entries()) {
       stood.products = stood.products.map((one) => {
         if (one.product.id !== id) return one;
-        const of = { ...one, line, amount: partOf(line.amount, rank, line.units) };
-        moved.push({ of, units: 0, amounts: difference(one.amount, of.amount) });
+        const of = { ...one, lineAmount, amount: partOf(lineAmount, rank, units) };
+        const amounts = difference(one.amount, of.amount);
+        if (amounts.length > 0) moved.push({ of, units: 0, amounts });
         return of;
       });
     }
@@ -370,20 +371,21 @@ function negative({ currency, minor }: Money): Money {
   return { currency, minor: minor === 0 ? 0 : -minor };
 }
 
-/** What was paid before is given back where the currency is another one now. */
+/** Empty where they are the same. What was paid before is given back where the currency is another one now. */
 function difference(from: Money | undefined, to: Money | undefined): Cost[] {
   if (from !== undefined && from.currency === to?.currency)
-    return [{ currency: to.currency, minor: minus(to.minor, from.minor) }];
+    return from.minor === to.minor ? [] : [{ currency: to.currency, minor: minus(to.minor, from.minor) }];
   return [...(from === undefined ? [] : [negative(from)]), ...(to === undefined ? [] : [to])];
 }
 
-/** How many units a form of an order wants of each product. */
-function quantitiesOf(form: DesiredOrder | undefined): ReadonlyMap<string, number> {
-  const quantities = new Map<string, number>();
-  if (form === undefined) return quantities;
+/** How many units a form of an order wants of each product, and what all of them cost. */
+function linesIn(form: DesiredOrder | undefined): ReadonlyMap<string, { units: number; amount: Money | undefined }> {
+  const lines = new Map<string, { units: number; amount: Money | undefined }>();
+  if (form === undefined) return lines;
   for (const asset of buildAssets<PrivateMarker>(form.instances).assets)
-    for (const { product } of contentsOf(asset)) quantities.set(product.id, asset.quantity);
-  return quantities;
+    for (const { product } of contentsOf(asset))
+      lines.set(product.id, { units: asset.quantity, amount: product.amount });
+  return lines;
 }
 
 /** The licence order of a type; none where a purchase has more than one of it, since nobody knows which is whose. */

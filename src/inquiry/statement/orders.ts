@@ -86,14 +86,13 @@ export function* orderLines(
 /** One row for each order and customer, by the key of the order. */
 function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Words): Generator<Row, void, void> {
   const { filters } = request;
-  for (const { first, last, events, customer, ...order } of ordersWithEventsIn(ledger, request)) {
+  for (const { events, at, customer, ...order } of ordersWithEventsIn(ledger, request)) {
     const history = orderHistory(ledger, order);
     if (history === undefined) continue;
-    const branch = words.customers.branchAt(customer, last.at);
+    const branch = words.customers.branchAt(customer, at);
     if (filters.branch !== undefined && branch !== filters.branch) continue;
-    const sums = sumsOf(history, customer, { first: first.number, last: last.number });
+    const sums = sumsOf(history, customer, events);
     if (!sums.moved.some((of) => isOfProduct(of, filters.product))) continue;
-    const after = sums.amounts.length === 0 ? undefined : sums.after;
     yield {
       crm_order: formatKey(order),
       crm_date: dateOfOrder(history.placing.form, words.dates),
@@ -101,13 +100,13 @@ function* orderRows(ledger: ReadOnlyLedger, request: StatementRequest, words: Wo
       branch,
       source: history.source,
       channel_order_id: history.placing.channelOrderId,
-      events,
+      events: sums.events,
       amount_before: sums.before?.minor ?? null,
       currency_before: sums.before?.currency ?? null,
-      amount_after: after?.minor ?? null,
-      currency: after?.currency ?? null,
+      amount_after: sums.after?.minor ?? null,
+      currency: sums.after?.currency ?? null,
       lines: sums.lines,
-      ...sumCells({ order: sums.after, products: sums.amounts, isKnown: isKnown(history, last.number) }),
+      ...sumCells({ order: sums.after, products: sums.amounts, isKnown: isKnown(history, Math.max(...events)) }),
     };
   }
 }
@@ -163,12 +162,14 @@ function isKnown({ placing, steps }: OrderHistory, last: number): boolean {
   return steps.every((step) => step.number > last || step.kind !== "bought" || step.form !== undefined);
 }
 
-/** What an order cost a customer before an event and after another one, and what stands of it then. */
+/** What an order cost a customer before the first of some events and after the last one, and what stands of it then. */
 function sumsOf(
   history: OrderHistory,
   customer: RecordKey,
-  { first, last }: { first: number; last: number },
+  numbers: readonly number[],
 ): {
+  /** How many of them moved lines. */
+  events: number;
   before: Money | undefined;
   after: Money | undefined;
   amounts: (Money | undefined)[];
@@ -177,16 +178,22 @@ function sumsOf(
 } {
   // What it costs asks for no numbers.
   const order = new OrderLines({ ...history, numberOf: () => undefined });
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   let before: Money | undefined;
+  let events = 0;
   const moved: (UnitProduct | undefined)[] = [];
   for (const change of order.changes()) {
     if (change.number < first) before = order.amountOf(customer);
-    if (change.number >= first && isSameKey(change.customer, customer))
-      moved.push(...(change.moved.length === 0 ? [undefined] : change.moved.map(({ of }) => of)));
+    if (change.number >= first && isSameKey(change.customer, customer)) {
+      const lines = linesOf(change);
+      if (lines.length > 0 && numbers.includes(change.number)) events += 1;
+      moved.push(...(lines.length === 0 ? [undefined] : lines.map(({ of }) => of)));
+    }
     if (change.number >= last) break;
   }
   const standing = order.productsOf(customer);
   return {
+    events,
     before,
     after: order.amountOf(customer),
     amounts: standing.map(({ amount }) => amount),
@@ -204,8 +211,8 @@ interface Line {
 }
 
 /** The lines that an event moved: a row for each product of each purchase, and for each currency of its price. */
-function linesOf({ moved }: OrderChange): Line[] {
-  if (moved.length === 0) return [{ of: undefined, moved: [], amount: undefined }];
+function linesOf({ event, moved }: OrderChange): Line[] {
+  if (moved.length === 0) return event === "repriced" ? [] : [{ of: undefined, moved: [], amount: undefined }];
   const groups = Map.groupBy(moved, ({ of }) =>
     JSON.stringify([of.asset.id, of.product.id, of.channelOrderId, of.licenceOrderId, of.product.nodes]),
   );
@@ -283,7 +290,8 @@ function lineCells({ of, moved, amount }: Line, seats: Seats, dates: Dates): Row
   const dateOf = (field: "limitStart" | "limitEnd"): string | null =>
     dates(product[field] ?? asset[field], zones?.[`${product[field] === undefined ? "asset" : "product"}.${field}`]);
   const units = moved.reduce((sum, one) => sum + one.units, 0);
-  const numbers = new Set(moved.flatMap((one) => one.of.unit.number ?? []));
+  const changed = moved.filter((one) => one.units !== 0);
+  const numbers = new Set((changed.length > 0 ? changed : moved).flatMap((one) => one.of.unit.number ?? []));
   return {
     channel_order_id: of.channelOrderId,
     license_order_id: of.licenceOrderId,

@@ -300,7 +300,7 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[], QuestionRow>(
         `select ${questionColumns} from question where state in ('open', 'approved') order by number`,
       ),
-    whatIsAsked: () => database.prepare<[{ id: string }]>(whatIsAskedStatement),
+    whatIsAsked: () => database.prepare<[{ id: string; before: string }]>(whatIsAskedStatement),
     openQuestion: () =>
       database.prepare(
         `insert into question (id, scope, policy, to_earn, customer_namespace, customer_id, state, created_at, of_undo)

@@ -20,6 +20,9 @@ export interface Question {
 /** With what of it is open, and why that is held. */
 export type AskedNow = Question & { explanation: string };
 
+/** After every moment. */
+const now = "~";
+
 /** Decisions by which a policy is earned: approvals of different operations that nobody rejected after that. */
 export const earningDecisions = `from decision d join hold e on e.id = d.hold_id
   where d.verdict = 'approve' and d.id = (select max(l.id) from decision l where l.hold_id = e.id)`;
@@ -33,13 +36,20 @@ export function peopleWithout(numbers: string): string {
 }
 
 /**
- * What a question is about now: what is asked while it is open, what was approved or rejected and still waits or
- * stays, and all of it once it is over.
+ * The holds that a question was about before a moment: what was asked while it was open, what was approved or rejected
+ * and still waited or stayed, and all of it once it was over.
  */
-export const whatIsAskedStatement = `with mine as (
+export const askedBefore = `was as (
+    select h.*, iif(@before = '${now}' or h.ended_at < @before, h.state, coalesce((select case d.verdict
+      when 'approve' then 'approved' when 'reject' then 'rejected' end from decision d
+      where d.hold_id = h.id and d.at < @before order by d.id desc limit 1), 'asked')) as stood
+    from hold h where h.question_id = +@id and h.asked_at < @before),
+  asked as (select * from was where coalesce(stood = (select stood from was
+    where stood in ('asked', 'approved', 'rejected') order by stood = 'asked' desc, stood limit 1), 1))`;
+
+export const whatIsAskedStatement = `with ${askedBefore}, mine as (
     select h.id, o.id as operation, h.scope, h.reason as why, o.reason, o.weight, h.removes, q.to_earn as toEarn, q.policy
-    from question q join hold h on h.question_id = q.id join operation o on o.id = h.operation_id
-    where q.id = +@id and (q.state in ('used', 'moot') or h.state = iif(q.state = 'open', 'asked', q.state))),
+    from asked h join question q on q.id = h.question_id join operation o on o.id = h.operation_id),
   seats(number) as materialized (select one.value from mine, json_each(mine.removes, '$.seats') one)
   select operation, scope, why, reason, weight, toEarn,
     iif(toEarn is null, 0,
@@ -59,12 +69,12 @@ interface AskedRow {
 }
 
 /** Runs the statement with its named parameters on a connection to the ledger. */
-export type RunsStatement = (statement: string, parameters: { id: string }) => readonly unknown[];
+export type RunsStatement = (statement: string, parameters: { id: string; before: string }) => readonly unknown[];
 
 /** So many reasons a question spells out. */
 const mostReasons = 3;
 
-/** What a question is about: its operations, the first with why each is planned, and why they are held, in the sums of now. */
+/** What a question is about, now or before a moment: its operations, the first with why each is planned, and why they are held, in the sums of now. */
 interface WhatIsAsked {
   count: number;
   explanation: string;
@@ -74,9 +84,9 @@ interface WhatIsAsked {
 /** So many operations of a question are named. */
 const mostNamed = 50;
 
-export function whatIsAsked(all: RunsStatement, id: string): WhatIsAsked {
+export function whatIsAsked(all: RunsStatement, id: string, before = now): WhatIsAsked {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the statement above says what a row is
-  const rows = all(whatIsAskedStatement, { id }) as readonly AskedRow[];
+  const rows = all(whatIsAskedStatement, { id, before }) as readonly AskedRow[];
   const [first] = rows;
   if (first === undefined) return { count: 0, explanation: "", first: [] };
   const reasons = isLimit(first.scope) ? [] : spelledOut(rows.map(({ reason }) => reason));

@@ -204,6 +204,18 @@ export interface Comparison {
 /** What the three sides of one thing come to. */
 export type Judgement = Pick<Comparison, "verdict" | "shown" | "details" | "finding">;
 
+/** What names an order: its placing, or where nothing of that stands the first purchase of which anything does. */
+export function about(
+  { key: order, crmDate, placed }: OrderCase,
+  parts: readonly Comparison[] = [],
+): Pick<Comparison, "order" | "crmDate" | "channelOrderId" | "operationId" | "at"> {
+  const standing = parts.filter(({ sent, at }) => sent && at !== undefined);
+  const isOfPlacing = standing.some(({ channelOrderId }) => channelOrderId === placed?.channelOrderId);
+  const [first] = isOfPlacing ? [] : standing.toSorted((one, other) => ((one.at ?? "") < (other.at ?? "") ? -1 : 1));
+  const { channelOrderId, operationId, at } = first ?? placed ?? {};
+  return { order, crmDate, channelOrderId, operationId, at };
+}
+
 /** Why something that the CRM wants was not sent. */
 export function whyNot(crm: CrmStanding | null): string {
   if (crm === null) return "not sent";

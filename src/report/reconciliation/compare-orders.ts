@@ -1,7 +1,7 @@
 import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
-import { isSince, notRead, sentSince, waitNote, whyNot } from "./case.ts";
+import { about, isSince, notRead, sentSince, waitNote, whyNot } from "./case.ts";
 import { isWithin } from "./tolerance.ts";
 import type {
   Agreement,
@@ -62,7 +62,7 @@ function orderSummary(order: OrderCase, parts: readonly Comparison[]): Compariso
   for (const part of parts) counted.set(part.verdict, (counted.get(part.verdict) ?? 0) + 1);
   const seen = parts.flatMap((part) => (part.seenAt === undefined || part.seenAt === null ? [] : [part.seenAt])).sort();
   return {
-    ...about(order),
+    ...about(order, parts),
     level: "order",
     verdict: parts.length === 0 ? (order.placed === null ? "missing" : "not-observable") : (worst ?? "matched"),
     inCrm: wanted,
@@ -78,16 +78,6 @@ function orderSummary(order: OrderCase, parts: readonly Comparison[]): Compariso
 
 function isWanted(order: OrderCase): boolean {
   return order.crm !== null && order.crm.state !== "absent" && !order.cancelled;
-}
-
-function about(order: OrderCase): Pick<Comparison, "order" | "crmDate" | "channelOrderId" | "operationId" | "at"> {
-  return {
-    order: order.key,
-    crmDate: order.crmDate,
-    channelOrderId: order.placed?.channelOrderId,
-    operationId: order.placed?.operationId,
-    at: order.placed?.at,
-  };
 }
 
 function boughtBy({ channelOrderId, operationId, at }: Purchase): Partial<Comparison> {

@@ -26,7 +26,8 @@ export type ExceptionFacts =
   /** `stood`: its state at the end of the period. */
   | { kind: "unknown"; row: OperationFacts; count: number | null; stood: OperationFacts["state"] }
   | { kind: "by-hand"; stream: Stream; key: RecordKey; customer: RecordKey; row: ByHandFacts }
-  | { kind: "held"; row: HoldFacts }
+  /** `stood`: what it was about at the end of the period. */
+  | { kind: "held"; row: HoldFacts; stood: Pick<HoldFacts, "count" | "explanation"> }
   | { kind: "source-incomplete"; row: ReadFacts }
   | { kind: "run"; row: RunFacts };
 
@@ -65,8 +66,8 @@ function rowOf(facts: ExceptionFacts): Row {
         since: facts.row.createdAt,
         customer: formatKey(facts.row.customer),
         code: facts.row.state,
-        reason: facts.row.explanation,
-        count: facts.row.count,
+        reason: facts.stood.explanation,
+        count: facts.stood.count,
         hold: facts.row.id,
         next: nextForHold(facts.row),
       };

@@ -17,7 +17,8 @@ export function signedAs(exception: StatedException): Signable[] {
   const { facts } = exception;
   if (facts.kind === "unknown")
     return [outcomeBlocker(facts.row), outcomeBlocker({ ...facts.row, state: facts.stood })];
-  if (facts.kind === "held") return [holdBlocker(facts.row), holdBlocker({ ...facts.row, state: "open" })];
+  if (facts.kind === "held")
+    return [holdBlocker(facts.row), holdBlocker({ ...facts.row, ...facts.stood, state: "open" })];
   const accepted = acceptedAs(exception);
   return accepted === undefined ? [] : [accepted];
 }

@@ -10,7 +10,7 @@ export function differenceKey(of: { level: string; subject: string; class: strin
 
 /**
  * Since when something is not as meant: since `verify` saw it first; of what the CRM wants and was not sent since the
- * CRM has it; of what the CRM has otherwise now since it has; else since it was sent, or seen.
+ * CRM wants it; of what the CRM has otherwise now since it has; else since it was sent, or seen.
  */
 export function openSince(row: Comparison, facts: CustomerFacts): string | null {
   if (row.verdict === "matched") return null;
@@ -18,7 +18,7 @@ export function openSince(row: Comparison, facts: CustomerFacts): string | null 
   const kept = difference === undefined ? undefined : facts.differences.get(differenceKey(difference));
   if (kept !== undefined) return kept;
   const record = recordOf(row, facts);
-  if (!row.sent && row.inCrm) return (row.at === undefined ? record?.firstSeen : record?.changedAt) ?? row.at ?? null;
+  if (!row.sent && row.inCrm) return (row.at === undefined ? record?.wantedSince : record?.changedAt) ?? row.at ?? null;
   if (row.verdict === "not-observable" || row.finding !== undefined) return row.at ?? row.seenAt ?? null;
   return (row.sent ? record?.changedAt : row.seenAt) ?? row.at ?? row.seenAt ?? null;
 }

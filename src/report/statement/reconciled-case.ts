@@ -30,10 +30,10 @@ export interface ReconciledItem {
   openSince: string | null;
 }
 
-/** A record of a customer: the source that gives it, and since when it does, in this form and at all. */
+/** A record of a customer: the source that gives it, since when the customer wants it, and since when as it is now. */
 export interface RecordFacts {
   source: string;
-  firstSeen: string;
+  wantedSince: string;
   changedAt: string;
 }
 

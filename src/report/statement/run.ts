@@ -63,17 +63,21 @@ export const runStatement: StatementShape = {
       name: "stream",
       title: "Streams",
       about:
-        "One row for each stream of a run, in records: extracted + carried in = unchanged + planned + quarantined + " +
-        "deferred + rejected + skipped.",
+        "One row for each stream of a run, in records: extracted + carried in = unchanged + `planned` + quarantined + " +
+        "deferred + rejected + skipped. Where a customer is worked on, all its records are.",
       groupBy: "stream",
       columns: [
         run,
         begun,
         { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
         counted("extracted", "Extracted", "Records that were read."),
-        counted("carried_in", "Carried in", "Records of earlier runs that still waited."),
+        counted("carried_in", "Carried in", "Records that did not change and whose customer was worked on."),
         counted("unchanged", "Unchanged", "Records that were as before."),
-        counted("planned", "Planned", "Records for which something was planned."),
+        counted(
+          "planned",
+          "Worked on",
+          "Records whose customer was worked on, also where nothing was planned for them.",
+        ),
         counted("quarantined", "Quarantined", "Records that could not be used."),
         counted("deferred", "Deferred", "Good records that wait for something else."),
         counted("rejected", "Rejected", "Records that a service refused."),

@@ -74,7 +74,6 @@ describe("the seats of an order's lines", () => {
       ["crm/O2", "placed", "Draw", 1, 0],
       // Of what was found on the platform no number is known.
       ["crm/O3", "adopted", "Old", 1, 0],
-      ["crm/O1", "repriced", "Draw", 0, 0],
       ["crm/O1", "amended", "Draw", 1, 0],
       ["crm/O1", "amended", "Plot", 1, 0],
       ["crm/O1", "amended", "Plot", 0, 0],

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { openHold } from "../../support/asking.ts";
-import type { World } from "../../support/cli.ts";
+import { openHold, unsettled } from "../../support/asking.ts";
+import type { Parsed, World } from "../../support/cli.ts";
 import type { GivenOrder } from "../../support/world/crm.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
@@ -68,6 +68,91 @@ it("an order that was cancelled, removed, restored and bought again was amended"
   amend(w, "1", { cancelled: false });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect((await told(w)).became).toEqual(["cancelled taken-away", "cancelled amended"]);
+});
+
+/** The rows of a part of the statement of orders that are of the first order. */
+async function stated(w: World, part: "lines" | "orders", period = "2026-10-01..2027-01-31"): Promise<Parsed[]> {
+  const { parts } = await w.ask("report", "orders", "--period", period, "--format", "json");
+  return parts[part].rows.filter((row: Parsed) => row.crm_order === "crm/1");
+}
+
+const whole = (count: number): Partial<GivenOrder> => ({ price: `${7 * count}.00`, ...units(count) });
+
+const linesOf = async (w: World): Promise<unknown[]> =>
+  (await stated(w, "lines"))
+    .filter(({ event }) => event !== "placed")
+    .map((row) => [row.event, row.units, row.asset_numbers.length, row.amount]);
+
+it("of an order that moved nothing had an amount before it was bought again", async () => {
+  const w = await placedOrders({ first: whole(2), staff: [] });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2" });
+  expect((await w.does("resync", "--customer", "C1")).calls).toEqual({ E5: 1 });
+  w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
+  expect((await w.run("run", "everything")).exitCode).toBe(5);
+  w.sandbox.faults.clear();
+  const customers = (await stated(w, "orders")).map((row) => [row.customer, row.events]);
+  expect(customers, "nothing happened where it was not bought").toEqual([["crm/C1", 2]]);
+  const { stdout } = await w.run("explain", "order", "1");
+  expect(stdout).not.toContain("amounts changed");
+  w.later(24);
+  const nextDay = `${new Date(w.clock.now()).toISOString().slice(0, 10)}..2027-01-31`;
+  const [purchase] = await unsettled(w);
+  await w.run("settle", purchase.id, "--not-applied", "--reason", "it is not there");
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  amend(w, "1", { customer: "C1", price: "21.00" });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const rows = (await stated(w, "orders", nextDay)).map((row) => [row.customer, row.amount_before, row.amount_after]);
+  expect(rows).toEqual([
+    ["crm/C1", null, "21.00"],
+    ["crm/C2", null, null],
+  ]);
+});
+
+it("what a quantity brings and takes costs what it costs, and nothing else is repriced", async () => {
+  const w = await placedOrders({ first: whole(4), staff: [] });
+  rule(w, "orders.ended", "apply");
+  amend(w, "1", whole(6));
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  amend(w, "1", whole(3));
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await linesOf(w)).toEqual([
+    ["amended", 2, 2, "14.00"],
+    ["ended", -1, 1, "-7.00"],
+    ["ended", -2, 2, "-14.00"],
+  ]);
+  const [order] = await stated(w, "orders");
+  expect(order).toMatchObject({ events: 3, amount_after: "21.00", lines_amount: "21.00", verdict: "agrees" });
+});
+
+it("a line of which fewer units cost the same, or more each, says so", async () => {
+  const w = await placedOrders({ first: whole(4), staff: [] });
+  rule(w, "orders.ended", "apply");
+  const priced = (count: number, price: string) => ({
+    price,
+    ...units(count),
+    products: [line("P1", "A1", { price })],
+  });
+  amend(w, "1", priced(3, "28.00"));
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  amend(w, "1", priced(2, "20.00"));
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const lines = await linesOf(w);
+  expect(lines[0]).toEqual(["ended", -1, 1, "0.00"]);
+  expect(lines.slice(1)).toEqual([
+    ["ended", -1, 1, "-9.34"],
+    ["repriced", 0, 2, "1.34"],
+  ]);
+});
+
+it("where only the order's own amount changes, no line is told of", async () => {
+  const w = await placedOrders({ first: whole(2), staff: [] });
+  amend(w, "1", { price: "15.00" });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await linesOf(w)).toEqual([]);
+  const [order] = await stated(w, "orders");
+  expect(order).toMatchObject({ events: 1, amount_after: "15.00", lines_amount: "14.00", verdict: "differs" });
 });
 
 it("an order that was restored before anything of it was removed needed nothing, whatever is bought later", async () => {

@@ -34,6 +34,7 @@ const packages = {
   fields: { id: "id", parentId: "parent", number: "id", name: "id", term },
 };
 
+const amount = { money: "price", currency: "EUR", decimals: 2 };
 const assetWhole = {
   ...asset,
   quantity: "quantity",
@@ -49,7 +50,7 @@ const productWhole = {
   limitStart: "limitStart",
   limitEnd: "limitEnd",
   transferredFrom: { orderId: "from.order", instanceId: "from.instance" },
-  amount: { money: "price", currency: "EUR", decimals: 2 },
+  amount,
   timeUnitQuantity: { path: "years", default: 1 },
   term: { template: "{years}-0-0", default: term.value },
 };
@@ -93,7 +94,8 @@ export function mappingOf(stream: Stream, format: Format = "ndjson"): JsonObject
       };
     case "orders": {
       const instances = lists(isTable(format));
-      return { id: "id", customerId: "customer", cancelled: "cancelled", placedAt: "placedAt", instances };
+      const order = { id: "id", customerId: "customer", cancelled: "cancelled", placedAt: "placedAt", instances };
+      return isTable(format) ? order : { ...order, amount };
     }
     case "staff":
       return {

@@ -91,6 +91,8 @@ export interface OrderRow {
   customer: string;
   cancelled: boolean;
   placedAt: string;
+  /** What the whole order costs, in euros. */
+  price?: string;
   assets: AssetRow[];
   packages: PackageRow[];
   products: ProductRow[];

@@ -77,11 +77,11 @@ function eventsOf(
   let from = cost.before;
   const reprice = (): void => {
     if (stood === undefined || repriced.length === 0) return;
-    const changes = repriced.flatMap((product) => shared(units, row, product, () => true));
-    tell("repriced", changes, from);
+    const changes = repriced.flatMap((product) => shared(units, row, product, () => false));
+    if (changes.length > 0) tell("repriced", changes, from);
     from = whole;
   };
-  // What ends goes at the price that it had, and what stays gets its own after that.
+  // What ends goes at the price that it had; a line that has its price still shares it anew.
   const isFirst = went.length === 0;
   if (isFirst) reprice();
   const products = isFirst
@@ -96,7 +96,8 @@ function eventsOf(
   if (went.length > 0) {
     units = units.filter((unit) => !went.includes(unit));
     const gone = went.map((unit): Change => ({ unit, came: -1, amount: -unit.share }));
-    tell("ended", [...gone, ...products.flatMap((product) => shared(units, row, product, () => false))], from);
+    const same = row.products.filter((product) => !repriced.includes(product));
+    tell("ended", [...gone, ...same.flatMap((product) => shared(units, row, product, () => false))], from);
     reprice();
   }
   return events;
@@ -203,6 +204,7 @@ function lineOf(
 ): Computed {
   const units = changes.reduce((sum, { came }) => sum + came, 0);
   const { packages } = around(event.row, product.id);
+  const moved = changes.some(({ came }) => came !== 0) ? changes.filter(({ came }) => came !== 0) : changes;
   return {
     ...named(event),
     event: event.event,
@@ -213,7 +215,7 @@ function lineOf(
     enterprise_global_id: unit.enterprise,
     license_order_id: unit.licenceOrder,
     license_type: unit.licenceType,
-    asset_numbers: [...new Set(changes.map((change) => change.unit.number))].toSorted(),
+    asset_numbers: [...new Set(moved.map((change) => change.unit.number))].toSorted(),
     package_numbers: packages.map(({ id }) => id),
     package_names: packages.map(({ name }) => name),
     product_id: product.id,

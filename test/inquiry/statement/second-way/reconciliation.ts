@@ -214,12 +214,16 @@ function wholeOrder(
     .reduce((sum, one) => sum + BigInt(String(one["sent_amount"])), 0n);
   const since = products.flatMap((one) => (typeof one["open_since"] === "string" ? [one["open_since"]] : []));
   if (isOtherMoney) since.push(changedAt(stand, row));
+  const standing = products.filter((one) => one["sent"] === true);
+  const [first] = standing.some((one) => one["channel_order_id"] === row.id)
+    ? []
+    : standing.toSorted((one, other) => (String(one["sent_at"]) < String(other["sent_at"]) ? -1 : 1));
   return {
     ...blank(stand, row.customer),
     level: "order",
     verdict: worst.find((word) => verdicts.includes(word) || (isOtherMoney && word === "different")) ?? "matched",
     ...orderCells(row),
-    channel_order_id: row.id,
+    channel_order_id: first?.["channel_order_id"] ?? row.id,
     in_crm: true,
     sent: true,
     shown: isThere,
@@ -230,7 +234,7 @@ function wholeOrder(
       ...counts.filter(([, count]) => count > 0).map(([word, count]) => `${count} ${word}`),
       ...(isOtherMoney ? ["amount: the CRM has another one than it was sent with"] : []),
     ],
-    sent_at: placed?.at ?? null,
+    sent_at: first?.["sent_at"] ?? placed?.at ?? null,
     ...opened(since.toSorted()[0] ?? null, stand),
   };
 }
