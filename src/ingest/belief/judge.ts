@@ -5,6 +5,7 @@ import type { KnownRecord } from "../../ledger/records/known-records.ts";
 import type { IngestedRecord } from "../../ledger/records/record-tables.ts";
 import { keyOfRow } from "../../ledger/records/staged-records.ts";
 import type { MappedRow, StagedRecords } from "../../ledger/records/staged-records.ts";
+import { counted } from "../../report/text.ts";
 import { limitOf } from "./guards.ts";
 import type { Doubt } from "./guards.ts";
 import { changedFields, identityOf, lineChanges, linesOf, namesAnother } from "./identities.ts";
@@ -156,7 +157,8 @@ export class ReadJudge {
       break;
     }
     if (renumbered === 0) return;
-    const message = `${renumbered} lines of ${name} are as they were, under new ids`;
+    const lines = counted(renumbered, "new line");
+    const message = `${name} has ${lines} with the terms of ${renumbered === 1 ? "a line" : "lines"} that it no longer has`;
     this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 
