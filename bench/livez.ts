@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
@@ -10,17 +11,23 @@ import type { Measuring } from "./measuring.ts";
 import { eachProgram, ofPrograms } from "./measuring.ts";
 import { makeLedger, serve } from "./served-pages.ts";
 
-/** Milliseconds until `/livez` answered, by itself and while others ask without signing in; a value for each time. */
+/**
+ * Milliseconds until `/livez` answered, by itself and while others ask without signing in, a value for each time; and
+ * how much of a core the program needs meanwhile.
+ */
 const taken = z.object({
   requests: z.string(),
   rate: z.number(),
   alone: z.array(z.number()),
   beside: z.array(z.number()),
+  cores: z.number(),
 });
 export const livezSchema = ofPrograms(z.array(taken));
 export type Livez = z.infer<typeof livezSchema>;
 
 const customers = 10_000;
+/** The name of the pages, under which people sign in. */
+const host = "crm-sync.example.com";
 const perSecond = 200;
 /** Whether it is alive is asked so often, a while apart. */
 const asked = 60;
@@ -30,8 +37,6 @@ interface Unsigned {
   path: string;
   method?: "GET" | "POST";
   headers?: Record<string, string>;
-  /** Whoever comes from this machine may see pages. */
-  isHere?: true;
 }
 
 /** What anybody can ask for: a path, and what is sent there. */
@@ -40,18 +45,19 @@ const unsigned: Readonly<Record<string, Unsigned>> = {
   "a page, and is sent to sign in": { path: "/today", headers: { accept: "text/html" } },
   "a page, with a session that nobody has": {
     path: "/today",
-    headers: { accept: "text/html", cookie: `crm-sync=${"a".repeat(64)}` },
+    headers: { accept: "text/html", cookie: `__Host-crm-sync=${"a".repeat(64)}` },
   },
   "a link to sign in that nobody made": { path: `/login/link/${"b".repeat(64)}` },
   "the form of such a link": {
     path: `/login/link/${"c".repeat(64)}`,
     method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded", cookie: `crm-sync-sign-in=${"d".repeat(64)}` },
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      cookie: `__Host-crm-sync-sign-in=${"d".repeat(64)}`,
+    },
   },
   health: { path: "/healthz" },
   "metrics, without the token": { path: "/metrics" },
-  "the page Today, from this machine": { path: "/today", isHere: true },
-  "the search, from this machine": { path: "/search?q=nobody", isHere: true },
 };
 
 /** Asks whether the program is alive, by itself and beside each kind of request, 200 of these a second. */
@@ -60,30 +66,27 @@ export async function measureLivez(measuring: Measuring, rounds: number) {
     const tell = (step: string): void => measuring.tell(`livez, ${name}: ${step}`);
     const work = join(measuring.work, `livez-${name}`);
     const configuration = await makeLedger(program, work, customers, tell);
-    const of = async (loopback: "none" | "see") =>
-      await serve(program, configuration, { CRM_SYNC__serve__access__loopback: loopback });
-    const [elsewhere, here] = [await of("none"), await of("see")];
+    const { url, child } = await serve(program, configuration, { CRM_SYNC__serve__publicUrl: `https://${host}` });
     try {
       const all: z.infer<typeof taken>[] = [];
       for (const [requests, one] of Object.entries(unsigned)) {
-        const { url } = one.isHere === true ? here : elsewhere;
         const [alone, beside]: [number[], number[]] = [[], []];
-        let done = 0;
-        let ms = 0;
+        const sum = { done: 0, seconds: 0, cpu: 0 };
         for (let round = 0; round < rounds; round += 1) {
           tell(`${requests}, ${round + 1} of ${rounds}`);
           alone.push(...(await alive(url)));
-          const flood = floodOf(url, one);
+          const [flood, cpu] = [floodOf(url, one), cpuSeconds(child)];
           beside.push(...(await alive(url)));
+          sum.cpu += cpuSeconds(child) - cpu;
           const ended = await flood.end();
-          done += ended.done;
-          ms += ended.ms;
+          sum.done += ended.done;
+          sum.seconds += ended.seconds;
         }
-        all.push({ requests, rate: (done * 1_000) / ms, alone, beside });
+        all.push({ requests, rate: sum.done / sum.seconds, alone, beside, cores: sum.cpu / sum.seconds });
       }
       return all;
     } finally {
-      for (const { child } of [elsewhere, here]) child.kill("SIGTERM");
+      child.kill("SIGTERM");
       rmSync(work, { recursive: true, force: true });
     }
   });
@@ -112,7 +115,7 @@ function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) 
   let sent = 0;
   let done = 0;
   const one = async (): Promise<void> => {
-    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers });
+    const { body } = await request(`${url}${path}`, { dispatcher: agent, method, headers: { host, ...headers } });
     await body.dump();
     done += 1;
   };
@@ -125,9 +128,9 @@ function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) 
   }, 5);
   return {
     /** How many were answered within which time. */
-    end: async (): Promise<{ done: number; ms: number }> => {
+    end: async (): Promise<{ done: number; seconds: number }> => {
       clearInterval(timer);
-      const answered = { done, ms: performance.now() - started };
+      const answered = { done, seconds: (performance.now() - started) / 1_000 };
       await agent.destroy();
       await Promise.all(open);
       return answered;
@@ -135,24 +138,34 @@ function floodOf(url: string, { path, method = "GET", headers = {} }: Unsigned) 
   };
 }
 
+/** User and system time of the program so far, in ticks of a hundredth of a second. */
+function cpuSeconds({ pid }: ChildProcess): number {
+  // Behind the name of the program, which may hold a blank.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /su, "")
+    .split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 /** The time that 99 of 100 do not reach. */
 const late = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.99)] ?? 0;
 
-/** T11: that the program answers whether it is alive, whatever others ask. */
+/** T11: that the program has time to answer whether it is alive, whatever others ask. */
 export function livezFigures(all: z.infer<typeof taken>[] = []): Figure[] {
-  return all.map(({ requests, rate, alone, beside }) =>
+  return all.map(({ requests, rate, alone, beside, cores }) =>
     judged(
       {
         target: "T11",
-        what: `/livez beside ${count(rate)} a second of ${requests}`,
+        what: `${count(rate)} a second of ${requests}`,
         figure:
-          `${median(beside).toFixed(1)} ms, late ${late(beside).toFixed(1)} ms; ` +
-          `by itself ${median(alone).toFixed(1)} and ${late(alone).toFixed(1)} ms`,
-        wanted: "≤ 5 × as long as by itself",
+          `/livez in ${median(beside).toFixed(1)} ms, late ${late(beside).toFixed(1)}; ` +
+          `by itself ${median(alone).toFixed(1)}, late ${late(alone).toFixed(1)}`,
+        // A machine that has other things to do delays both; what the program needs stays the same.
+        wanted: "≤ 0.5 × the time of a core",
       },
-      [median(beside) / median(alone)],
-      (ratio) => ratio <= 5,
+      [cores],
+      (share) => share <= 0.5,
     ),
   );
 }

@@ -1,6 +1,7 @@
 import { toInstant } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
+import type { Who } from "../base/who.ts";
 import type { EndedRead, LongRead, LongReads } from "./long-reads.ts";
 import { busyWith } from "./turns.ts";
 
@@ -38,11 +39,11 @@ export class KeptRead<T> {
   }
 
   /** Begins it, and does not wait for its end. Throws a Problem while it is in progress. */
-  begin(by: string, signal: AbortSignal): void {
+  begin(by: Who, signal: AbortSignal): void {
     const { reads, clock } = this.#deps;
     const { what } = this.#read;
     if (this.isInProgress) throw busyWith(what, "it is in progress");
-    const state: KeptState<T> = { by, startedAt: toInstant(clock.now()) };
+    const state: KeptState<T> = { by: by.name, startedAt: toInstant(clock.now()) };
     this.#state = state;
     void reads.text({ ...this.#read, by, signal }).then(
       (read) => (state.ended = { at: toInstant(clock.now()), ...this.#resultOf(read) }),

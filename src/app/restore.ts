@@ -6,7 +6,7 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import { openRegular, UnfitFile } from "../base/regular-file.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
-import { ledgerFacts, noteRestored } from "../ledger/database/backup.ts";
+import { erasedAfter, ledgerFacts, noteRestored } from "../ledger/database/backup.ts";
 import { schemaVersion } from "../ledger/database/database.ts";
 import { holdFolder } from "../ledger/database/held-folder.ts";
 import type { HeldFolder } from "../ledger/database/held-folder.ts";
@@ -36,6 +36,8 @@ export interface Restored {
   aside: string | undefined;
   /** Files of closed books that were put back. */
   books: number;
+  /** Who was erased after the backup, as far as the ledger that stood there tells: it is all there again. */
+  erased: string[];
 }
 
 /**
@@ -74,6 +76,7 @@ export async function restoreBackup(
     const at = toInstant(application.clock.now());
     if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
     flushFile(fresh);
+    const erased = erasedSince(ledgerPath, manifest);
     // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
     if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
     const aside = putAside(ledgerPath, at);
@@ -84,7 +87,7 @@ export async function restoreBackup(
       await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "books", group });
       keepReadOnly(to, group);
     }
-    return { path: ledgerPath, manifest, gap, aside, books: books.length };
+    return { path: ledgerPath, manifest, gap, aside, books: books.length, erased };
   } catch (error) {
     if (error instanceof UnfitFile) throw changed(file, error.message);
     if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
@@ -164,6 +167,15 @@ function nameOf(ledgerPath: string): string | null | undefined {
   } catch {
     // What is damaged is what a backup is for.
     return undefined;
+  }
+}
+
+function erasedSince(ledgerPath: string, { audit }: BackupManifest): string[] {
+  try {
+    return existsSync(ledgerPath) ? erasedAfter(ledgerPath, audit?.sequence ?? 0) : [];
+  } catch {
+    // What is damaged is what a backup is for.
+    return [];
   }
 }
 

@@ -1,11 +1,13 @@
 import { Problem } from "../base/errors.ts";
+import { identityKey } from "../base/who.ts";
+import type { Who } from "../base/who.ts";
 
 /** What waits for its turn. */
 export interface Wanted {
   /** In words for people: `the statement orders of 2026-10`. */
   what: string;
-  /** The name of whoever asks. */
-  by: string;
+  /** Whoever asks. */
+  by: Who;
   /** Aborted when whoever asks is gone. */
   signal?: AbortSignal | undefined;
 }
@@ -40,10 +42,11 @@ export class Turns {
 
   /** Waits for a turn, and gives what ends it. Throws a Problem where too many wait, or it waited too long. */
   async begin({ what, by, signal }: Wanted): Promise<() => void> {
-    if (this.#waiting.filter((one) => one.by === by).length >= mostWaitingOfPerson)
+    const key = identityKey(by);
+    if (this.#waiting.filter((one) => one.by === key).length >= mostWaitingOfPerson)
       throw new Problem({
         code: "reads.too-many",
-        message: `${what} was not begun: ${mostWaitingOfPerson + 1} things that ${by} asked for are not done.`,
+        message: `${what} was not begun: ${mostWaitingOfPerson + 1} things that ${by.name} asked for are not done.`,
         cure: "Wait until one of them is done.",
       });
     if (this.#waiting.length >= mostWaiting) throw busyWith(what, `${this.#waiting.length} others wait`);
@@ -64,9 +67,9 @@ export class Turns {
       };
       const go = (): void => {
         settled();
-        resolve(() => this.#end(by));
+        resolve(() => this.#end(key));
       };
-      const waiting: Waiting = { by, go };
+      const waiting: Waiting = { by: key, go };
       this.#waiting.push(waiting);
       if (signal?.aborted === true) gone();
       else signal?.addEventListener("abort", gone, { once: true });

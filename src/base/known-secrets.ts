@@ -208,8 +208,7 @@ export class KnownSecrets {
     const ranges: Range[] = [];
     for (const needle of this.#needles)
       for (let at = core.text.indexOf(needle.core); at >= 0; at = core.text.indexOf(needle.core, at + 1)) {
-        const ends = [core.at[at] ?? 0, core.at[at + needle.core.length - 1] ?? 0] as const;
-        if (needle.isNumber && isInNumber(units.text, ends)) continue;
+        if (isInNumber(units.text, [core.at[at] ?? 0, core.at[at + needle.core.length - 1] ?? 0])) continue;
         ranges.push(rangeOf(core, units, { at, length: needle.core.length, needle }));
       }
     return ranges;
@@ -236,8 +235,10 @@ export class KnownSecrets {
     const ranges: Range[] = [];
     const folded = inSmallLetters(text);
     for (const secret of this.#exact)
-      for (let at = folded.indexOf(secret); at >= 0; at = folded.indexOf(secret, at + 1))
-        ranges.push([from[at] ?? 0, to[at + secret.length - 1] ?? 0]);
+      for (let at = folded.indexOf(secret); at >= 0; at = folded.indexOf(secret, at + 1)) {
+        const last = at + secret.length - 1;
+        if (!isInNumber(folded, [at, last])) ranges.push([from[at] ?? 0, to[last] ?? 0]);
+      }
     return ranges;
   }
 }
@@ -264,7 +265,8 @@ function gramsOf(needles: readonly Needle[]): Map<string, { needle: Needle; at: 
 
 /** Whether digits are a part of a longer number, such as an id, which says nothing of a secret of digits alone. */
 function isInNumber(text: string, [first, last]: readonly [first: number, last: number]): boolean {
-  return [text[first - 1], text[last + 1]].some((sign) => sign !== undefined && /\d/u.test(sign));
+  const isDigit = (at: number): boolean => /\d/u.test(text[at] ?? "");
+  return (isDigit(first - 1) || isDigit(last + 1)) && /^\P{L}*$/u.test(text.slice(first, last + 1));
 }
 
 /** With the signs that the secret begins and ends with. */

@@ -13,8 +13,6 @@ export interface Needle {
   /** The signs before the first and behind the last of them. */
   before: string;
   after: string;
-  /** All of them are digits. */
-  isNumber: boolean;
 }
 
 /** The spellings of a secret. */
@@ -40,8 +38,7 @@ export function secretForms(secret: string): SecretForms {
 
 function needleOf(text: string): Needle {
   const [before = "", , after = ""] = /^([^A-Za-z\d]*)(.*?)([^A-Za-z\d]*)$/su.exec(text)?.slice(1) ?? [];
-  const core = coreOf({ text }).text;
-  return { core, before, after, isNumber: /^\d+$/u.test(core) };
+  return { core: coreOf({ text }).text, before, after };
 }
 
 /**

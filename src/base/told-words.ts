@@ -28,7 +28,8 @@ const vocabulary: ReadonlySet<string> = new Set(
   than that the their them then there these this time timeout timestamp to token too total trial true try two type unable
   unauthorized under undefined unexpected unique unit unknown unpaid unsupported until update updated upload url usage
   use used user username users valid validation value values version wait was wasn we were when where which while with
-  without write wrong year years you your zero zone`.split(/\s+/u),
+  without write wrong busy gateway log much offline overloaded redirect redacted scheduled sign signed temporarily
+  temporary throttled unavailable year years you your zero zone`.split(/\s+/u),
 );
 
 /** So many digits are a count or a place, and no part of somebody's number. */
@@ -47,7 +48,7 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
   const told = tokens.map((token, index) => {
     if (!isWord(token)) return token.replaceAll(/[^\s.,:;()'"[\]/=<>_-]/gu, " ");
     if (shortNumber.test(token)) return isNumber(tokens[index - 2]) || isNumber(tokens[index + 2]) ? left : token;
-    if (!ours.has(token) && !vocabulary.has(token.toLowerCase())) return left;
+    if (!ours.has(token) && !partsOf(token).every((part) => vocabulary.has(part.toLowerCase()))) return left;
     isTelling = true;
     return token;
   });
@@ -57,6 +58,18 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
     .replaceAll(/[("'[]*…(?:[^\p{L}\p{N}…]*…)*[)"'\]]*/gu, left)
     .replaceAll(/\s+/gu, " ")
     .trim();
+}
+
+/** Whether a text has the form of an error's code: a short number, or words of which one is of protocols. */
+export function isErrorCode(text: string): boolean {
+  if (!/^[\w.:-]{1,80}$/u.test(text)) return false;
+  if (/^(?:0x[0-9a-f]{1,8}|[A-Z]{0,3}-?\d{1,6})$/iu.test(text)) return true;
+  return partsOf(text).some((part) => vocabulary.has(part.toLowerCase()));
+}
+
+/** The words of a name such as `invalid_query` or `invalidQuery`. */
+function partsOf(text: string): string[] {
+  return text.split(/[_.:-]|(?<=[a-z])(?=[A-Z])/u);
 }
 
 /** The names of all members of a value: what was sent, of which somebody else's words may repeat the names. */

@@ -29,7 +29,12 @@ export function systemUser(): string {
 export type Identity = Omit<Who, "name">;
 
 export function isSamePerson(one: Identity, other: Identity): boolean {
-  return one.issuer === other.issuer && one.subject === other.subject;
+  return identityKey(one) === identityKey(other);
+}
+
+/** What is counted or kept for each person is under this. */
+export function identityKey({ issuer, subject }: Identity): string {
+  return JSON.stringify([issuer, subject]);
 }
 
 const acting = new AsyncLocalStorage<Identity | undefined>();

@@ -25,10 +25,14 @@ export const network = z.string().refine(isNetwork, {
   error: "expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8",
 });
 
+/** The address of a socket; a socket for both versions shows one of version 4 in the form of version 6. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/iu, "").replace(/%.*$/u, "");
+}
+
 /** Whether an address of a socket stands in a list of addresses and networks. */
 export function isListed(address: string, networks: readonly string[]): boolean {
-  // A socket for both versions shows an IPv4 address in this form.
-  const plain = address.replace(/^::ffff:(?=\d+\.)/iu, "").replace(/%.*$/u, "");
+  const plain = plainAddress(address);
   const version = isIP(plain);
   if (version === 0) return false;
   const list = new BlockList();

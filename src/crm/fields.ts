@@ -9,7 +9,9 @@ export const instant = z.iso.datetime({ offset: false });
 
 export const keyFields = {
   namespace: namespace.default("crm").describe("Names the CRM that gave the id; with the id it is the record's key."),
-  id: identifier.describe("The id that the CRM gave the record."),
+  id: identifier.describe(
+    "The id that the CRM gave the record. It is never erased: of a login, an e-mail address or a phone number give the `hash`.",
+  ),
 };
 
 export const customerReference = {

@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
+import { toldWords } from "../base/told-words.ts";
 import { emailAddress, internationalNumber } from "../crm/personal-data.ts";
 
 /** What stands in place of a value that must not be seen. */
@@ -259,21 +260,23 @@ export function keepable(answer: Json, textLength: number, privateValues: readon
  * digits.
  */
 export function keepableText(text: string, known: KnownSecrets, privateValues: readonly string[]): Json {
-  const excerpt = shownWords(text, known, 300, privateValues);
+  const excerpt = firstWords(text, known, 300, privateValues);
   return { unreadable: true, characters: text.length, sha256: sha256(text), excerpt };
 }
 
 /**
- * The first words of a text that somebody else wrote, for a message: on one line, without secrets, tags, addresses, long
- * digits and the given private values. Secrets are taken out before anything else: what tags or an end are taken off of
- * is no longer known for one.
+ * The first words of a text that somebody else wrote, for a message: on one line, and only what surely is of no person;
+ * `ours`: what the program asked for, of which they may repeat the words.
  */
-export function shownWords(
-  text: string,
-  known: KnownSecrets,
-  most = 300,
-  privateValues: readonly string[] = [],
-): string {
+export function shownWords(text: string, known: KnownSecrets, most: number, ours = ""): string {
+  return toldWords(firstWords(text, known, most, []), new Set(ours.match(/\w+/gu)));
+}
+
+/**
+ * The first words on one line, without secrets, tags, addresses, long digits and the given private values. Secrets are
+ * taken out before anything else: what tags or an end are taken off of is no longer known for one.
+ */
+function firstWords(text: string, known: KnownSecrets, most: number, privateValues: readonly string[]): string {
   const words = known
     .words(text.slice(0, mostCleaned))
     .slice(0, 4_096)

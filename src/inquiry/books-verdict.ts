@@ -70,7 +70,8 @@ function* saidBy({
   const words = stored<JsonObject>(body);
   if (kind === "period-closed") {
     const { closing, files } = closedSchema.parse(words);
-    const { closing: _closing, files: _files, signedOff: _signed, ...rest } = words;
+    // How it is known who closed it is said by the entry alone.
+    const { closing: _closing, files: _files, signedOff: _signed, who: _who, ...rest } = words;
     const what = `closing ${closing} of ${period}`;
     yield [what, { sequence, what, facts: canonicalJson({ ...rest, at }) }];
     for (const { name, ...file } of files)

@@ -1,5 +1,5 @@
 import type { ClockDoubt } from "../base/trusted-time.ts";
-import { counted } from "./text.ts";
+import { counted, printable } from "./text.ts";
 
 /** What is told of a backup. */
 export interface BackupFacts {
@@ -38,10 +38,11 @@ export interface RestoredFacts {
   gap: { kind: "none" } | { kind: "known"; commits: number; entries: number; at: string } | { kind: "unknown" };
   aside: string | undefined;
   books: number;
+  erased: string[];
 }
 
 /** What stands there now, what it lacks and what that means, and what to do next. */
-export function restoredLines({ path, manifest, gap, aside, books }: RestoredFacts): string[] {
+export function restoredLines({ path, manifest, gap, aside, books, erased }: RestoredFacts): string[] {
   const { audit, at } = manifest;
   const record = audit === null ? "no audit entry" : `audit entry ${audit.sequence}`;
   return [
@@ -49,6 +50,7 @@ export function restoredLines({ path, manifest, gap, aside, books }: RestoredFac
     ...(aside === undefined ? [] : [`what stood there is kept as ${aside}`]),
     ...(books === 0 ? [] : [`${counted(books, "file", "files")} of closed books put back`]),
     ...gapLines(gap),
+    ...erased.map((subject) => `  erased after it, and there again: ${printable(subject)}`),
   ];
 }
 

@@ -47,15 +47,15 @@ it("what one page shows is of one state of the ledger, whatever is written while
 
 it("pages that follow each other leave a turn to what else asks, such as whether the program is alive", async () => {
   const { dashboard } = await showing(await ran());
-  let read = 0;
+  const read = { count: 0 };
   const reads = Array.from({ length: 20 }, async () => {
     await dashboard.read(async (inquiry) => await inquiry.runs({ limit: 9 }));
-    read += 1;
+    read.count += 1;
   });
   const turns: number[] = [];
-  while (read < 20) {
+  while (read.count < 20) {
     await new Promise((done) => setImmediate(done));
-    turns.push(read);
+    turns.push(read.count);
   }
   await Promise.all(reads);
   expect(turns.filter((count) => count > 0 && count < 20).length).toBeGreaterThan(10);

@@ -51,7 +51,7 @@ describe("what takes long", () => {
     const { longReads } = pages.dashboard;
     const gone = new AbortController();
     const asked = Array.from({ length: 22 }, (_, at) =>
-      longReads.text({ what: "it", words: [], by: `person ${at}`, signal: gone.signal }).then(
+      longReads.text({ what: "it", words: [], by: { ...operator, subject: `person ${at}` }, signal: gone.signal }).then(
         ({ stdout }) => stdout,
         () => "gone",
       ),

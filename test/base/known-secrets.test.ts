@@ -71,11 +71,14 @@ it("finds a secret of few Latin letters beside letters that grow in small letter
   const known = new KnownSecrets();
   known.add("пароль12345");
   expect(known.data("İstanbul İzmir: пароль12345.")).toBe(`İstanbul İzmir: ${hiddenSecret}.`);
+  expect(known.data("пароль123456")).toBe(`${hiddenSecret}6`);
 });
 
 it("knows a secret of digits from a longer number that holds the same digits", () => {
   const known = new KnownSecrets();
   known.add("20261001");
+  known.add("4711");
+  expect([known.data("A-14711"), known.data("PIN 4711!")]).toEqual(["A-14711", `PIN ${hiddenSecret}!`]);
   const record = { id: "SO-202610010007", number: 1202610010, of: "20261001-7", "8020261001": ["C.020261001"] };
   expect(known.tree(record)).toEqual({ ...record, of: `${hiddenSecret}-7` });
   for (const text of ["key=20261001&page=2", "at%2020261001", "2026-1001", "pin20261001x", JSON.stringify(20261001)])

@@ -25,8 +25,8 @@ const sentence = /\S\s+\S+\s+\S/u;
 /** Members whose values measure the machine, its batches, or time that is cut to a whole number. */
 const measured = /(?:Ms|Seconds|[Bb]ytes|duration|elapsed|pid|age_hours|commits|keptHeads)$/u;
 
-/** Members that say how the program was started, or again what the calls and the runs say. */
-const left: ReadonlySet<string> = new Set(["header", "lastRuns", "payload", "context", "lookFor"]);
+/** Members that say how the program was started and by whom, or again what the calls and the runs say. */
+const left: ReadonlySet<string> = new Set(["header", "who", "lastRuns", "payload", "context", "lookFor"]);
 /** Members that hold what was drawn by chance. */
 const drawn: ReadonlySet<string> = new Set(["password"]);
 

@@ -131,7 +131,7 @@ const impersonal: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     manual_request: "asked_by",
     by_hand: "by",
     question: "decided_by",
-    decision: "by",
+    decision: "by who",
     assumption_met: "by",
   },
 };

@@ -22,7 +22,7 @@ describe("an error inside HTTP 200", () => {
       "of GraphQL beside an empty list",
       {},
       { errors: [{ message: "Field x", extensions: { code: "BAD" } }], items: [] },
-      '"Field x" (BAD)',
+      '"Field …" (BAD)',
     ],
     ["that is a text", {}, { error: "invalid_query", items: [] }, '"invalid_query"'],
     [
@@ -94,7 +94,7 @@ describe("an error inside HTTP 200", () => {
       body: [{ message: "No such column 'Foo'", errorCode: "INVALID_FIELD" }],
     }));
     const { outcome } = await readAll(customersOver(service.origin, {}), "customers");
-    expect(outcome.problem?.message).toContain(`answers HTTP 400: "No such column 'Foo'" (INVALID_FIELD).`);
+    expect(outcome.problem?.message).toContain(`answers HTTP 400: "No such column …" (INVALID_FIELD).`);
   });
 });
 

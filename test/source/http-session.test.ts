@@ -118,7 +118,7 @@ describe("a log-in whose answer gives a session", () => {
       const service = await startService(() => answer);
       const { outcome } = await readAll(customersOver(service.origin, {}, { auth: session }, { secrets }), "customers");
       const said = `${outcome.problem?.message} ${outcome.problem?.place} ${outcome.problem?.cure}`;
-      expect(said).toContain("No user sync with [secret hidden], ask [redacted]");
+      expect(said).toContain("No user … with [secret hidden]");
       expect(said).not.toContain(password);
       expect(service.asked).toHaveLength(1);
     }

@@ -26,7 +26,7 @@ describe("why a list could not be read is told in words", () => {
   });
 
   it("of the service itself where its answer holds no list, without what is private in them", async () => {
-    const message = "Your licence ended. Ask zqcanary@example.com or +49 170 1234567.";
+    const message = "Your licence ended. Ask Wanda Fremdling, zqcanary@example.com or +49 170 1234567.";
     for (const [body, records] of [
       [{ success: false, message }, "items"],
       [{ ok: 0, error_description: message }, "data.items"],
@@ -34,8 +34,8 @@ describe("why a list could not be read is told in words", () => {
     ] as const) {
       const problem = await problemOf({ body }, records === undefined ? {} : { records });
       expect(problem).toMatchObject({ code: "source.wrong-shape" });
-      expect(problem?.message).toMatch(/without a list at .*; it says "Your licence ended\. Ask/u);
-      expect(problem?.message).not.toMatch(/zqcanary|1234567/u);
+      expect(problem?.message).toMatch(/without a list at .*; it says "Your licence ended/u);
+      expect(problem?.message).not.toMatch(/Wanda|Fremdling|zqcanary|1234567/u);
     }
     const single = await problemOf({ body: { status: "x", message } }, { records: "one", single: true });
     expect(single?.message).toMatch(/it says "Your licence ended/u);

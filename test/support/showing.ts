@@ -1,9 +1,9 @@
 import { request } from "undici";
 import { onTestFinished } from "vitest";
 import { Application } from "../../src/app/application.ts";
-import { actingAs } from "../../src/base/who.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { Dashboard } from "../../src/app/dashboard.ts";
+import { actingAs } from "../../src/base/who.ts";
 import { createLongReads } from "../../src/app/long-reads.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import type { PageContext } from "../../src/web/page.ts";

@@ -34,7 +34,7 @@ type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_a
 
 /** Rows of the statement: orders in the order of their keys, each form after the one before it. */
 export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
-  let known: { of: string; answers: Answers; again: ChangedAgain } | undefined;
+  let known: { of: string; answers: Answers; otherwise: ToldOtherwise } | undefined;
   for (const row of ledger.rows(laterForms(ledger, request))) {
     const [before, after] = [formIn(row.before_body, row.before_zones), formIn(row.body, row.date_zones)];
     const changes = orderChanges(before, after).filter((change) => isAsked(change, { before, after }, request.filters));
@@ -43,10 +43,10 @@ export function* correctionRows(ledger: ReadOnlyLedger, request: StatementReques
     // The forms of an order come one after another, and what became of it is read once.
     if (known?.of !== of) {
       const order = { namespace: row.namespace, id: row.id };
-      known = { of, answers: answersOf(ledger, order, row), again: changedAgain(ledger, order) };
+      known = { of, answers: answersOf(ledger, order, row), otherwise: toldOtherwise(ledger, order) };
     }
     for (const change of changes) {
-      const form = { version: row.version, since: row.from_at, again: known.again(change, row.version) };
+      const form = { version: row.version, since: row.from_at, ...known.otherwise(change, row.version) };
       const became = becameOf(change, form, known.answers);
       yield correctionRow(correctionOf(ledger, row, { change, became, after }), request.period.zone);
     }
@@ -71,8 +71,8 @@ function correctionOf(
   };
 }
 
-/** The first form after a version that says the same thing of an order otherwise again. */
-type ChangedAgain = (change: OrderChange, version: number) => ChangingForm["again"];
+/** The forms before and after a version that say the same thing of an order otherwise. */
+type ToldOtherwise = (change: OrderChange, version: number) => Pick<ChangingForm, "again" | "before">;
 
 const formsOfOrder = ofEachCustomer(({ db }, order) =>
   db
@@ -84,7 +84,7 @@ const formsOfOrder = ofEachCustomer(({ db }, order) =>
     .orderBy("version"),
 );
 
-function changedAgain(ledger: ReadOnlyLedger, order: RecordKey): ChangedAgain {
+function toldOtherwise(ledger: ReadOnlyLedger, order: RecordKey): ToldOtherwise {
   const named = ({ level, item, field }: OrderChange): string => JSON.stringify([level, item, field]);
   const changes = new Map<string, { version: number; since: string }[]>();
   let before: OrderForm | undefined;
@@ -96,7 +96,13 @@ function changedAgain(ledger: ReadOnlyLedger, order: RecordKey): ChangedAgain {
     }
     before = form;
   }
-  return (change, version) => changes.get(named(change))?.find((one) => one.version > version);
+  return (change, version) => {
+    const all = changes.get(named(change)) ?? [];
+    return {
+      again: all.find((one) => one.version > version),
+      before: all.findLast((one) => one.version < version)?.since,
+    };
+  };
 }
 
 /** The order of a row, as a statement names it. */

@@ -84,6 +84,17 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
   }
 }
 
+/** Whose personal data a ledger erased after an entry of its audit record. Throws the error of SQLite as above. */
+export function erasedAfter(path: string, sequence: number): string[] {
+  const database = connect(path, { readonly: true });
+  try {
+    const subjects = "select distinct subject from audit where kind = 'erased' and sequence > ? order by subject";
+    return database.prepare<[number], string>(subjects).pluck().all(sequence);
+  } finally {
+    database.close();
+  }
+}
+
 /**
  * Has a copy that is put back say which backup it is of, so that a rebuild can tell what it lacks. `unknown`: nobody
  * knows what was done after it. One from before its ledger had a name gets the `name` of the ledger that it is put

@@ -1,3 +1,4 @@
+import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -116,12 +117,15 @@ export class ErasureTables {
 
   /** The record that values or a raw form are of, where the CRM still gives it. */
   givenRecord(ref: string): RecordOfSource | undefined {
-    return this.#statements.givenRecord.get({ ref });
+    const [, stream, key] = /^(?:raw:)?(customers|orders|staff)\/(.*)$/su.exec(ref) ?? [];
+    if (stream === undefined || key === undefined) return undefined;
+    return this.#statements.givenRecord.get({ stream, ...parseKey(key) });
   }
 
   /** Where a source gives the row of a form in quarantine. */
   givenRow(ref: string): string | undefined {
-    return this.#statements.givenRow.get(ref)?.place;
+    const start = "quarantine/";
+    return ref.startsWith(start) ? this.#statements.givenRow.get(ref.slice(start.length))?.place : undefined;
   }
 
   /** A source's place of a record may hold its key in a database, which may be anything. */
@@ -230,14 +234,13 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[RecordKey], Row<"quarantine", "raw_ref">>(`select raw_ref from quarantine where ${ofPerson}`),
     ofOthers: () => database.prepare<[], KeptOfOthers>(keptOfOthers),
     givenRecord: () =>
-      database.prepare<[{ ref: string }], RecordOfSource>(
+      database.prepare<[{ stream: string } & RecordKey], RecordOfSource>(
         `select stream, namespace, id, source from record
-         where stream || '/' || namespace || '/' || id = iif(substr(@ref, 1, 4) = 'raw:', substr(@ref, 5), @ref)
-           and state <> 'absent'`,
+         where stream = +@stream and namespace = +@namespace and id = +@id and state <> 'absent'`,
       ),
     givenRow: () =>
       database.prepare<[string], { place: string }>(
-        "select source || ' ' || place as place from quarantine where raw_ref = ? and state <> 'resolved'",
+        "select source || ' ' || place as place from quarantine where id = +? and state <> 'resolved'",
       ),
     emptyVersionPlaces: () =>
       database.prepare(

@@ -73,11 +73,13 @@ export interface ChangingForm {
   version: number;
   since: string;
   again: { version: number; since: string } | undefined;
+  /** When the form came that said it otherwise before, where that was a change too. */
+  before?: string | undefined;
 }
 
 /** What became of a change that a form of the order brought. */
 export function becameOf(change: OrderChange, form: ChangingForm, answers: Answers): Became {
-  const step = answers.steps.find((one) => answersTo(one, change, form));
+  const step = answers.steps.find((one) => answersTo(one, change, form) || isBoughtAgain(one, change, form, answers));
   if (step !== undefined) {
     const became = { priced: "repriced", bought: "amended", removed: "taken-away" } as const;
     return { became: became[step.kind], at: step.at, operationId: step.operationId, reason: null };
@@ -98,18 +100,33 @@ function isSame(one: Money | undefined, other: Money | undefined): boolean {
   return one?.currency === other?.currency && one?.minor === other?.minor;
 }
 
+/** What was cancelled and removed is bought again where the CRM wants it again. */
+function isBoughtAgain(
+  step: AnsweringStep,
+  { item, field, after }: OrderChange,
+  { version, again, before }: ChangingForm,
+  { steps }: Answers,
+): boolean {
+  if (step.kind !== "bought" || item !== null || field !== "cancelled" || after.text !== flagText(false)) return false;
+  const wasRemoved = ({ kind, at }: AnsweringStep): boolean =>
+    kind === "removed" && before !== undefined && at >= before && at <= step.at;
+  return isOfForm(step, version, again) && steps.some(wasRemoved);
+}
+
+function isOfForm({ version }: AnsweringStep, first: number, again: ChangingForm["again"]): boolean {
+  return (version ?? 0) >= first && (again === undefined || (version ?? 0) < again.version);
+}
+
 /** A step follows the form that brought the change, or a later one that leaves it so, and names what changed. */
 function answersTo(step: AnsweringStep, change: OrderChange, { version, since, again }: ChangingForm): boolean {
   const { item, asset, outermost, inside, field, after } = change;
-  const follows = (step.version ?? 0) >= version && (again === undefined || (step.version ?? 0) < again.version);
+  const follows = isOfForm(step, version, again);
   switch (step.kind) {
     case "priced":
       if (!follows || field !== "amount") return false;
       return step.items.some(({ product = null, to }) => product === item && isSame(to ?? undefined, after.amount));
     case "bought":
-      if (!follows) return false;
-      // What was cancelled and is wanted again is bought again.
-      if (item === null) return field === "cancelled" && after.text === flagText(false);
+      if (!follows || item === null) return false;
       return step.items.some(
         ({ instanceId, products = [], packages = [] }) =>
           // A package is bought with all that stands in it, and named alone.

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
-import { actingAs, isSamePerson } from "../../base/who.ts";
+import { actingAs, identityKey, isSamePerson } from "../../base/who.ts";
 import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
@@ -9,9 +9,11 @@ import { framed } from "../frame.ts";
 import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
 import { assertionReader } from "./assertion.ts";
+import type { Refused } from "./assertion.ts";
 import { limitedBody } from "./body-limit.ts";
 import { cookieOf } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
+import type { Failed } from "./failed-sign-ins.ts";
 import { isOwnOrigin, requireHost } from "./host.ts";
 import type { Person, Right } from "./person.ts";
 import { isForPeople, refuse } from "./refused.ts";
@@ -44,9 +46,9 @@ export function guard(access: Access): MiddlewareHandler<WebEnvironment>[] {
  * Says who asks before any page is reached; who is nobody gets none. A request that changes something has to show its
  * token.
  */
-export function access(deps: Access): MiddlewareHandler<WebEnvironment> {
+export function access(deps: Access, failed: Failed): MiddlewareHandler<WebEnvironment> {
   const note = notedSeldom(deps);
-  const whoAsks = askedBy(deps);
+  const whoAsks = askedBy(deps, failed);
   return async (context, next) => {
     // A browser asks for events again by itself, also where nobody sits before it.
     const byItself = context.req.header("accept") === "text/event-stream";
@@ -89,11 +91,11 @@ async function isStillIn(context: PageContext, whoAsks: WhoAsks, was: Person): P
   return isSamePerson(person, was) && person.role === was.role && person.way === was.way;
 }
 
-function askedBy(deps: Access): WhoAsks {
+function askedBy(deps: Access, failed: Failed): WhoAsks {
   const assertionOf = assertionReader(deps);
   return async (context, session) => {
     const said = await assertionOf(context);
-    if (said.kind === "refused") return { answer: () => proxyRefused(context, said.why) };
+    if (said.kind === "refused") return { answer: () => failed(context, () => proxyRefused(context, deps, said)) };
     if (said.kind === "unknown") return { answer: () => proxyUnknown(context) };
     if (said.kind === "person") {
       const { who, role } = said;
@@ -114,7 +116,10 @@ function personOf({ settings }: Access, { name, way, issuer, subject }: Who, rol
   return { name, way, issuer, subject, role, mayAskForPrivate: settings.access.private.includes(role) };
 }
 
-function proxyRefused(context: PageContext, why: string): Answer {
+/** The log says what did not hold; nothing of the assertion is repeated. */
+function proxyRefused(context: PageContext, deps: Access, { why, code, claim }: Refused): Answer {
+  const event = { event: "access.assertion", code, claim, reason: why };
+  deps.logger.warn(event, "an assertion of the reverse proxy was refused");
   return refuse(context, 403, {
     code: "proxy-refused",
     text: `Refused: ${why}.`,
@@ -187,8 +192,9 @@ function refusedPage(context: PageContext, person: Person, needed: Right): Answe
  */
 function notedSeldom(deps: Access): (person: Person, route: string) => Promise<void> {
   const last = new Map<string, number>();
-  return async ({ name, role, issuer, subject }, route) => {
-    const key = JSON.stringify([issuer, subject, route]);
+  return async (person, route) => {
+    const { name, role } = person;
+    const key = `${identityKey(person)} ${route}`;
     const now = deps.clock.monotonic();
     const before = last.get(key);
     if (before !== undefined && now - before < notedEveryMs) return;

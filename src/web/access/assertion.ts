@@ -17,10 +17,18 @@ import { isSubject, personIn } from "./person.ts";
 
 type ProxySettings = NonNullable<AccessSettings["proxy"]>;
 
+/** Why an assertion does not hold, and by which code and claim. */
+export interface Refused {
+  kind: "refused";
+  why: string;
+  code?: string;
+  claim?: string | undefined;
+}
+
 /** What the assertion of a reverse proxy comes to. */
 type Asserted =
   | { kind: "nobody" }
-  | { kind: "refused"; why: string }
+  | Refused
   /** Its keys cannot be read now. */
   | { kind: "unknown" }
   | { kind: "person"; who: Who; role: Role | undefined };
@@ -110,17 +118,15 @@ const refusals = [
   errors.JWKSMultipleMatchingKeys,
 ];
 
-/** The log says what did not hold; nothing of the assertion is repeated. */
 function notHeld(deps: Access, error: unknown): Asserted {
   const isRefusal = refusals.some((kind) => error instanceof kind);
   const code = error instanceof errors.JOSEError ? error.code : "";
   const claim = error instanceof errors.JWTClaimValidationFailed ? error.claim : undefined;
-  deps.logger.warn(
-    { event: "access.assertion", code, claim, reason: isRefusal ? code : messageOf(error) },
-    isRefusal ? "an assertion of the reverse proxy was refused" : "the keys of the reverse proxy cannot be read",
-  );
-  if (!isRefusal) return { kind: "unknown" };
-  return refusal(
-    claim === undefined ? "the assertion of the reverse proxy does not hold" : `its ${claim} does not hold`,
-  );
+  if (isRefusal) {
+    const why = claim === undefined ? "the assertion of the reverse proxy does not hold" : `its ${claim} does not hold`;
+    return { kind: "refused", why, code, claim };
+  }
+  const event = { event: "access.assertion", code, reason: messageOf(error) };
+  deps.logger.warn(event, "the keys of the reverse proxy cannot be read");
+  return { kind: "unknown" };
 }

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from "hono";
+import { identityKey } from "../../base/who.ts";
 import type { WebEnvironment } from "../page.ts";
 import { refuse } from "./refused.ts";
 
@@ -9,14 +10,14 @@ const mostAtOnce = 10;
 export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
   const inProgress = new Map<string, number>();
   return async (context, next) => {
-    const { name, way } = context.var.person;
-    const key = JSON.stringify([way, name]);
+    const { person } = context.var;
+    const key = identityKey(person);
     const count = inProgress.get(key) ?? 0;
     if (count >= mostAtOnce) {
       context.header("retry-after", "1");
       return await refuse(context, 429, {
         code: "too-many",
-        text: `${mostAtOnce} pages are being made for ${name}.`,
+        text: `${mostAtOnce} pages are being made for ${person.name}.`,
         cure: "Ask again in a second.",
       });
     }

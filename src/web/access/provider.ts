@@ -9,6 +9,7 @@ import { noRole } from "./access.ts";
 import { pathOf, signedIn } from "./begin-session.ts";
 import { cookieOf, giveCookie, takeCookie } from "./cookies.ts";
 import { proofOf } from "./csrf.ts";
+import type { Failed } from "./failed-sign-ins.ts";
 import { fetchOverAgent, timeoutMs } from "./outgoing.ts";
 import { isSubject, personIn } from "./person.ts";
 import { refuse, unusable } from "./refused.ts";
@@ -18,6 +19,8 @@ type ProviderSettings = NonNullable<AccessSettings["oidc"]>;
 
 /** How long what a provider says of itself is believed. */
 const discoveredForMs = 5 * 60_000;
+/** Anybody may ask for it as often as they like. */
+const unreachableForMs = 2_000;
 const underWayForMs = 10 * 60_000;
 
 /** A sign-in under way; the browser that began it holds it, sealed, and no other can end it. */
@@ -34,7 +37,7 @@ type UnderWay = z.output<typeof underWaySchema>;
 /**
  * Signing in at an OpenID provider: by a code, with PKCE, a state and a nonce, and an ID token whose signature holds.
  */
-export function registerProvider(routes: Routes, deps: Access): void {
+export function registerProvider(routes: Routes, deps: Access, failed: Failed): void {
   const configured = discovery(deps);
   routes.get("/login/oidc", async (context) => {
     const { oidc } = deps.settings.access;
@@ -64,7 +67,7 @@ export function registerProvider(routes: Routes, deps: Access): void {
       context.header("cache-control", "no-store");
       return context.redirect(url.href, 303);
     } catch (error) {
-      return await refusedAnswer(context, deps, error);
+      return await failed(context, () => refusedAnswer(context, deps, error));
     }
   });
   routes.get("/login/oidc/callback", async (context) => {
@@ -74,11 +77,7 @@ export function registerProvider(routes: Routes, deps: Access): void {
     takeCookie(context, "underWay");
     const [state, ...more] = new URL(context.req.url).searchParams.getAll("state");
     if (begun === undefined || begun.state !== state || more.length > 0)
-      return await refuse(context, 403, {
-        code: "sign-in-over",
-        text: "This sign-in was begun in another browser, is over, or took longer than ten minutes.",
-        cure: "Begin again at /login.",
-      });
+      return await failed(context, () => signInOver(context));
     try {
       const claims = await claimsOf(context, deps, await configured(oidc), begun);
       const { name, role } = personIn(claims, oidc);
@@ -86,7 +85,7 @@ export function registerProvider(routes: Routes, deps: Access): void {
       const who = { name, way: "oidc", issuer: oidc.issuer, subject: claims.sub } as const;
       return await signedIn(context, deps, { ...who, role, path: begun.path });
     } catch (error) {
-      return await refusedAnswer(context, deps, error);
+      return await failed(context, () => refusedAnswer(context, deps, error));
     }
   });
 }
@@ -127,9 +126,9 @@ async function claimsOf(
 
 class NoSubject extends Error {}
 
-/** The provider as it describes itself; that is asked again after a while. */
+/** The provider as it describes itself; that is asked again after a while, and once for all who wait for it. */
 function discovery(deps: Access): (oidc: ProviderSettings) => Promise<openid.Configuration> {
-  let known: { issuer: string; at: number; server: openid.ServerMetadata } | undefined;
+  let known: { issuer: string; until: number; server: Promise<openid.ServerMetadata> } | undefined;
   return async (oidc) => {
     const { issuer, clientId, clientSecret } = oidc;
     const secret = clientSecret === undefined ? undefined : deps.secret(clientSecret).trim();
@@ -143,12 +142,15 @@ function discovery(deps: Access): (oidc: ProviderSettings) => Promise<openid.Con
     const insecure = issuer.startsWith("http:") ? [openid.allowInsecureRequests] : [];
     const execute = [...insecure, openid.enableNonRepudiationChecks];
     const now = deps.clock.monotonic();
-    if (known?.issuer !== issuer || now - known.at >= discoveredForMs) {
+    if (known?.issuer !== issuer || now >= known.until) {
       const options = { execute, timeout: timeoutMs / 1_000, [openid.customFetch]: fetchOverAgent };
-      const found = await openid.discovery(new URL(issuer), clientId, metadata, authentication, options);
-      known = { issuer, at: now, server: found.serverMetadata() };
+      const found = openid.discovery(new URL(issuer), clientId, metadata, authentication, options);
+      const own = { issuer, until: Infinity, server: found.then((one) => one.serverMetadata()) };
+      const isFor = (ms: number) => () => (own.until = deps.clock.monotonic() + ms);
+      own.server.then(isFor(discoveredForMs), isFor(unreachableForMs));
+      known = own;
     }
-    const provider = new openid.Configuration(known.server, clientId, metadata, authentication);
+    const provider = new openid.Configuration(await known.server, clientId, metadata, authentication);
     provider.timeout = timeoutMs / 1_000;
     provider[openid.customFetch] = fetchOverAgent;
     for (const apply of execute) apply(provider);
@@ -158,6 +160,14 @@ function discovery(deps: Access): (oidc: ProviderSettings) => Promise<openid.Con
 
 function redirectUri({ settings }: Access): URL {
   return new URL(`${(settings.publicUrl ?? "").replace(/\/+$/u, "")}/login/oidc/callback`);
+}
+
+function signInOver(context: PageContext): Answer {
+  return refuse(context, 403, {
+    code: "sign-in-over",
+    text: "This sign-in was begun in another browser, is over, or took longer than ten minutes.",
+    cure: "Begin again at /login.",
+  });
 }
 
 function notConfigured(context: PageContext): Answer {

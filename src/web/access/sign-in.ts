@@ -7,6 +7,8 @@ import { access, foreignForm, guard, isOwnRequest, toSignIn } from "./access.ts"
 import { browserOf, pathOf, signedIn } from "./begin-session.ts";
 import { cookieOf, takeCookie } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
+import { failedSignIns } from "./failed-sign-ins.ts";
+import type { Failed } from "./failed-sign-ins.ts";
 import { registerProvider } from "./provider.ts";
 import { barePage, refuse, unusable } from "./refused.ts";
 import type { Answer } from "./refused.ts";
@@ -16,19 +18,20 @@ const token = "[0-9a-f]{64}";
 /** Adds the paths by which people sign in and out, and says who asks for every other. */
 export function behindAccess(routes: Routes, deps: Access): MiddlewareHandler<WebEnvironment> {
   for (const one of guard(deps)) routes.use(one);
-  registerSignIn(routes, deps);
-  return access(deps);
+  const failed = failedSignIns(deps);
+  registerSignIn(routes, deps, failed);
+  return access(deps, failed);
 }
 
-function registerSignIn(routes: Routes, deps: Access): void {
+function registerSignIn(routes: Routes, deps: Access, failed: Failed): void {
   for (const path of ["/login", "/login/*", "/logout"])
     routes.use(path, async (context, next) => {
       if (!context.var.place.takesCookies) return await toSignIn(context, deps);
       return await next();
     });
   routes.get("/login", (context) => signInPage(context, deps));
-  registerLink(routes, deps);
-  registerProvider(routes, deps);
+  registerLink(routes, deps, failed);
+  registerProvider(routes, deps, failed);
   routes.post("/logout", async (context) => {
     const held = cookieOf(context, "session");
     const session = held === undefined ? undefined : deps.tried(() => deps.session(held));
@@ -41,7 +44,7 @@ function registerSignIn(routes: Routes, deps: Access): void {
   });
 }
 
-function registerLink(routes: Routes, deps: Access): void {
+function registerLink(routes: Routes, deps: Access, failed: Failed): void {
   const path = `/login/link/:token{${token}}`;
   routes.get(path, (context) => {
     const csrf = browserProof(context, deps);
@@ -55,14 +58,16 @@ function registerLink(routes: Routes, deps: Access): void {
     return barePage(context, { title: "Sign in", body });
   });
   routes.post(path, async (context) => {
-    if (!(await isOurSignIn(context, deps))) return foreignForm(context);
+    if (!(await isOurSignIn(context, deps))) return await failed(context, () => foreignForm(context));
     const user = deps.tried(() => deps.sessions.useLink(context.req.param("token")));
     if (user === undefined)
-      return refuse(context, 403, {
-        code: "link-over",
-        text: "This link was used already, or is older than a minute.",
-        cure: "Run `crm-sync login` again.",
-      });
+      return await failed(context, () =>
+        refuse(context, 403, {
+          code: "link-over",
+          text: "This link was used already, or is older than a minute.",
+          cure: "Run `crm-sync login` again.",
+        }),
+      );
     const who = { name: user, way: "link", issuer: thisMachine, subject: user } as const;
     return signedIn(context, deps, { ...who, role: "decide", path: "/" });
   });

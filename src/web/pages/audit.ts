@@ -43,7 +43,7 @@ export const auditPage: Page = {
     );
     routes.get("/audit", needs("see"), async (context) => await record(context, dashboard, kept));
     routes.post("/audit/verify", needs("see"), async (context) => {
-      kept.begin(context.var.person.name, dashboard.signal);
+      kept.begin(context.var.person, dashboard.signal);
       return await record(context, dashboard, kept, { kind: "done", text: "The whole record is being verified." });
     });
     routes.get("/audit/:sequence", needs("see"), async (context) => await oneEntry(context, dashboard));

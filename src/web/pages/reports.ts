@@ -180,7 +180,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
   const { stdout, stderr } = await dashboard.longReads.text({
     what: `what stands in the way of closing ${label}`,
     words: ["--json", "report", "blockers", label],
-    by: context.var.person.name,
+    by: context.var.person,
     signal: context.req.raw.signal,
   });
   const found = countedBlockers.safeParse(parsed(stdout));
@@ -229,7 +229,8 @@ async function statement(context: PageContext, dashboard: Dashboard): Promise<Re
   const { kind = "", format = "csv", part, show } = context.req.query();
   const period = labelOf(context, dashboard);
   const asked = askedStatement(dashboard.application.config.zone, { period, kind, format, part });
-  const [by, signal] = [context.var.person.name, context.req.raw.signal];
+  const { person: by } = context.var;
+  const { signal } = context.req.raw;
   const bytes = await dashboard.longReads.bytes({ ...asked.read, by, signal });
   return download(context, { name: asked.name, bytes, isShown: show !== undefined && format === "html" });
 }

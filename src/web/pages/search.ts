@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { Dashboard } from "../../app/dashboard.ts";
 import { searchPeople } from "../../app/people-search.ts";
+import { identityKey } from "../../base/who.ts";
 import type { FoundRecord } from "../../inquiry/find.ts";
 import { isBeginning, mostFound } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
@@ -40,7 +41,7 @@ export const searchPage: Page = {
       if (!person.mayAskForPrivate) return await refuse("private");
       const text = searched((await context.req.parseBody())["q"]);
       if (text === undefined) return await notLookedFor(context);
-      const waits = await limit.count(JSON.stringify([person.issuer, person.subject]));
+      const waits = await limit.count(identityKey(person));
       if (waits !== undefined) return await tooOften(context, waits);
       const asked = { text, by: person.name };
       const found = await searchPeople(dashboard.application, (question) => dashboard.read(question), asked);

@@ -42,20 +42,23 @@ it("units whose removal was rejected cost what they cost", async () => {
   expect(await told(w)).toEqual({ amount: "14.00", became: ["quantity taken-away", "amount repriced"] });
 });
 
-it.each(["ignore", "hold"])("the amount of what stays is recorded where the removal of the rest is %s", async (word) => {
-  const of = (price: string, more: readonly string[]): Partial<GivenOrder> => ({
-    products: [line("P1", "A1", { price }), ...more.map((id) => line(id, "A1", { price: "50.00" }))],
-  });
-  const w = await placedOrders({ first: of("7.00", ["Q1"]), staff: [] });
-  rule(w, "orders.ended", word);
-  amend(w, "1", of("7.00", []));
-  await w.run("run", "everything");
-  amend(w, "1", of("9.00", []));
-  await w.run("run", "everything");
-  const { amount, became } = await told(w);
-  expect(amount).toBe("59.00");
-  expect(became).toContain("amount repriced");
-});
+it.each(["ignore", "hold"])(
+  "the amount of what stays is recorded where the removal of the rest is %s",
+  async (word) => {
+    const of = (price: string, more: readonly string[]): Partial<GivenOrder> => ({
+      products: [line("P1", "A1", { price }), ...more.map((id) => line(id, "A1", { price: "50.00" }))],
+    });
+    const w = await placedOrders({ first: of("7.00", ["Q1"]), staff: [] });
+    rule(w, "orders.ended", word);
+    amend(w, "1", of("7.00", []));
+    await w.run("run", "everything");
+    amend(w, "1", of("9.00", []));
+    await w.run("run", "everything");
+    const { amount, became } = await told(w);
+    expect(amount).toBe("59.00");
+    expect(became).toContain("amount repriced");
+  },
+);
 
 it("an order that was cancelled, removed, restored and bought again was amended", async () => {
   const w = await placedOrders({ staff: [] });
@@ -65,4 +68,17 @@ it("an order that was cancelled, removed, restored and bought again was amended"
   amend(w, "1", { cancelled: false });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect((await told(w)).became).toEqual(["cancelled taken-away", "cancelled amended"]);
+});
+
+it("an order that was restored before anything of it was removed needed nothing, whatever is bought later", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.cancelled", "hold");
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  amend(w, "1", { cancelled: false });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled nothing"]);
+  amend(w, "1", { products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")] });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled superseded", "product amended"]);
 });

@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { fetch } from "undici";
 import { expect, it } from "vitest";
 import type { World } from "../../support/cli.ts";
 import { crmSync } from "../../support/program.ts";
@@ -39,17 +40,16 @@ function plainText(html: string): string {
 async function sayings(w: World): Promise<Map<string, string>> {
   const said = new Map<string, string>();
   const records = [
-    ...w.customers.map(({ id }) => ["customer", id]),
-    ...w.orders.map(({ id }) => ["order", id]),
-    ...w.staff.map(({ id }) => ["staff", id]),
-    ["order", "nowhere"],
+    ...["C1", "C3", "C4"].map((id) => ["customer", id]),
+    ...["O5", "O7", "O8", "O9", "nowhere"].map((id) => ["order", id]),
+    ...["S1-1", "S5-1", "S9"].map((id) => ["staff", id]),
   ];
   const month = ["--period", new Date(w.clock.now()).toISOString().slice(0, 7)];
   const lines = [
     ...["everything", "verify"].map((job) => ["run", job]),
     ...records.map(([kind = "", id = ""]) => ["explain", kind, id]),
     ...["exceptions", "reconciliation", "run"].map((kind) => ["report", kind, ...month, "--format", "json"]),
-    ...["list"].map((what) => ["report", "blockers", month[1] ?? "", what].slice(0, 3)),
+    ["report", "blockers", month[1] ?? ""],
     ...["status", "plan", "alerts", "runs", "check", "assumptions"].map((word) => [word]),
     ["quarantine", "list"],
     ["settle", "list"],
@@ -79,7 +79,7 @@ async function troubled(): Promise<World> {
   return w;
 }
 
-it("prints no command that cannot be run as it is printed", { timeout: 240_000 }, async () => {
+it("prints no command that cannot be run as it is printed", { tags: "long", timeout: 600_000 }, async () => {
   const w = await troubled();
   const found = new Map<string, string>();
   for (const [where, text] of await sayings(w))

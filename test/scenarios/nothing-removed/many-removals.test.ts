@@ -56,6 +56,33 @@ it("costs as much for each customer where removals come up once others were judg
   expect((many - more) / (more - few)).toBeLessThan(1.1);
 });
 
+/** In one enterprise everybody is given a seat, and then every second one loses it: statements and calls of each run. */
+async function inOneEnterprise(people: number): Promise<number[]> {
+  const w = await seated(1, undefined, people);
+  const seats = w.staff;
+  takeAll(w);
+  await w.run("run", "everything");
+  const cost = async (): Promise<number[]> => {
+    const before = Object.values(w.sandbox.counts().calls).reduce((sum, calls) => sum + calls, 0);
+    const { statements } = await counted(async () => expect((await w.run("run", "everything")).exitCode).toBe(0));
+    return [statements, Object.values(w.sandbox.counts().calls).reduce((sum, calls) => sum + calls, 0) - before];
+  };
+  w.staff = seats;
+  w.write();
+  const granted = await cost();
+  w.staff = seats.map((person, at) => (at % 2 === 0 ? { ...person, holds: [] } : person));
+  w.write();
+  return [...granted, ...(await cost())];
+}
+
+it("costs as much for each person of an enterprise that has many", async () => {
+  const [few, more, many] = [await inOneEnterprise(8), await inOneEnterprise(24), await inOneEnterprise(40)];
+  for (const [at, cost] of many.entries()) {
+    const [before = 0, first = 0] = [more[at], few[at]];
+    expect((cost - before) / (before - first), `${few[at]}, ${more[at]}, ${cost}`).toBeLessThan(1.1);
+  }
+});
+
 it("reads as many assets of one enterprise at once as the member-center takes calls", async () => {
   const { gate, peaks } = peaksAt(lanes, "M7");
   const w = await seated(1, gate, 12);

@@ -81,8 +81,9 @@ it("a person is erased where an order, a colleague, a service and an earlier adm
   expect(await w.ask(...erase)).toMatchObject({ counts: { rawForms: 0, answers: 0 } });
 });
 
-it("what the CRM gives of somebody else with the name stays, and is said", async () => {
+it("what the CRM gives of somebody else with the name stays, and is said; so is who is back after a restore", async () => {
   const { w, write } = await named();
+  const { path } = await w.ask("backup", "--to", w.path("copies"));
   w.staff = w.staff.filter(({ id }) => id !== "S1-1");
   write();
   await w.run("run", "everything");
@@ -91,4 +92,6 @@ it("what the CRM gives of somebody else with the name stays, and is said", async
   expect(erased.stdout).toContain("the record of customers crm/C2, which the CRM gives with the name");
   expect((await w.run("explain", "customer", "C2")).stdout).toContain("adminName: (private)");
   expect((await w.does("run", "everything")).calls).toEqual({});
+  const restored = await w.run("restore", path);
+  expect(restored.stdout, restored.stderr).toContain("erased after it, and there again: staff:crm/S1-1");
 });
