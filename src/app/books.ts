@@ -3,6 +3,7 @@ import { canonicalJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
 import { programVersion } from "../base/program-version.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
@@ -205,7 +206,7 @@ export interface Printed {
 }
 
 /**
- * Writes the frozen files of a closing into a folder that is there, byte for byte, and computes their figures anew from
+ * Writes the frozen files of a closing into a folder, which it makes where there is none, byte for byte, and computes their figures anew from
  * the ledger as it was then. Without a number it is the last closing.
  */
 export async function printBooks(
@@ -219,6 +220,7 @@ export async function printBooks(
   if (closing === undefined) throw notClosed(label, number);
   const files = await inquiry.closedFiles(label, closing.closing);
   await requireAsClosed(inquiry, closing, files);
+  makePrivateFolder(folder, application.group);
   await writeFilesWhole(ofEach(frozenFiles(application), files), {
     pathOf: (name) => join(folder, name),
     what: "books",

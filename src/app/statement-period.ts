@@ -1,4 +1,5 @@
-import { parsePeriod } from "../report/statement/period.ts";
+import { toInstant } from "../base/clock.ts";
+import { parsePeriod, periodLike } from "../report/statement/period.ts";
 import type { Period } from "../report/statement/shape.ts";
 import type { Application } from "./application.ts";
 
@@ -13,4 +14,11 @@ export async function periodOf(
   const period = parsePeriod(label, application.config.zone);
   const inquiry = await application.inquiry();
   return await inquiry.joinedPeriod(period);
+}
+
+/** The months from the one in which the ledger began to this one, as a person writes them. */
+export async function monthsKnown(application: Application): Promise<string> {
+  const now = toInstant(application.clock.now());
+  const began = await (await application.inquiry()).began();
+  return [began ?? now, now].map((at) => periodLike("2026-10", at, application.config.zone)).join("..");
 }

@@ -71,7 +71,7 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .description("the frozen statements of a closed period again, byte for byte, and whether the ledger still says so")
     .argument("<period>", "the period")
     .option("--closing <number>", "which closing of it, where it was opened again (default: the last)", wholeNumber)
-    .option("--out <folder>", "the folder to write them to (default: the present one)")
+    .option("--out <folder>", "the folder to write them to, made if missing (default: the present one)")
     .addHelpText("after", example("crm-sync report print 2026-10 --out october"))
     .action((period, options) =>
       carryOut((invocation) => printCommand(invocation, period, { ...options, ...given(options) })),

@@ -82,7 +82,7 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
     output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
   if (differing > 0)
     output.line(
-      `differs: by the last reading, the platform shows ${counted(differing, "thing")} otherwise than they were sent: ` +
+      `differs: by the last reading, the platform shows ${counted(differing, "thing")} otherwise than sent: ` +
         "`crm-sync report reconciliation` lists each of them",
     );
   showClock(output, summary.clock);

@@ -150,6 +150,9 @@ function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): Mapped
   const suspect = waiting.get(formatKey(key));
   if (suspect === undefined) return row;
   const { code, message, customer, twin } = suspect;
-  const said = { field: "id", code, message, expected: "an id of its own" };
+  const said =
+    code === "line-may-have-moved"
+      ? { field: "instances", code, message, expected: "every line that it had, or that row corrected" }
+      : { field: "id", code, message, expected: "an id of its own" };
   return { rejection: { rawHash, place, key, customer, raw, twin, ...said } };
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
@@ -78,7 +79,9 @@ export async function known(
   return {
     ...base,
     candidates: stream === "customers" && current === undefined ? await candidatesOf(ledger, customer) : [],
-    observations: await observationsOf(ledger, stream, customer, base),
+    observations: (
+      await Promise.all(whereShown(customer, placed).map((whose) => observationsOf(ledger, stream, whose, base)))
+    ).flat(),
     observationRead: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
   };
 }
@@ -198,17 +201,17 @@ async function claimsOf(
   for (const claim of assets) {
     if (!isJsonObject(claim)) continue;
     const { assetNumber, instanceId } = claim;
-    if (typeof assetNumber === "string") claims.push({ claim: `asset number ${assetNumber}`, numbers: [assetNumber] });
+    if (typeof assetNumber === "string")
+      claims.push({ claim: `asset number ${assetNumber}`, numbers: [assetNumber], isEnded: false });
     if (typeof instanceId !== "string") continue;
     const fixed = await ledger.db
       .selectFrom("asset_number")
-      .select(["number", "wire_number"])
+      .select(["number", "wire_number", "ended_at"])
       .where("namespace", "=", staff.namespace)
       .where("instance_id", "=", instanceId)
       .where("customer_namespace", "=", customer.namespace)
       .where("customer_id", "=", customer.id)
       .where("fixed_at", "is not", null)
-      .where("ended_at", "is", null)
       .orderBy("unit")
       .limit(50)
       .execute();
@@ -216,13 +219,11 @@ async function claimsOf(
       (unit) => unit.namespace === staff.namespace && unit.instance_id === instanceId,
     );
     const numbers = [
-      ...fixed.map((item) => item.wire_number ?? item.number),
+      ...fixed.filter(({ ended_at }) => ended_at === null).map((item) => item.wire_number ?? item.number),
       ...renewed.map((unit) => unit.wire_number),
-    ];
-    claims.push({
-      claim: `asset instance ${instanceId}`,
-      numbers: [...new Set(numbers.filter((number) => number !== null))],
-    });
+    ].filter((number) => number !== null);
+    const isEnded = numbers.length === 0 && fixed.length > 0;
+    claims.push({ claim: `asset instance ${instanceId}`, numbers: [...new Set(numbers)], isEnded });
   }
   return claims;
 }
@@ -325,6 +326,12 @@ function assignmentFacts(row: AssignmentTable): AssignmentFacts {
     operationId: row.operation_id,
     endedBy: row.ended_by,
   };
+}
+
+/** Customers at whom the platform may show a record: an order also at those that it moved away from. */
+function whereShown(customer: RecordKey, placed: ExplainFacts["placed"]): RecordKey[] {
+  const earlier = placed.flatMap((one) => [one.customer, ...one.movedFrom.map((move) => move.customer)]);
+  return [...new Map([customer, ...earlier].map((key) => [formatKey(key), key])).values()];
 }
 
 /**

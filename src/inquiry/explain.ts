@@ -39,6 +39,7 @@ export async function explain(ledger: ReadOnlyLedger, stream: Stream, key: Recor
     quarantine: rows,
     customer: customerKey === null ? null : await customerOf(ledger, customerKey, own.newest),
     ...(await known(ledger, stream, key, customerKey)),
+    ...(record?.state === "absent" && { claims: [] }),
     operations: own,
     audit: await auditOf(ledger, stream, key, customerKey),
     dependents: stream === "customers" ? await dependentsOf(ledger, key) : [],

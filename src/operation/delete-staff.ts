@@ -99,7 +99,7 @@ export const deleteStaff: Kind<DeleteStaffShapes> = {
     why: `M5 still shows the member ${context.memberGlobalId}`,
     cure: "delete the account there first, or settle it as --not-applied: the next run plans it anew",
   }),
-  planLines: () => ["the account is deleted; nothing brings it back"],
+  planLines: () => ["deletes the account; nothing brings it back"],
   lookFor: ({ context, target }) => ({
     what: `whether the member ${context?.memberGlobalId ?? target.memberGlobalId} is deleted`,
     where: `back office of the member-center, staff of ${withinEnterprise(context)}; M5 shows them`,

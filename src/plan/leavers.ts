@@ -207,7 +207,7 @@ function deletion(
     records: [{ stream: "staff", ...staff }],
     target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" }, memberGlobalId },
     payload: {},
-    reason: `${reasonOf[why]}: the account that was made for it is deleted`,
+    reason: `${reasonOf[why]}: the account that was made for it would be deleted`,
     before: { memberGlobalId },
     after: { staff },
     policy: why,

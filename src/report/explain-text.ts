@@ -1,8 +1,8 @@
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { mostObservations, stepText } from "./explain.ts";
-import type { ExplainFacts, FieldFacts, RequestFacts, VersionFacts } from "./explain.ts";
+import { claimedNumbers, leftThere, mostObservations, stepText } from "./explain.ts";
+import type { ExplainFacts, FieldFacts, PlacedFacts, RequestFacts, VersionFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { HoldFacts, OperationFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
@@ -93,9 +93,9 @@ function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
   }
   if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
   if (record.changedRun !== null) lines.push(`ingested  by run ${record.changedRun}`);
-  for (const { claim, numbers } of facts.claims) {
-    const which = numbers.length > 1 ? `one of its numbers ${numbers.join(", ")}` : (numbers[0] ?? "no number yet");
-    lines.push(printable(`should hold ${claim} (${which})`));
+  for (const claim of facts.claims) {
+    const which = `${claim.numbers.length > 1 ? "one of its numbers " : ""}${claimedNumbers(claim)}`;
+    lines.push(printable(`should hold ${claim.claim} (${which})`));
   }
   return lines;
 }
@@ -146,17 +146,18 @@ function time({ from, to }: { from: string; to: string | null }, view: View): st
   return `${instantText(from, view)}${until(to, view)}`;
 }
 
-type PlacedFacts = ExplainFacts["placed"][number];
-
 /** Where else than for its customer an order stood, and may stand still. */
-function movedLines({ customer, products, movedFrom }: PlacedFacts, view: View): string[] {
+function movedLines(placed: PlacedFacts, view: View): string[] {
+  const { customer, products, movedFrom } = placed;
   if (movedFrom.length === 0) return [];
-  const left = movedFrom.map(({ customer: earlier, since, endedAt }) => {
+  const left = movedFrom.map((move) => {
+    const { what, since } = leftThere(placed, move);
+    const earlier = formatKey(move.customer);
     const there =
-      endedAt === null
-        ? `something of it may stand there: crm-sync explain customer ${formatKey(earlier)}`
-        : `nothing of it stands there since ${instantText(endedAt, view)}`;
-    return `  moved away from ${formatKey(earlier)} in the CRM ${instantText(since, view)}; ${there}`;
+      move.endedAt === null
+        ? `${what}: crm-sync explain customer ${earlier}`
+        : `${what}${since === undefined ? "" : ` since ${instantText(since, view)}`}`;
+    return `  moved away from ${earlier} in the CRM ${instantText(move.since, view)}; ${there}`;
   });
   const now = products === 0 ? "; nothing of it stands anywhere now" : "";
   return [`  stands for ${formatKey(customer)}${now}`, ...left];

@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { formatKey } from "../crm/keys.ts";
 import { also } from "./text.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
 
@@ -62,7 +63,7 @@ interface LinkFacts {
   to: string | null;
 }
 
-interface PlacedFacts {
+export interface PlacedFacts {
   channelOrderId: string;
   origin: "placed" | "adopted";
   version: number;
@@ -194,8 +195,11 @@ export interface ExplainFacts {
   placed: PlacedFacts[];
   numbers: NumberFacts[];
   staffLinks: StaffLinkFacts[];
-  /** What the CRM gives the person: a number, or an asset instance with the numbers that are fixed to it. */
-  claims: { claim: string; numbers: string[] }[];
+  /**
+   * What the CRM gives the person: a number, or an asset instance with the numbers that are fixed to it. `isEnded`: it had
+   * numbers, and all of them were removed. Nothing for a person who is gone from the CRM.
+   */
+  claims: { claim: string; numbers: string[]; isEnded: boolean }[];
   assignments: AssignmentFacts[];
   /** For a customer: what people asked for by hand. */
   requests: RequestFacts[];
@@ -223,6 +227,12 @@ export interface ExplainFacts {
   leftOut: { source: string; count: number }[];
 }
 
+/** The numbers of what a person should hold, or why there is none. */
+export function claimedNumbers({ numbers, isEnded }: ExplainFacts["claims"][number]): string {
+  if (numbers.length === 0) return isEnded ? "its number was removed" : "no number yet";
+  return numbers.join(", ");
+}
+
 /** Since when nothing stands any more of an order that was placed. */
 export function goneSince({ products, steps }: Pick<PlacedFacts, "products" | "steps">): string | undefined {
   return products === 0 ? steps.findLast(({ kind }) => kind === "removed")?.at : undefined;
@@ -236,6 +246,20 @@ export function boughtAgain(
   const standing = numbers.filter(({ endedAt }) => endedAt === null);
   if (standing.length === 0 || standing.some(({ fixedAt }) => fixedAt <= from)) return undefined;
   return steps.find(({ kind, at }) => kind === "bought" && standing.some(({ fixedAt }) => fixedAt <= at));
+}
+
+/** What exists of an order for a customer that it moved away from: it may have come back since. */
+export function leftThere(
+  { customer, products, steps }: PlacedFacts,
+  { customer: earlier, endedAt }: PlacedFacts["movedFrom"][number],
+): { what: string; since?: string | undefined } {
+  if (endedAt === null) return { what: "something of it may exist there" };
+  if (products === 0 || formatKey(customer) !== formatKey(earlier))
+    return { what: "nothing of it exists there", since: endedAt };
+  const back = steps.findLast(
+    ({ kind, at, ...step }) => kind === "bought" && at >= endedAt && formatKey(step.customer) === formatKey(earlier),
+  );
+  return { what: "it was bought there again", since: back?.at };
 }
 
 const mostThings = 10;

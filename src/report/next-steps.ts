@@ -219,7 +219,7 @@ function withdrawCommand(hold: string): string {
 }
 
 /** A record that looks like another one: each read judges it anew. */
-const suspectCodes = new Set(["id-names-another", "looks-like-another", "lines-renumbered", "line-may-have-moved"]);
+const suspectCodes = new Set(["id-names-another", "looks-like-another", "lines-renumbered"]);
 
 export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "code">): string {
   if (row === undefined) return "crm-sync quarantine list";
@@ -228,12 +228,17 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   if (row.code === "claimed-twice")
     return "let one source alone claim the record, or give each source a namespace of its own";
   if (row.code === "duplicate-id") return "let the source give each id once; the next complete read takes it up";
+  if (row.code === "line-may-have-moved")
+    return (
+      `correct in the CRM the row that crm-sync quarantine show ${row.id} names; where the order is right, ` +
+      `crm-sync quarantine retry ${row.id} takes it as it is`
+    );
   if (suspectCodes.has(row.code))
     return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it as it is`;
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
   if (row.code === "unlisted-word")
     return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";
-  return `correct the record in the CRM, or the mapping; or as it is: crm-sync quarantine retry ${row.id}`;
+  return `correct the record in the CRM; or correct the mapping, then crm-sync quarantine retry ${row.id}`;
 }
 
 /** What a run does about an operation whose outcome is unknown. */

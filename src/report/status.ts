@@ -262,7 +262,7 @@ function tableLines(table: string | undefined): string[] {
 function takenLines(taken: readonly TakenFacts[]): string[] {
   return taken.map(
     ({ thing, within, count, allowed }) =>
-      `taken     ${count} ${thing} within ${within === "day" ? "24 hours" : "7 days"}, of ${allowed} that need no approval` +
+      `taken     ${counted(count, thing.slice(0, -1))} within ${within === "day" ? "24 hours" : "7 days"}, of ${allowed} that need no approval` +
       (thing === "products" ? ` (${productsCounted})` : ""),
   );
 }

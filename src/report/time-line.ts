@@ -1,6 +1,6 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { stepText } from "./explain.ts";
+import { leftThere, stepText } from "./explain.ts";
 import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import type { AttemptFacts, AuditFacts, OperationFacts } from "./facts.ts";
 import { pagePath } from "./page-links.ts";
@@ -169,7 +169,7 @@ function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
     ...span(order, `the order is ${order.origin} as ${order.channelOrderId}`),
     ...order.movedFrom.map((move) =>
       entry(move.since, "crm", `the order moved away from ${recordName("customers", move.customer)}`, {
-        details: [move.endedAt === null ? "something of it may stand there" : "nothing of it stands there any more"],
+        details: [leftThere(order, move).what],
         links: [{ path: pagePath.customer(move.customer.namespace, move.customer.id), text: "that customer" }],
       }),
     ),

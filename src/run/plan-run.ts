@@ -11,6 +11,7 @@ import type { StateChange } from "../operation/state.ts";
 import { isUnread } from "../plan/input.ts";
 import type { PlanOptions } from "../plan/options.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
+import { quarantineBlock } from "../plan/revokes.ts";
 import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { decidedOn } from "../plan/decided.ts";
@@ -22,6 +23,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "../ingest/source-reading.ts";
 import { TrustedClock } from "./trusted-clock.ts";
+import { lacksSeats, mootHolds } from "./unwanted.ts";
 import { pendingCustomers } from "./work-queue.ts";
 import type { StreamTally } from "../ingest/tally.ts";
 
@@ -33,8 +35,11 @@ export interface Unplanned {
   of?: Failure["of"];
 }
 
-/** A customer's plan, with what limits and policies may hold of it; or why there is none now. */
-export type Planned = ({ plan: CustomerPlan; unread: boolean } & WaitsInPlan) | Unplanned;
+/**
+ * A customer's plan, with what limits and policies may hold of it, and the holds that nothing planned needs any more; or
+ * why there is none now.
+ */
+export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {
   run: string;
@@ -49,7 +54,7 @@ export interface PlanSummary {
   defects: number;
   sources: StreamTally[];
   exitCode: ExitCode;
-  /** What waits for approval when the plan ends, held by runs before. */
+  /** What waits for approval when the plan ends, held by runs before, and what this plan still wants of it. */
   held: WaitingHold[];
   /** How many operations stay undone because a person rejected them. */
   rejected: number;
@@ -95,6 +100,7 @@ export async function planRun(
   };
   let looked = 0;
   const gated: WaitsInPlan[] = [];
+  const moot = new Set<string>();
   let failure: { error: unknown } | undefined;
   try {
     await reading.read();
@@ -109,6 +115,7 @@ export async function planRun(
       for (const item of planned) {
         await note(deps, summary, item);
         emit(item);
+        if ("plan" in item) for (const hold of item.moot) moot.add(hold);
         if ("plan" in item && item.takings.length + item.asked.size > 0)
           gated.push({ takings: item.takings, asked: item.asked });
         deps.progress("planning", (looked += 1), undefined);
@@ -119,7 +126,7 @@ export async function planRun(
     const held = await heldOfPlans({ ...deps, time, limits: request.limits.taking }, gated);
     summary.heldOperations = held.size;
     await save(run, held);
-    summary.held = await waitingHolds(deps);
+    summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));
     summary.rejected = await ledger.decisions.rejected();
     summary.open = await ledger.records.open(scopeOf(deps, request));
     const open = await ledger.journal.open();
@@ -188,12 +195,17 @@ async function planOne(
     const changes: StateChange[] = [];
     for (let round = 0; round < maxRounds.idle; round += 1) {
       const planned = await planning.plan();
-      if (planned.kind === "planned")
-        return {
-          plan: { ...planned.plan, changes },
-          ...(await waitsIn(deps, knows, planned.plan, { ofUndo: false })),
-          unread: isUnread(planning.observed),
-        };
+      if (planned.kind === "planned") {
+        const { plan } = planned;
+        const { observed } = planning;
+        if ((await lacksSeats(deps.ledger, { plan, observed })) && planning.readsPeople()) continue;
+        const loaded = knows.held ?? (await knows.loaded());
+        const isBelieved = options.takingBlocked === undefined && quarantineBlock(loaded) === undefined;
+        const finished = { plan, observed, delivered: new Set<string>(), isBelieved };
+        const waits = await waitsIn(deps, knows, plan, { ofUndo: false });
+        const moot = await mootHolds(deps.ledger, finished, waits.takings);
+        return { plan: { ...plan, changes }, ...waits, unread: isUnread(observed), moot };
+      }
       if (planned.kind === "awaits") return { customer, code: customersNotShown, reason: planned.reason };
       changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
     }

@@ -1,3 +1,4 @@
+import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -5,6 +6,7 @@ import { kindOf } from "../operation/registry.ts";
 import type { OperationKind } from "../operation/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Observed } from "../plan/input.ts";
+import type { Taking } from "../plan/limits.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 
 /** An attempt that came to its end. */
@@ -28,23 +30,51 @@ interface Held {
   changed: boolean;
 }
 
-/**
- * Ends what is held, approved or rejected and that nobody wants any more, where the plan can be believed. What takes a
- * run back is in no plan of a run: it ends once a record of it has changed, as its saved plan is out of date then.
- */
+/** Ends what is held, approved or rejected and that nobody wants any more. */
 export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: Finished): Promise<void> {
+  const { changed, unwanted } = await unwantedHolds({ decisions }, of);
+  await decisions.end("changed", of.plan.customer, changed);
+  await decisions.end("unwanted", of.plan.customer, unwanted);
+}
+
+/**
+ * Questions that nobody has to answer any more: a run ends all that they are about, or asks anew about what is planned
+ * otherwise (`takings`).
+ */
+export async function mootHolds(
+  { decisions }: Pick<Ledger, "decisions">,
+  of: Finished,
+  takings: readonly Taking[],
+): Promise<string[]> {
+  const { changed, unwanted } = await unwantedHolds({ decisions }, of);
+  const outdated = takings.flatMap(({ askedBefore = [] }) => askedBefore);
+  const ending = new Set([...changed, ...unwanted, ...outdated].map(({ id }) => id));
+  const { customer } = of.plan;
+  const standing = await Promise.all([true, false].map((ofUndo) => decisions.standing({ customer, ofUndo })));
+  const asked = standing.flat().filter(({ state }) => state === "asked");
+  const staying = new Set(asked.filter(({ id }) => !ending.has(id)).map(({ question }) => question));
+  return asked.map(({ question }) => question).filter((question) => !staying.has(question));
+}
+
+/**
+ * What is held, approved or rejected and that nobody wants any more, where the plan can be believed. What takes a run
+ * back is in no plan of a run: it ends once a record of it has changed, as its saved plan is out of date then.
+ */
+async function unwantedHolds(
+  { decisions }: Pick<Ledger, "decisions">,
+  of: Finished,
+): Promise<Record<"changed" | "unwanted", StandingHold[]>> {
   const { plan, observed, isBelieved } = of;
   const { customer } = plan;
   const ofUndo = await decisions.standing({ customer, ofUndo: true });
   const changed = ofUndo.filter((hold) => hold.changed);
-  await decisions.end("changed", customer, changed);
-  if (!isBelieved || plan.waits === true || observed.unread !== undefined) return;
+  if (!isBelieved || plan.waits === true || observed.unread !== undefined) return { changed, unwanted: [] };
   const standing = await decisions.standing({ customer, ofUndo: false });
   // A rejection outlives a setting that only hides the change; it ends once the CRM or the platform took that back.
   const ending = standing.filter(
     ({ state, policy, changed: isOther }) => state !== "rejected" || isOther || policy?.startsWith("drift.") === true,
   );
-  await decisions.end("unwanted", customer, unwantedIn(ending, of));
+  return { changed, unwanted: unwantedIn(ending, of) };
 }
 
 /** Whether the seats have to be read to know if a held operation is still wanted. */

@@ -174,7 +174,7 @@ describe("explain", () => {
     ]);
     const inquiry = await world.inquiry();
     const facts = await inquiry.explain("staff", key("S1"));
-    expect(facts.claims).toEqual([{ claim: "asset instance A-O1", numbers: ["8000000001"] }]);
+    expect(facts.claims).toEqual([{ claim: "asset instance A-O1", numbers: ["8000000001"], isEnded: false }]);
     expect(facts.assignments).toMatchObject([
       { assetNumber: "8000000001", to: "2026-10-01T10:00:00.000Z", endedBy: null },
     ]);

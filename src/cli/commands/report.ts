@@ -32,7 +32,8 @@ export const register: Register = (program, carryOut) => {
     .argument("<kind>", kinds)
     .option(
       "--period <period>",
-      "2026-10, 2026-Q4, 2026, a day, or a range such as 2026-09..2026-11, in the configured zone",
+      "2026-10, 2026-Q4, 2026, a day, or a range such as 2026-09..2026-11, in the configured zone (default: all " +
+        "months since the ledger began)",
     )
     .option("--as-of <moment>", "what was known then: 2026-10-31T18:00 (local), with an offset, or a date (its end)")
     .option("--by <date>", "happened (default) or crm-date: which date puts a row into the period")
@@ -68,7 +69,7 @@ export interface ReportWords {
   out?: string | undefined;
 }
 
-/** `report KIND --period PERIOD`: to files, or its first part to stdout. */
+/** `report KIND`: to files, or its first part to stdout. */
 export async function reportCommand(invocation: Invocation, name: string, words: ReportWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
@@ -87,7 +88,7 @@ export async function reportCommand(invocation: Invocation, name: string, words:
       return ok;
     }
     const paths = await writeReport(application, kind, request, { format, path: out, part });
-    if (options.json) output.json({ report: kind, period: words.period, file: paths[0] ?? out, files: paths });
+    if (options.json) output.json({ report: kind, period: request.period.label, file: paths[0] ?? out, files: paths });
     else for (const path of paths) output.note(`${path} written`);
     await noteProvisional(output, request, application.clock.now());
     return ok;
@@ -123,14 +124,13 @@ async function requestOf(
   application: Application,
   { period, asOf, by = "happened", source, customer, branch, product }: ReportWords,
 ): Promise<StatementRequest> {
-  if (period === undefined) throw usage("a statement is about a period", "add --period, such as --period 2026-10");
   if (by !== "happened" && by !== "crm-date") throw usage(`--by ${by} is no date of a row`, "use happened or crm-date");
-  const { periodOf } = await import("../../app/statement-period.ts");
+  const { monthsKnown, periodOf } = await import("../../app/statement-period.ts");
   const { parseMoment } = await import("../../report/statement/moment.ts");
   const { tolerancesOf } = await import("../../report/statement/tolerances.ts");
   const { zone, namespace, reports } = application.config;
   return {
-    period: await periodOf(application, period),
+    period: await periodOf(application, period ?? (await monthsKnown(application))),
     by,
     filters: {
       source,

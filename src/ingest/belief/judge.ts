@@ -5,6 +5,7 @@ import type { KnownRecord } from "../../ledger/records/known-records.ts";
 import type { IngestedRecord } from "../../ledger/records/record-tables.ts";
 import { keyOfRow } from "../../ledger/records/staged-records.ts";
 import type { MappedRow, StagedRecords } from "../../ledger/records/staged-records.ts";
+import { counted } from "../../report/text.ts";
 import { limitOf } from "./guards.ts";
 import type { Doubt } from "./guards.ts";
 import { changedFields, identityOf, lineChanges, linesOf, namesAnother } from "./identities.ts";
@@ -48,8 +49,8 @@ export interface JudgedRead {
     isOfAnother(known: KnownRecord): boolean;
     /** How many records it is the first to lack. */
     missing(): number;
-    /** Whether a row that cannot be used may be this line. */
-    mayBeUnusable(line: string): boolean;
+    /** Where a row is that cannot be used and may be this line. */
+    unusableRow(line: string): string | undefined;
   };
 }
 
@@ -148,14 +149,16 @@ export class ReadJudge {
     const { lost, gained, renumbered } = lineChanges(before, now);
     for (const line of lost) this.#lost.add(line);
     if (gained.length > 0) this.#gained.push(gained);
-    const moved = lost.filter((line) => ledger.mayBeUnusable(line));
-    if (moved.length > 0) {
-      const lines = moved.slice(0, 3).join(", ");
-      const message = `${name} lacks the line ${lines}, which a row of the source may be that cannot be used`;
+    for (const line of lost) {
+      const row = ledger.unusableRow(line);
+      if (row === undefined) continue;
+      const message = `${name} no longer has the line ${line}; the row at ${row}, which cannot be used, may be that line`;
       this.#suspect(name, { code: "line-may-have-moved", message, customer });
+      break;
     }
     if (renumbered === 0) return;
-    const message = `${renumbered} lines of ${name} are as they were, under new ids`;
+    const lines = counted(renumbered, "new line");
+    const message = `${name} has ${lines} with the terms of ${renumbered === 1 ? "a line" : "lines"} that it no longer has`;
     this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 

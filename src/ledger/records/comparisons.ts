@@ -65,8 +65,8 @@ export class Comparisons {
             (keys) => staged.find(keys).size,
           ),
         ),
-      mayBeUnusable: (text: string) =>
-        staged.isUnusable(text) || ask(() => this.#known.isUnusable(source, stream, text, reading.first)),
+      unusableRow: (text: string) =>
+        staged.unusableRow(text) ?? ask(() => this.#known.unusableRow(source, stream, text, reading.first)),
     };
   }
 

@@ -87,9 +87,9 @@ export class KnownRecords {
              and r.customer_id = key.value ->> 'id' and r.stream = ?
            ${joined} where r.state <> 'absent'`,
         ),
-      isUnusable: () =>
-        database.prepare<[{ source: string; stream: Stream; text: string; since: number }], { id: string }>(
-          `select q.id from quarantine q left join private_value p on p.ref = q.raw_ref
+      unusableRow: () =>
+        database.prepare<[{ source: string; stream: Stream; text: string; since: number }], { place: string }>(
+          `select q.place from quarantine q left join private_value p on p.ref = q.raw_ref
            where q.source = +@source and q.stream = +@stream and q.state <> 'resolved' and q.last_read >= @since
              and (coalesce(p.body, '') = '' or ${mayName("p.body", "@text")}) limit 1`,
         ),
@@ -133,9 +133,9 @@ export class KnownRecords {
     return this.#statements.ofCustomers.all(JSON.stringify(customers), "orders").map(known);
   }
 
-  /** Whether a row in quarantine that was met by the read `since` or a later one has this text, or none that is kept. */
-  isUnusable(source: string, stream: Stream, text: string, since: number): boolean {
-    return this.#statements.isUnusable.get({ source, stream, text, since }) !== undefined;
+  /** Where a row in quarantine is that the read `since` or a later one met, and has this text, or none that is kept. */
+  unusableRow(source: string, stream: Stream, text: string, since: number): string | undefined {
+    return this.#statements.unusableRow.get({ source, stream, text, since })?.place;
   }
 
   /** Customers or staff of these names, whatever their case and spaces, that are not absent. */

@@ -79,15 +79,15 @@ export class StagedRecords {
     return new Map(rows.map(({ key, row }) => [key, stored<MappedRow>(row)]));
   }
 
-  /** Whether a row that cannot be used has this text, or none that is kept. */
-  isUnusable(text: string): boolean {
-    const found = this.#database
-      .prepare<[{ text: string }], 1>(
-        `select 1 from staged where row ->> '$.rejection.raw' = ''
+  /** Where a row is that cannot be used and has this text, or none that is kept. */
+  unusableRow(text: string): string | undefined {
+    return this.#database
+      .prepare<[{ text: string }], string>(
+        `select row ->> '$.rejection.place' from staged where row ->> '$.rejection.raw' = ''
           or row ->> '$.rejection.raw' is not null and ${mayName("(row ->> '$.rejection.raw')", "@text")} limit 1`,
       )
-      .pluck();
-    return found.get({ text }) !== undefined;
+      .pluck()
+      .get({ text });
   }
 
   close(): void {

@@ -1,8 +1,10 @@
 import { html } from "hono/html";
+import { formatKey } from "../../crm/keys.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { orderTree } from "../../report/order-tree.ts";
 import { pagePath } from "../../report/page-links.ts";
-import type { ExplainFacts } from "../../report/explain.ts";
+import { leftThere } from "../../report/explain.ts";
+import type { ExplainFacts, PlacedFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
 import { tree } from "../parts/tree.ts";
 import { moment, shown } from "../shown.ts";
@@ -53,17 +55,19 @@ function placed({ placed: all }: ExplainFacts, when: When): Html {
             <dd>${licenseOrderId === "" ? "not named" : shown(licenseOrderId, 200)}, ${shown(licenseType)}</dd>`,
       )}
       ${movedFrom.map(
-        ({ customer: { namespace, id }, since, endedAt }) =>
+        (move) =>
           html`<dt>Moved away from</dt>
             <dd>
-              <a href="${pagePath.customer(namespace, id)}">${shown(`${namespace}/${id}`, 200)}</a>
-              ${moment(since, when)}; ${left(endedAt, when)}
+              <a href="${pagePath.customer(move.customer.namespace, move.customer.id)}"
+                >${shown(formatKey(move.customer), 200)}</a
+              >
+              ${moment(move.since, when)}; ${left(now, move, when)}
             </dd>`,
       )}
     </dl>`;
 }
 
-function left(endedAt: string | null, when: When): Html | string {
-  if (endedAt === null) return "something of it may stand there";
-  return html`nothing of it stands there since ${moment(endedAt, when)}`;
+function left(order: PlacedFacts, move: PlacedFacts["movedFrom"][number], when: When): Html | string {
+  const { what, since } = leftThere(order, move);
+  return since === undefined ? what : html`${what} since ${moment(since, when)}`;
 }

@@ -5,7 +5,7 @@ import { toInstant } from "../../base/clock.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { isTold } from "../../report/explain.ts";
+import { claimedNumbers, isTold } from "../../report/explain.ts";
 import type { ExplainFacts, FieldFacts } from "../../report/explain.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
@@ -142,9 +142,9 @@ function inTheCrm(facts: ExplainFacts, when: When): Html | "" {
               </dd>`
       }
       ${claims.map(
-        ({ claim, numbers }) =>
+        (claim) =>
           html`<dt>Should hold</dt>
-            <dd>${shown(claim)} (${numbers.length === 0 ? "no number yet" : shown(numbers.join(", "))})</dd>`,
+            <dd>${shown(claim.claim)} (${shown(claimedNumbers(claim))})</dd>`,
       )}
       ${fields.slice(0, mostFields).map(
         (field) =>

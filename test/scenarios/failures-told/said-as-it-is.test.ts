@@ -56,6 +56,22 @@ it("a plan ends with 4 where the run will hold, and counts what would be held", 
   expect(await last(w, "plan")).toMatchObject({ heldOperations: 1, exit: 4 });
 });
 
+it("a plan tells of no hold that the CRM took back", async () => {
+  const w = await placedOrders();
+  personOf(w, "S2").holds = [];
+  rule(w, "seats.revoked", "hold");
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect((await last(w, "plan")).held).toHaveLength(2);
+  amend(w, "1", { cancelled: false });
+  expect(await last(w, "plan")).toMatchObject({ operations: 1, held: [{ customer: "crm/C2" }], exit: 4 });
+  personOf(w, "S2").holds = ["A2"];
+  w.write();
+  expect(await last(w, "plan")).toMatchObject({ operations: 0, heldOperations: 0, held: [], exit: 0 });
+  expect(await said(w, "plan")).not.toContain("held:");
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+});
+
 it("a plan counts nothing that waited for an earlier plan and goes now", async () => {
   const w = await placedOrders();
   w.customers = [...w.customers, { id: "C3", address: null }];
@@ -198,7 +214,7 @@ it("counts and names what waits for a person where it waits", async () => {
   expect(await said(w, "run", "verify")).toContain("accounts shown, with those that each enterprise has by itself");
 });
 
-it("an order that moves says what to decide, and is bought by the next run once nothing of it is left", async () => {
+it("an order that moves says what to decide, and is bought by the run that removes the rest of it", async () => {
   const w = await placedOrders();
   rule(w, "orders.moved", "hold");
   personOf(w, "S1").holds = [];
@@ -206,13 +222,49 @@ it("an order that moves says what to decide, and is bought by the next run once 
   await w.run("run", "everything");
   amend(w, "1", { customer: "C2" });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
-  expect(await said(w, "explain", "order", "1")).toMatch(/decide what is held at its old customer.*crm-sync status/u);
-  await w.run("approve", await openHold(w), "--reason", "asked the customer");
-  await w.run("run", "everything");
-  const removed = await said(w, "explain", "order", "1");
-  expect(removed).toMatch(/all of it was removed.*it is deferred/u);
-  expect(removed).not.toMatch(/something of it exists/u);
-  expect(removed).toMatch(/nothing, where nothing of it is left there: the next run buys it/u);
+  const hold = await openHold(w);
+  expect(await said(w, "explain", "order", "1")).toContain(`crm-sync approve ${hold} --reason TEXT`);
+  await w.run("approve", hold, "--reason", "asked the customer");
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as /u);
+});
+
+it("explain shows a moved order at its old customer, and knows when it came back", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.moved", "hold");
+  Object.assign(personOf(w, "S1"), { holds: [] });
+  amend(w, "1", { customer: "C2" });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect((await w.run("run", "verify")).exitCode).toBe(4);
+  const moving = await said(w, "explain", "order", "1");
+  expect(moving).not.toContain("nothing of this record");
+  expect(moving).toMatch(/product \d+\/P1: /u);
+  expect((await w.run("approve", await openHold(w), "--reason", "moved")).exitCode).toBe(0);
+  for (const _ of [1, 2]) await w.run("run", "everything");
+  rule(w, "orders.moved", "apply");
+  expect(await said(w, "explain", "order", "1")).toMatch(
+    /moved away from crm\/C1 .*; nothing of it exists there since /u,
+  );
+  amend(w, "1", { customer: "C1" });
+  for (const _ of [1, 2]) await w.run("run", "everything");
+  const back = await said(w, "explain", "order", "1");
+  expect(back).toMatch(/moved away from crm\/C1 .*; it was bought there again since /u);
+  expect(back).toMatch(/moved away from crm\/C2 .*; nothing of it exists there since /u);
+});
+
+it("a person who is gone should hold nothing, and a number that was removed is not awaited", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.cancelled", "apply");
+  expect(await said(w, "explain", "staff", "S1")).toMatch(/should hold asset instance A1 \(\d+\)/u);
+  amend(w, "1", { cancelled: true });
+  await w.run("run", "everything");
+  expect(await said(w, "explain", "staff", "S1")).toContain("should hold asset instance A1 (its number was removed)");
+  Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
+  rule(w, "staff.left", "hold");
+  w.staff = w.staff.filter(({ id }) => id !== "S2");
+  w.write();
+  await w.run("run", "everything");
+  const gone = await said(w, "explain", "staff", "S2");
+  expect(gone).not.toContain("should hold");
+  expect(gone).toContain("the account that was made for it would be deleted");
 });

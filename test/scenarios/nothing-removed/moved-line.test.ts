@@ -49,8 +49,17 @@ it("a line is not deleted while a row that no order has may be it", async () => 
     const ended = await w.does("run", "everything");
     expect([ended.exitCode, ended.calls], ended.stdout).toEqual([3, {}]);
   }
-  const codes = (await quarantined(w)).map(({ code }: Parsed): string => code);
+  const waiting = await quarantined(w);
+  const codes = waiting.map(({ code }: Parsed): string => code);
   expect(new Set(codes)).toEqual(new Set(["line-may-have-moved", "orphan-detail"]));
+  const of = (code: string): Parsed => waiting.find((row: Parsed) => row.code === code);
+  const [order, row] = [of("line-may-have-moved"), of("orphan-detail")];
+  expect(order.message).toBe(
+    `crm/O1 no longer has the line PLOT; the row at ${row.place}, which cannot be used, may be that line`,
+  );
+  const { stdout } = await w.run("explain", "order", "O1");
+  expect(stdout).toContain(`correct in the CRM the row that crm-sync quarantine show ${order.id} names`);
+  expect(stdout).not.toContain("correct its id");
   // Nobody has the line any more: now it is deleted.
   write((name, text) => (name === "products.csv" ? text.replace(/^O1,PLOT,.*\n/mu, "") : text));
   const ended = await w.does("run", "everything");
