@@ -1,6 +1,8 @@
+import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { jsonWithSuggestions, suggestedWith } from "../../src/cli/suggested.ts";
 import { crmSync } from "../support/program.ts";
+import { reverseProxy } from "../support/reverse-proxy.ts";
 import { serves } from "../support/serving.ts";
 import { telling, told } from "../support/telling.ts";
 import { document, world } from "../support/cli.ts";
@@ -67,9 +69,12 @@ it("can be copied from a page and from an alert, as the program was started", as
   const options = `--config ${w.path("crm-sync.yaml")} --sandbox=${w.sandbox.url}`;
   const cures = told(w).map(({ cure }) => cure);
   expect(cures.join("\n")).toContain(`crm-sync ${options} status`);
+  const proxy = reverseProxy("proxy.pem", () => w.clock.now());
+  writeFileSync(w.path(proxy.settings.keys), proxy.publicPem);
+  w.environment["CRM_SYNC__serve__access__proxy"] = JSON.stringify({ ...proxy.settings, role: "decide" });
   const serving = await serves(w);
   for (const path of ["/today", "/order/crm/O9"]) {
-    const { status, text } = await serving.get(path);
+    const { status, text } = await serving.get(path, proxy.as({ email: "anna" }));
     expect([path, status]).toEqual([path, 200]);
     expect(text).toContain(`crm-sync ${options} `);
     expect(text).not.toMatch(/crm-sync (?:run|status|explain|check|map|quarantine) /u);

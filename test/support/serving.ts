@@ -13,7 +13,7 @@ export interface Serving {
   said(): string;
   /** Resolves when it has said this so many times (once). */
   says(text: string, times?: number): Promise<void>;
-  get(path: string): Promise<{ status: number; text: string }>;
+  get(path: string, headers?: Record<string, string>): Promise<{ status: number; text: string }>;
   health(): Promise<{ status: number; body: Parsed }>;
   /** As SIGTERM does. */
   ends(): Promise<Ended>;
@@ -63,8 +63,8 @@ export async function serves(w: World, time: HandTime = w.clock): Promise<Servin
   const url = /health at (\S+)\/healthz/u;
   while (!url.test(said)) await Promise.race([new Promise<void>((resolve) => (wake = resolve)), ended]);
   const [, base = ""] = url.exec(said) ?? [];
-  const get: Serving["get"] = async (path) => {
-    const answer = await request(`${base}${path}`);
+  const get: Serving["get"] = async (path, headers = {}) => {
+    const answer = await request(`${base}${path}`, { headers });
     return { status: answer.statusCode, text: await answer.body.text() };
   };
   return {

@@ -65,9 +65,10 @@ describe("a process that serves", () => {
     const serving = w.start("serve");
     expect(await healthOf(serving)).toMatchObject({ status: 200, body: { healthy: true, wrong: [] } });
     await serving.says(runEnded);
-    const { body } = await healthOf(serving);
-    const { lastRun } = body.jobs.find(({ job }: Parsed) => job === "early");
-    expect(lastRun).toMatchObject({ state: "done", exitCode: 0 });
+    // It is read once a second.
+    await expect
+      .poll(async () => (await healthOf(serving)).body.jobs.find(({ job }: Parsed) => job === "early").lastRun)
+      .toMatchObject({ state: "done", exitCode: 0 });
     await terminated(serving);
     expect(await ranOf(w)).toEqual(["early done"]);
     expect(w.sandbox.state().assignments).toBe(1);

@@ -185,7 +185,7 @@ it("is incomplete, in the words of the service, where a page fails or the key is
     const { origin } = await dolibarr((_name, after) => (after === 8 ? { status, body: error } : undefined));
     const { outcome } = await replay(sourceOf("dolibarr", own(origin, 2)), "customers");
     expect(outcome.complete).toBe(false);
-    expect(outcome.problem?.message).toContain("Error when validating parameter sqlfilters");
+    expect(outcome.problem?.message).toContain("Bad Request: Error when … parameter …");
   }
   const { origin } = await dolibarr();
   const { outcome } = await replay(sourceOf("dolibarr", own(origin), { secrets: () => "wrong" }), "orders");

@@ -256,7 +256,7 @@ export function ordersOf(events: readonly OrderEvent[]): Computed[] {
         currency_before: first.before === null ? null : row.currency,
         amount_after: stands ? last.after : null,
         currency: stands ? row.currency : null,
-        lines: new Set(standing.map((unit) => `${unit.product} ${unit.channelOrder}`)).size,
+        lines: new Set(standing.map((unit) => unit.product)).size,
         lines_amount: stands ? cost : null,
         lines_currency: stands ? row.currency : null,
         verdict: !stands ? "ended" : cost === last.after ? "agrees" : "differs",
