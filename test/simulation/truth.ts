@@ -80,8 +80,13 @@ export class Truth {
 
   /** A reading gives so many records: what comes of it is not known before it ends. */
   gives(stream: Stream, count: number): void {
-    if (stream !== "staff") return;
     const given = this.#company.records(stream).slice(0, count);
+    // What came may be kept, also of a reading that does not end.
+    const ids = new Set(given.map(({ id }) => id));
+    const bases = this.#basesBefore.get(stream) ?? [];
+    const before = bases.length === 0 ? [new Set<string>()] : bases;
+    this.#bases.set(stream, distinct([...before, ...before.map((base) => base.union(ids))]));
+    if (stream !== "staff") return;
     for (const { id, customer, login, holds } of this.#company.staff)
       if (given.some((row) => row.id === id && !row.broken))
         this.#perhaps.set(login, new Set(holds.map((asset) => `${customer} ${asset}`)));
@@ -116,7 +121,7 @@ export class Truth {
   /** Whether ids seem to have changed, as far as anybody knows what the program compares with. */
   #turned(stream: Stream, records: readonly { id: string; broken: boolean }[], isDoubted: boolean): Turnover {
     const ids = new Set(records.map(({ id }) => id));
-    const bases = this.#bases.get(stream) ?? [];
+    const bases = this.#basesBefore.get(stream) ?? [];
     const doubting = bases.filter((base) => {
       const limit = Math.min(believedOfNew, base.size);
       return limit > 0 && ids.difference(base).size >= limit && base.difference(ids).size >= limit;
