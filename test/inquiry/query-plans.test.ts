@@ -136,6 +136,14 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /from "source_stream" as "s"/u,
     why: "a row for each configured stream; a person closes a period",
   },
+  "erase: what of others repeats personal data": {
+    statement: /^select p\.ref, p\.version, p\.body, iif\(p\.ref > 'raw:customers\/'/u,
+    why: "a person erases somebody or asks for what is kept of them, and nothing of them may be left",
+  },
+  "erase: places in quarantine": {
+    statement: /^update quarantine(?:_stood)? set place = @mark where /u,
+    why: "the same",
+  },
   "erase: what was in quarantine": {
     statement: /^select raw_ref from quarantine where /u,
     why: "as above",
@@ -210,7 +218,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for a period",
   },
   "statement: everything that waited": {
-    statement: /^select \* from \( select s\.stream, .* from record_stood s join record r /u,
+    statement: /^select waited\.\*, .* from \( select s\.stream, .* from record_stood s join record r /u,
     why: "as above",
   },
   "statement: what was refused, and what was in doubt": {

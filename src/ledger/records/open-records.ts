@@ -40,9 +40,9 @@ const heldBy = `case deferred_code
     select max(k.number) from moved_order m join question k on k.customer_namespace = m.customer_namespace
       and k.customer_id = m.customer_id
     where m.namespace = record.namespace and m.order_id = record.id and m.ended_at is null and ${decided}
-      and exists (select 1 from hold h, json_each(h.records) r where h.question_id = k.id
-        and r.value ->> '$.stream' = 'orders' and r.value ->> '$.namespace' = record.namespace
-        and r.value ->> '$.id' = record.id))
+      and exists (select 1 from hold h, json_each(h.records) named where h.question_id = k.id
+        and named.value ->> '$.stream' = 'orders' and named.value ->> '$.namespace' = record.namespace
+        and named.value ->> '$.id' = record.id))
   when 'asset.ending' then (
     select max(k.number) from question k where k.customer_namespace = record.customer_namespace
       and k.customer_id = record.customer_id and ${decided} and exists (select 1 from hold h
