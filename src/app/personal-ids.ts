@@ -15,8 +15,8 @@ export interface PersonalIds {
 }
 
 /**
- * Whether ids of a sample are personal data: most look like an address or a number, or the mapping reads them where it
- * reads a private field. Ids stand in clear everywhere and are never erased.
+ * Whether ids of a sample are personal data: most look like an address or a number, or the mapping reads those of people
+ * where it reads a private field. Ids stand in clear everywhere and are never erased.
  */
 export function personalIds(
   stream: Stream,
@@ -31,7 +31,8 @@ export function personalIds(
   const hidden = hiddenPlaces(stream, others, formatRawPath);
   const isHashed = hiddenPlaces(stream, [way], formatRawPath).size > 0;
   if (isHashed) return undefined;
-  if (way.reads.some((steps) => hidden.has(formatRawPath(steps))))
+  // The number of a customer is often the login of its administrator as well.
+  if (stream === "staff" && way.reads.some((steps) => hidden.has(formatRawPath(steps))))
     return { rows: usable.length, are: "are read from a private field", expression };
   const rows = usable.filter((item) => {
     const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;

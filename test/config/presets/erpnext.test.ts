@@ -192,7 +192,7 @@ it("is incomplete where a page is an error inside HTTP 200, a web page, or not f
   };
   const answers: [Answer, string, string][] = [
     [{ body: error }, "source.error-answer", "ValidationError"],
-    [{ body: "<html><title>Updating</title></html>" }, "source.not-json", "not JSON"],
+    [{ body: "<html><title>Updating</title></html>" }, "source.not-json", "with a web page"],
     [{ status: 403, body: { exc_type: "PermissionError" } }, "source.wrong-password", "403"],
     [{ status: 401, body: { exc_type: "AuthenticationError" } }, "source.wrong-password", "401"],
   ];

@@ -45,9 +45,8 @@ describe("what comes late to a closed period", () => {
       ["2026-11-01", "found-gone", "crm/O1", -33_33, "2026-10", proof?.sequence],
       ["2026-11-10", "ended", "crm/O1", -100_00, "2026-10", proof?.sequence],
       ["2026-11-10", "ended", "crm/O1", -33_33, "2026-10", proof?.sequence],
-      ["2026-11-10", "ended", "crm/O1", 100_00, "2026-10", proof?.sequence],
       ["2026-11-10", "ended", "crm/O1", 16_66, "2026-10", proof?.sequence],
-      ["2026-11-20", "repriced", "crm/O1", -59_99, "2026-10", proof?.sequence],
+      ["2026-11-20", "repriced", "crm/O1", 40_01, "2026-10", proof?.sequence],
       ["2026-11-25", "placed", "crm/O10", 5_00, null, null],
       // Dated on the last second of October in Berlin, and of no placing in it.
       ["2026-11-25", "placed", "crm/O9", 7_00, "2026-10", null],
