@@ -206,8 +206,8 @@ export interface Printed {
 }
 
 /**
- * Writes the frozen files of a closing into a folder, which it makes where there is none, byte for byte, and computes their figures anew from
- * the ledger as it was then. Without a number it is the last closing.
+ * Writes the frozen files of a closing into a folder, byte for byte, and computes their figures again from the ledger as
+ * it was then. It makes the folder if it is missing. Without a number it takes the last closing.
  */
 export async function printBooks(
   application: BooksPlace,

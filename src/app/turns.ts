@@ -46,8 +46,8 @@ export class Turns {
     if (this.#waiting.filter((one) => one.by === key).length >= mostWaitingOfPerson)
       throw new Problem({
         code: "reads.too-many",
-        message: `${what} was not begun: ${mostWaitingOfPerson + 1} things that ${by.name} asked for are not done.`,
-        cure: "Wait until one of them is done.",
+        message: `${what} was not begun: ${mostWaitingOfPerson + 1} others that ${by.name} asked for are in progress.`,
+        cure: "Ask again when one of these has ended.",
       });
     if (this.#waiting.length >= mostWaiting) throw busyWith(what, `${this.#waiting.length} others wait`);
     return await new Promise((resolve, reject) => {

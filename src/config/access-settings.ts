@@ -204,7 +204,7 @@ export const tlsSettingsSchema = z.strictObject({
 export const metricsSettingsSchema = z
   .strictObject({
     token: secretReference.optional().meta({
-      description: "Bearer token that `/metrics` is asked for with, as `env:NAME` or `file:/path`.",
+      description: "Bearer token that a request for `/metrics` must send, as `env:NAME` or `file:/path`.",
       examples: ["env:METRICS_TOKEN"],
     }),
     from: z

@@ -30,7 +30,8 @@ export function commandSecret(reference: string, env: Variables): Promise<string
 }
 
 /**
- * What a program prints, for tokens and secrets: run without a shell and with this environment, ended when it takes too long or prints too much.
+ * Runs a program for a token or a secret and gives what it prints: without a shell, with this environment alone. It is
+ * ended if it takes too long or prints too much.
  * Rejects with SecretFailure, whose text names the program and its exit code and nothing that it printed.
  */
 export function outputOf(command: readonly string[], timeoutMs: number, env: Variables): Promise<string> {

@@ -26,9 +26,8 @@ export interface FoundRecord extends Found {
 
 /**
  * Finds the records of a stream that a text may mean: an id in any namespace, a number of the platform, an asset number
- * (the order that has it now, the customer whose it is, or the person who holds it), and last the name of a company,
- * whole or its beginning. What is personal is not looked at: what comes out says nothing of it, and
- * neither does the time that it takes.
+ * (its order, its customer or its holder), and last the name of a company or its beginning. It compares nothing
+ * personal, so neither the answer nor its time tells anything about a person.
  */
 export async function find(ledger: ReadOnlyLedger, stream: Stream, text: string): Promise<Found[]> {
   const found: Found[] = [];

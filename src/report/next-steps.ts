@@ -6,9 +6,9 @@ const itself = "nothing: the next run looks at it again by itself";
 const correctCrm = "correct the record in the CRM; the next run takes it up";
 
 /**
- * What a person does about a deferral, by its code. A code ending in a dot stands for all that begin with it. RESYNC and
- * EXPLAIN stand for the commands that synchronise the customer and tell the record's story, DECIDE and WITHDRAW for
- * those that decide the hold or take its rejection back, CUSTOMER, RECORD and ROW for what the deferral is about.
+ * The next step for a waiting record, by the code of its reason. A code that ends in a dot is for all codes that begin
+ * with it. Placeholders: RESYNC synchronises the customer, EXPLAIN explains the record, DECIDE decides the hold, WITHDRAW
+ * takes its rejection back; CUSTOMER, RECORD and ROW are ids.
  */
 const byCode: Record<string, string> = {
   "amendment.not-enabled":

@@ -4,9 +4,9 @@ import { messageOf, Problem } from "../base/errors.ts";
 import type { Health, WebDependencies } from "../app/health.ts";
 
 /**
- * `/livez`: 200 as long as the program answers, and nothing else, as anybody may ask. `/healthz`: 200 when the ledger can be read and every circuit is
- * closed, else 503; `wrong` in the body says what is wrong, also work that is not done. What waits for a person does
- * not make the program ill: that alone is no 503.
+ * `/livez`: 200 as long as the program answers, and no other word, because anybody may ask. `/healthz`: 200 if the
+ * ledger can be read and every circuit is closed, else 503; `wrong` in the body lists the problems, also unfinished
+ * work. Work that waits for a person is alone no reason for 503.
  */
 export function healthRoutes(deps: WebDependencies): Hono {
   const app = new Hono();

@@ -271,7 +271,7 @@ function notRejected({ id, state }: Question): Problem {
   return new Problem({
     code: "hold.not-rejected",
     message: `hold ${id} is ${state}, so there is no rejection to take back`,
-    cure: "`crm-sync status` lists what was rejected",
+    cure: "`crm-sync status` lists the rejected holds",
     exitCode: exitCodes.usage,
   });
 }

@@ -1,15 +1,16 @@
 /**
- * The one list of places where a personal value can be. Erasure, `audit subject`, the page of personal data and the tests
- * walk it; a column of the schema that it does not name must be among the impersonal ones of the test.
+ * The one list of places where a personal value can be. An erasure searches the columns that this list names, and tells
+ * people about the places beside the ledger. Tests compare it with the schema, so that a new column needs a decision, and
+ * with the table in `docs/audit/personal-data.md`.
  */
 
 /**
- * What an erasure does with a place.
- * - `wiped`: the value goes, in the private table.
- * - `emptied`: the text goes with the record that it is of.
- * - `searched`: what repeats a text of the erased becomes a mark.
- * - `forgotten`: where a reading went on from; it begins anew if its position repeats a text of the erased.
- * - `kept`: it holds commitments or hashes alone, or cannot be changed.
+ * How an erasure treats a place.
+ * - `wiped`: it deletes the value in the private table.
+ * - `emptied`: it deletes the text of the erased record.
+ * - `searched`: it replaces the private texts of the erased record by a mark.
+ * - `forgotten`: it deletes the position of a read if the position contains such a text; the next read starts again.
+ * - `kept`: the place holds only commitments or hashes, or nobody can change it.
  */
 export type Erasing = "wiped" | "emptied" | "searched" | "forgotten" | "kept";
 

@@ -21,8 +21,8 @@ const figures = [
     name: "adjusted",
     title: "adjusted",
     about:
-      "that came (above 0) or went (below 0) in the period without an operation of ours: found on the platform, done " +
-      "by hand, brought back by a rebuild, or moved with the customer to another branch",
+      "that came (above 0) or went (below 0) in the period without an operation of ours: found on the platform, made " +
+      "manually, restored by a rebuild, or moved with the customer to another branch",
   },
   { name: "closing", title: "closing", about: "at the end of the period: opening + granted − revoked + adjusted" },
 ] as const;

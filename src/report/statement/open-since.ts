@@ -9,8 +9,8 @@ export function differenceKey(of: { level: string; subject: string; class: strin
 }
 
 /**
- * Since when something is not as meant: since `verify` saw it first; of what the CRM wants and was not sent since the
- * CRM wants it; of what the CRM has otherwise now since it has; else since it was sent, or seen.
+ * When a difference began. If `verify` has seen it: its first sight. If nothing was sent: when the CRM began to want it.
+ * If the CRM has changed it since it was sent: the time of that change. Else: when it was sent, or shown.
  */
 export function openSince(row: Comparison, facts: CustomerFacts): string | null {
   if (row.verdict === "matched") return null;
