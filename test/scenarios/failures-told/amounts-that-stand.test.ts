@@ -60,6 +60,26 @@ it.each(["ignore", "hold"])(
   },
 );
 
+it("the amount of a whole order is recorded once what ends of it was removed", async () => {
+  const both = { price: "20.00", products: [line("P1", "A1"), line("Q1", "A1")] };
+  const w = await placedOrders({ first: both, staff: [] });
+  rule(w, "orders.ended", "hold");
+  amend(w, "1", { price: "12.00", products: [line("P1", "A1")] });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect(await stated(w, "orders")).toMatchObject([{ amount_after: "20.00" }]);
+  expect((await w.run("approve", await openHold(w), "--reason", "not used")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await stated(w, "orders")).toMatchObject([{ amount_after: "12.00" }]);
+});
+
+it("an order that moves with another amount is bought at that amount, which never changed", async () => {
+  const w = await placedOrders({ first: whole(2), staff: [] });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2", price: "21.00" });
+  for (let run = 0; run < 3; run += 1) expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await w.run("explain", "order", "1")).stdout).not.toContain("amounts changed");
+});
+
 it("an order that was cancelled, removed, restored and bought again was amended", async () => {
   const w = await placedOrders({ staff: [] });
   rule(w, "orders.cancelled", "apply");

@@ -95,3 +95,16 @@ it("what the CRM gives of somebody else with the name stays, and is said; so is 
   const restored = await w.run("restore", path);
   expect(restored.stdout, restored.stderr).toContain("erased after it, and there again: staff:crm/S1-1");
 });
+
+it("somebody else of the same name keeps what is their own", async () => {
+  const { w, write } = await named();
+  w.staff = w.staff.map((row) => (row.id === "S2-2" ? { ...row, name } : row));
+  write();
+  await w.run("run", "everything");
+  w.staff = w.staff.filter(({ id }) => id !== "S1-1");
+  write();
+  await w.run("run", "everything");
+  const erased = await w.run(...erase);
+  expect(erased.exitCode, erased.stderr).toBe(0);
+  expect(erased.stdout).not.toContain("S2-2");
+});
