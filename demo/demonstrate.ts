@@ -129,7 +129,7 @@ function printSecondAct(
   calls: Readonly<Record<string, number>>,
   held: readonly HoldFacts[],
 ): void {
-  output.line("what the CRM changed since the first act:");
+  output.line("changes in the CRM since the first act:");
   for (const { record, what } of edits) output.line(`  ${record.padEnd(20)} ${what}`);
   output.line("");
   const sent = Object.entries(calls).map(([name, count]) => `${name} ${count}`);
@@ -144,7 +144,7 @@ function printSecondAct(
   }
   output.line("");
   if (held.length > 0)
-    output.line("next:    npm run demo -- --act 2      carries out what was approved, and nothing else");
+    output.line("next:    npm run demo -- --act 2      carries out the approved changes, and nothing else");
   output.line(`         ${command} explain order SO-50004`);
   output.line("         npm run demo                 takes the CRM back to the first act");
 }
@@ -212,7 +212,9 @@ function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: s
   output.line(`         edit a line in ${here}/sample and run it again: exactly that change is made`);
   output.line(`         bin/crm-sync --config ${here}/crm-sync.yaml --sandbox status`);
   output.line(`         bin/crm-sync --config ${here}/crm-sync.yaml --sandbox quarantine list`);
-  output.line("         npm run demo -- --act 2      what the CRM changes later: amended, cancelled, left, renamed");
+  output.line(
+    "         npm run demo -- --act 2      later changes of the CRM: an order amended, one cancelled, a person who left, a new name",
+  );
   output.line("         npm run demo -- --reset      drops the demo's ledger and sandbox");
 }
 

@@ -29,13 +29,13 @@ const added = "SO-50004,product,P-990001,A-100026,,,Plan 3D,,,,,PLAN-3D,,tool,1,
 export const edits: readonly Edit[] = [
   {
     record: "order crm/SO-50004",
-    what: "has a product more: it is bought under a number of its own, beside what is there (E5)",
+    what: "has one more product: crm-sync orders it beside the others, under its own number (E5)",
     file: "crm/order-lines.csv",
     change: lines("SO-50004,asset,A-100026,", (line) => `${line}\n${added}`),
   },
   {
     record: "order crm/SO-50007",
-    what: "was cancelled: what it brought is to be taken away, which waits for a person",
+    what: "was cancelled: removing its licences waits for a person",
     file: "crm/orders.csv",
     change: lines("SO-50007,", (line) => line.replace(/,(?:open|delivered),/u, ",cancelled,")),
   },

@@ -39,8 +39,8 @@ export async function acceptAssumption(
 function notShown(row: string): Problem {
   return new Problem({
     code: "accept.not-shown",
-    message: `what contradicts ${row} now is not what the page showed, so nothing was accepted`,
-    cure: "look at what stands there now, then decide again",
+    message: `the evidence against ${row} has changed since the page was shown, so nothing was accepted`,
+    cure: "look at the page again, then decide",
     exitCode: exitCodes.usage,
   });
 }

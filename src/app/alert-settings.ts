@@ -43,7 +43,7 @@ export function requireAlertSettings(config: Settings, jobs: readonly Pick<Bound
       problems.push(
         mistake(
           "deadMansSwitches",
-          `names the job ${job} for ${name}, which is none`,
+          `names the job ${job} for ${name}, which does not exist`,
           `Use one of: ${known.join(", ")}.`,
         ),
       );

@@ -116,7 +116,7 @@ export class Application {
   }
 
   #observerFailed(error: unknown): void {
-    this.logger.error({ event: "observer.failed", reason: messageOf(error) }, "a figure of what goes on was not kept");
+    this.logger.error({ event: "observer.failed", reason: messageOf(error) }, "a figure for the metrics was not kept");
   }
 
   get logger(): Logger {

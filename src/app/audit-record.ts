@@ -156,7 +156,7 @@ function headsIn(path: string, name: string | null, verifiers: readonly string[]
       message: `${path} holds a head of another ledger than this one (entry ${other.sequence}); nothing was verified`,
       cure:
         "name the heads that were kept of this ledger; where they are of the ledger that stood here, this one was " +
-        "put in its place: keep it as it is, and compare it with a backup",
+        "put in its place: do not change it, and compare it with a backup",
       exitCode: exitCodes.ledgerRefused,
       place: path,
     });
@@ -193,7 +193,7 @@ function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | unde
   }
   if (found.some(({ sequence }) => sequence > 0)) return found;
   throw usage(
-    `no head stands in ${path}`,
+    `${path} has no head`,
     "name a copy of the file that lies beside the ledger as NAME.heads, or what `crm-sync audit head` printed",
   );
 }

@@ -85,7 +85,7 @@ export async function signOff(
     if (found.length > 0) return found;
     throw new Problem({
       code: "books.no-blocker",
-      message: `nothing named ${JSON.stringify(id)} stands in the way of closing ${label}, or was open at its end`,
+      message: `nothing named ${JSON.stringify(id)} blocks the close of ${label}, or was open at its end`,
       cure:
         `\`crm-sync report blockers ${label}\` lists what stands in the way; \`sign_off_id\` in ` +
         `\`crm-sync report exceptions --period ${label} --part exceptions\` names what else can be signed off`,
@@ -250,14 +250,14 @@ export async function requireAsClosed(
   const listed = (of: readonly Pick<ClosedFileFacts, "name" | "sha256" | "bytes">[]): string =>
     canonicalJson(of.map(({ name, sha256, bytes }) => [name, sha256, bytes]).toSorted(byText));
   if (said?.asOf === asOf && said.entry === entry && said.hash === hash && listed(said.files) === listed(files)) return;
-  throw changed(`what the ledger has of closing ${closing} of ${period} is not what its audit entry says`);
+  throw changed(`the ledger's rows of closing ${closing} of ${period} differ from its audit entry`);
 }
 
 function changed(message: string): Problem {
   return new Problem({
     code: "books.changed",
     message,
-    cure: "somebody changed it: keep the ledger as it is, run `crm-sync audit verify`, and compare it with a backup",
+    cure: "somebody changed them: do not change the ledger, run `crm-sync audit verify`, and compare it with a backup",
     exitCode: exitCodes.ledgerRefused,
   });
 }
@@ -328,7 +328,7 @@ function notClosed(label: string, closing: number | undefined): Problem {
   return new Problem({
     code: "books.not-closed",
     message: closing === undefined ? `${label} was never closed` : `${label} has no closing ${closing}`,
-    cure: "`crm-sync report closings` lists what is closed",
+    cure: "`crm-sync report closings` lists the closed periods",
     exitCode: exitCodes.usage,
   });
 }

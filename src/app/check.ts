@@ -310,8 +310,8 @@ function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Fin
   const detail =
     filled === 0
       ? `${place} (\`${setting}\`) holds nothing in any of ${rows} rows: each run reads everything`
-      : `${place} (\`${setting}\`) holds something in ${filled} of ${rows} rows: the newest of those alone says ` +
-        "from when on changes are asked for";
+      : `${place} (\`${setting}\`) has a value in ${filled} of ${rows} rows: the newest of these values alone says ` +
+        "from which time on changes are read";
   const cure = "correct the path, or see that a change of a record without it is found by the service all the same";
   return [{ what, good: true, warning: true, kind: "records", detail, cure }];
 }

@@ -58,7 +58,7 @@ export function chosenFrom(
     }),
   );
   const [first] = before;
-  if (expected.size === 0 && first !== undefined) throw refused(path, `nothing of it is left: ${first}`);
+  if (expected.size === 0 && first !== undefined) throw refused(path, `all its operations are outdated: ${first}`);
   return { expected, before };
 }
 

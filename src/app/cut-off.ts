@@ -33,8 +33,8 @@ export async function cutOffOf(
   throw new Problem({
     code: "books.written-meanwhile",
     message:
-      `${period.label} is not closed: somebody wrote into the ledger each time it was asked what stands in the way, ` +
-      "and the figures would not say what was signed off meanwhile",
+      `${period.label} is not closed: somebody wrote into the ledger each time its blockers were counted, ` +
+      "and the figures would not show the newest sign-offs",
     cure: `wait until nobody signs off or decides any more, then \`crm-sync report close ${period.label}\` again`,
     exitCode: exitCodes.runActive,
   });

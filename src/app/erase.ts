@@ -74,7 +74,7 @@ function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
     const where = join(folder, name);
     if (startOf(where, databaseMark.length) === databaseMark) return [{ what: "a copy of a ledger", where }];
     if (startOf(where, planStart).includes('"private":"shown"')) return [{ what: "a plan with personal data", where }];
-    return name.startsWith(ledger) ? [{ what: "what was put beside the ledger", where }] : [];
+    return name.startsWith(ledger) ? [{ what: "files beside the ledger", where }] : [];
   });
   const onPlatform = standing.map(({ what, id, of }) => ({ what: `the ${what} of ${of} on the platform`, where: id }));
   const inSources = stillCurrent.map(({ stream, key, source }) => ({
@@ -87,7 +87,7 @@ function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
   }));
   const rows = unreadableRows.map((where) => ({ what: "a row that cannot be read as a record", where }));
   const entries = shown.map(({ sequence, at, by }) => ({
-    what: `what was shown to ${by}, where it holds any of it`,
+    what: `outputs that were shown to ${by}, if they hold personal data of this person`,
     where: `entry ${sequence} of ${at}`,
   }));
   return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...elsewhere];

@@ -124,7 +124,7 @@ export class FrozenFiles {
     if (digest.digest("hex") !== sha256)
       throw new Problem({
         code: "books.file-changed",
-        message: `${name} is not what was frozen: the bytes of its file have another SHA-256 than ${sha256}`,
+        message: `${name} has changed since it was frozen: the SHA-256 of its file is not ${sha256}`,
         cure: "put the file back from a backup, and find out who changed it; the audit record names its SHA-256",
         exitCode: exitCodes.ledgerRefused,
         place: path,

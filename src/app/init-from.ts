@@ -105,7 +105,7 @@ export async function proposeFrom(
     if (streams.some(({ stream }) => stream === kind))
       throw usage(
         `two lists look like ${kind}: ${list.from} is one of them`,
-        "give one for each kind, or write it by hand",
+        "give one for each kind, or write it yourself",
       );
     const source = list.origin === undefined ? "files" : sourceName(list.origin);
     sources[source] ??=
@@ -282,7 +282,7 @@ async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedA
     settings["csv"] = { ...csvOf(settings), surplusInto };
     ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
     ({ columns, nullTexts } = columnsOfRows(rows));
-    doubts.push(`that what is too much in a row belongs into ${surplusInto}: nothing quotes it`);
+    doubts.push(`that the surplus fields of a row belong to ${surplusInto}: no field is quoted`);
   }
   return {
     from,
@@ -363,7 +363,7 @@ async function lookAtAddress(
   from: string,
   { token, kind, signal }: Look & { token: AddressToken | undefined },
 ): Promise<LookedAt> {
-  if (!URL.canParse(from)) throw usage("what begins with http is no address", "write it as https://HOST/PATH");
+  if (!URL.canParse(from)) throw usage("this URL is not valid", "write it as https://HOST/PATH");
   const url = new URL(from);
   const shown = `${url.origin}${url.pathname}`;
   const document = await readDocument(url, token?.value, signal);

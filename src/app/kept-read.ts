@@ -64,8 +64,8 @@ function problemOf(thrown: unknown, said = ""): Problem {
   if (thrown instanceof Problem) return thrown;
   return new Problem({
     code: "reads.failed",
-    message: ["what it printed is no answer", said].filter((text) => text !== "").join(": "),
-    cure: "run the same command by hand",
+    message: ["its output is not an answer", said].filter((text) => text !== "").join(": "),
+    cure: "run the same command on a terminal",
     cause: thrown,
   });
 }

@@ -23,8 +23,8 @@ export function proposalText({ sources, streams: proposed }: Proposal, zone: str
   const document = new Document({ ledger, zone, sources: written }, { aliasDuplicateObjects: false });
   document.commentBefore = [
     ` yaml-language-server: $schema=${join(projectFolder, "config/schema.json")}`,
-    " Proposed from the lists that are named below. What is marked DOUBT is a guess: look at it, and see",
-    " with `crm-sync map SOURCE STREAM` what it makes of your records.",
+    " Proposed from the lists that are named below. DOUBT marks a guess: check it, and see",
+    " with `crm-sync map SOURCE STREAM` how your records are mapped.",
   ].join("\n");
   let doubts = 0;
   const doubt = (text: string): string => {

@@ -20,10 +20,10 @@ export function personalIn(words: string): { what: string; means: string; cure: 
   if (data === undefined) return undefined;
   return {
     what: `what looks like ${data}`,
-    means: "it would stand in the audit record, which nobody can erase, so it is refused",
+    means: "it would enter the audit log, which nobody can erase, so it is refused",
     cure:
       "name people by their role, such as the service desk, and records by their ids, such as crm/10248; " +
-      "a long number that is no phone number is taken with # or the word for what it names before it, such as order",
+      "write # or its kind (such as order) before a long number that is not a phone number",
   };
 }
 

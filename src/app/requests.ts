@@ -140,7 +140,7 @@ export async function askFor(
       throw new Problem({
         code: error.code,
         message:
-          `${names.length} ${noun}(s) of ${formatKey(customer)} are asked for and not sent yet: ` + error.message,
+          `${names.length} ${noun}(s) of ${formatKey(customer)} are requested and not sent yet: ` + error.message,
         cure: `nothing needs to be done: the next run carries it out; \`${explainCommand("customers", customer)}\` shows it`,
         exitCode: error.exitCode,
         cause: error,
@@ -189,7 +189,7 @@ export async function requireReachable(ledger: Ledger, customer: RecordKey): Pro
   if (loaded.customerInQuarantine === true) {
     throw refused(
       "request.customer-in-quarantine",
-      `the record of ${name} waits in quarantine, so what is true of the customer now is not known`,
+      `the record of ${name} waits in quarantine, so the present state of the customer is not known`,
       "`crm-sync quarantine list` shows it; ask again once it is corrected",
     );
   }

@@ -97,7 +97,7 @@ async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject,
   if (owner.state === "quarantined") {
     throw refused(
       "resolve.quarantined",
-      `${subject} waits in quarantine, so what the CRM wants of it is not known`,
+      `${subject} is in quarantine, so it is not known how the CRM wants it`,
       "`crm-sync quarantine list` shows it; say it again once it is corrected",
     );
   }
@@ -123,7 +123,7 @@ async function requireOpen(
   const cure =
     "nothing needs to be done; what was changed on the platform by hand is found by `crm-sync run verify`, and may " +
     "be noted after it";
-  throw refused("resolve.agreed", `${subject} stands as the CRM has it, by all that is known of it`, cure);
+  throw refused("resolve.agreed", `${subject} already agrees with the CRM, as far as is known`, cure);
 }
 
 /** Hash of the record's form, where there is anything that a person could have done for it. */
@@ -158,13 +158,13 @@ function requireStanding({ customer, known, standings }: LoadedCustomer, key: Re
     const cure =
       "the runs place it, or find it in an enterprise that was linked by hand; " +
       `\`${explainCommand("orders", key)}\` says how`;
-    throw refused("resolve.not-placed", `${subject} does not stand for ${formatKey(customer)}`, cure);
+    throw refused("resolve.not-placed", `${subject} was not placed for ${formatKey(customer)}`, cure);
   }
   const standing = standings?.get(formatKey(key));
   if (standing === undefined)
-    throw refused("resolve.agreed", `${subject} stands as the CRM has it`, "nothing needs to be done");
+    throw refused("resolve.agreed", `${subject} agrees with the CRM`, "nothing needs to be done");
   if ("lost" in standing) {
     const cure = `\`${explainCommand("orders", key)}\` shows what is known of it`;
-    throw refused("resolve.form-lost", `what stands of ${subject} is not known: ${standing.lost}`, cure);
+    throw refused("resolve.form-lost", `the present state of ${subject} is not known: ${standing.lost}`, cure);
   }
 }

@@ -61,7 +61,7 @@ export async function restoreBackup(
   makeLedgerFolder(ledgerPath, application.config.ledger.group);
   const held = lockBeside(ledgerPath, ".lock", {
     code: "run.active",
-    what: "a run is on for the ledger",
+    what: "a run of the ledger is in progress",
     cure: "stop the program, also `serve`, then restore again; nothing was touched",
   });
   let work: HeldFolder | undefined;
@@ -129,7 +129,7 @@ async function requireWhole(fresh: string, file: string, manifest: BackupManifes
   );
   const { ledger, schema, commits, audit } = manifest;
   if (canonicalJson(toJson(found)) !== canonicalJson(toJson({ ledger, schema, commits, audit })))
-    throw changed(file, "its manifest says otherwise how far it is");
+    throw changed(file, "its manifest names another last entry");
 }
 
 function changed(file: string, why: string): Problem {

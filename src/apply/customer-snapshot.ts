@@ -334,7 +334,7 @@ export class CustomerSnapshot {
     const until = toInstant(clock.now() + (left === 0 ? pause : Math.min(left, pause)));
     const reason =
       `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} that the orders need yet; ` +
-      `it is read again from ${until} on, and nothing is placed or blocked on what it shows until ` +
+      `it is read again from ${until} on, and this reading places and blocks nothing until ` +
       "its settle time is over";
     return { until, reason };
   }

@@ -50,7 +50,7 @@ type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "s
 
 const onlyRead: Block = {
   code: "rebuild.only-reads",
-  reason: "the ledger is built anew, and nothing is taken away by that",
+  reason: "a rebuild of the ledger removes nothing",
   again: true,
 };
 
@@ -96,7 +96,7 @@ export async function rebuildCustomer(
     assumed.push(...wishes);
     if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed, left };
   }
-  return { plan: undefined, why: `${formatKey(customer)}: what the platform shows kept changing`, assumed, left };
+  return { plan: undefined, why: `${formatKey(customer)}: the platform kept changing`, assumed, left };
 }
 
 /** Nothing reads name, branch and address back: that they are as the CRM has them is taken for granted. */
@@ -262,7 +262,7 @@ function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
       ? [
           {
             record: subjectOf("orders", change.order),
-            why: "cancelled, and nothing of it is shown: it counts as ended",
+            why: "cancelled, and the platform shows no part of it: it counts as ended",
           },
         ]
       : [],

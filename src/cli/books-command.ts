@@ -24,7 +24,7 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
   report.hook("preAction", refuseOthers);
   report
     .command("close")
-    .description("freeze the statements of a period, with the head of the audit record that they stand on")
+    .description("freeze the statements of a period, with the head of the audit log that proves them")
     .argument("<period>", "the period, such as 2026-10, in the configured zone")
     .option("--reason <text>", why)
     .option(...byWhom)
@@ -40,15 +40,15 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .action((period, options) => carryOut((invocation) => reopenCommand(invocation, period, given(options))));
   report
     .command("blockers")
-    .description("what stands in the way of closing a period")
+    .description("list what blocks the close of a period")
     .argument("<period>", "the period")
     .addHelpText("after", example("crm-sync report blockers 2026-10"))
     .action((period) => carryOut((invocation) => blockersCommand(invocation, period)));
   report
     .command("sign-off")
-    .description("take what stands in the way of closing a period, or was an open exception at its end, as it is")
+    .description("accept a blocker of a period, or an exception that was open at its end")
     .argument("<period>", "the period")
-    .argument("<id...>", "what is signed off, as `report blockers` or `sign_off_id` of `report exceptions` names it")
+    .argument("<id...>", "its id, from `report blockers` or `sign_off_id` of `report exceptions`")
     .option("--reason <text>", why)
     .option(...byWhom)
     .addHelpText(
@@ -159,7 +159,7 @@ async function blockersCommand(invocation: Invocation, period: string): Promise<
     const blockers = await blockersOf(application, period);
     const open = blockers.filter(({ signedOff }) => signedOff === null);
     if (options.json) output.json(toJson({ period, blockers }));
-    else if (blockers.length === 0) output.line(`nothing stands in the way of closing ${period}`);
+    else if (blockers.length === 0) output.line(`nothing blocks the close of ${period}`);
     else await showBlockers(invocation, blockers, period, application.config.zone);
     return open.length === 0 ? ok : exitCodes.held;
   });
@@ -186,7 +186,7 @@ async function signOffCommand(
       output.line(
         already
           ? `${id} was signed off by ${by} already (${instantText(at, view)}), as it is now; nothing was written`
-          : `${id} is signed off by ${by}, as it is now`,
+          : `${id} was signed off by ${by}`,
       );
     return ok;
   });

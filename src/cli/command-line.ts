@@ -13,7 +13,7 @@ export function createProgram(version: string) {
       "--sandbox [url]",
       "use a sandbox of both services in place of the real ones: inside the program, or at a URL",
     )
-    .showHelpAfterError("(`crm-sync COMMAND --help` shows what it takes)")
+    .showHelpAfterError("(`crm-sync COMMAND --help` shows its options)")
     .exitOverride()
     .addHelpText("after", example("crm-sync --config crm-sync.yaml check", "crm-sync run customers-and-orders"));
 }

@@ -58,5 +58,5 @@ function erasedText({ of, counts, people, entry, bytesLeft, byHand }: ErasedByHa
     bytesLeft === undefined
       ? []
       : [`its bytes may be left in the file of the ledger: ${bytesLeft}`, "  → say it again, which overwrites them"];
-  return [said, ...bytes, "", "to be deleted by hand:", ...byHand.map(({ what, where }) => `  ${what}: ${where}`)];
+  return [said, ...bytes, "", "delete these yourself:", ...byHand.map(({ what, where }) => `  ${what}: ${where}`)];
 }

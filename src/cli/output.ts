@@ -138,7 +138,7 @@ export function createOutput(
 function nobodyReads(cause: Error): Problem {
   return new Problem({
     code: "output.closed",
-    message: `nobody reads what is printed any more, so it was not handed out: ${cause.message}`,
+    message: `the output was closed before everything was printed: ${cause.message}`,
     cure: "run it again where its output is read to the end; nothing was used up",
     cause,
   });

@@ -130,7 +130,7 @@ function showClock(output: Output, clock: RunSummary["clock"]): void {
 /** What exit code 4 says of a run that was kept from sending, and of what waits for a person beside that. */
 function pausedMeaning({ exitCode, held }: RunSummary): string | undefined {
   if (exitCode !== exitCodes.held) return undefined;
-  const waits = "crm-sync is paused, and what was not sent waits: the next run after `crm-sync resume` sends it";
+  const waits = "crm-sync is paused: the next run after `crm-sync resume` sends the rest";
   return held.length === 0 ? waits : `${waits}; and ${meanings[exitCodes.held] ?? ""}`;
 }
 
@@ -168,7 +168,7 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   output.line("writing calls: 0");
   const placed =
     found > 0
-      ? "the platform does not show everything as it was placed: compare it with " +
+      ? "the platform shows some orders differently from how they were placed: compare them with " +
         "the order service and the member-center; nothing is sent again by itself"
       : undefined;
   const { coverage } = summary;

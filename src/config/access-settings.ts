@@ -188,7 +188,7 @@ export const tlsSettingsSchema = z.strictObject({
     .string()
     .min(1)
     .meta({
-      description: "PEM file of the certificate and what it is signed by, relative to the configuration file.",
+      description: "PEM file of the certificate and its chain, relative to the configuration file.",
       examples: ["/etc/crm-sync/server.crt"],
     }),
   key: z

@@ -66,12 +66,7 @@ export function parseSettings(text: string, name: string): Result<Layer, Problem
     return failed(
       broken.map((error) =>
         error.code === "DUPLICATE_KEY"
-          ? mistake(
-              "config.duplicate-key",
-              placeOf(error.pos[0]),
-              "The same key stands here twice.",
-              "Keep one of the two.",
-            )
+          ? mistake("config.duplicate-key", placeOf(error.pos[0]), "This key is here twice.", "Keep one of the two.")
           : mistake(
               "config.yaml",
               placeOf(error.pos[0]),

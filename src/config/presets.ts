@@ -93,7 +93,7 @@ function presetIn(name: string, layer: Layer): Result<Preset, Problem[]> {
   const texts = isMap(fill) ? Object.entries(fill).flatMap(textEntry) : undefined;
   if (texts === undefined || texts.length !== Object.keys(fill ?? {}).length) {
     const place = nearestMark(layer, ["fill"])?.place ?? "configuration";
-    const cure = "Write a path in the settings, and what has to be written there, as text.";
+    const cure = "Write a path in the settings, and its value as text.";
     return failed([mistake("config.preset", place, "`fill` of a preset is a map of texts.", cure)]);
   }
   if (value["preset"] !== undefined) {

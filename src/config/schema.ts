@@ -114,7 +114,7 @@ export function composeSchema<
 >(parts: { orderService: OrderService; memberCenter: MemberCenter; assumptions: Assumptions; source: Source }) {
   return z.strictObject({
     ledger: ledgerSettings.describe("The database that remembers everything."),
-    audit: auditSettings.describe("The record of what was done, which nobody can change unseen."),
+    audit: auditSettings.describe("The audit log of all changes; it shows when somebody alters it."),
     books: bookSettingsSchema.describe("Periods that finance closes."),
     reports: reportSettingsSchema.describe("What statements tell of."),
     mail: mailSettingsSchema.optional().describe("The mail server that reports and alerts are sent through."),
@@ -128,7 +128,7 @@ export function composeSchema<
           "Who speaks in alerts, where several instances report to one place; default: the name of this machine.",
         examples: ["production"],
       }),
-    zone: zoneSchema.default("UTC").describe("Time zone of schedules, months, and of moments that are shown as dates."),
+    zone: zoneSchema.default("UTC").describe("Time zone of schedules, months and dates."),
     namespace: name.default("crm").describe("Namespace of records whose mapping names none."),
     log: logSettings.describe("The log on standard error."),
     orderService: parts.orderService,
@@ -136,20 +136,22 @@ export function composeSchema<
     assumptions: parts.assumptions,
     sources: z.record(name, parts.source).describe("Where CRM data comes from, by name."),
     settle: settleSettingsSchema.describe("Finding out what became of operations whose outcome is unknown."),
-    limits: limitsSettingsSchema.describe("What stops the program from taking away more than anybody meant."),
+    limits: limitsSettingsSchema.describe("Limits of removals: removals beyond them wait for a person."),
     orders: orderSettingsSchema.describe("How orders are sent."),
     policies: policySettingsSchema.describe(
-      "What is done of each kind of change: ignore, report, hold for a person, apply, or earn (hold until " +
+      "For each kind of change: ignore, report, hold for a person, apply, or earn (hold until " +
         "`approvalsToEarn` operations under that policy were approved, then apply).",
     ),
     jobs: z
       .record(name, jobSettingsSchema)
       .default({})
       .describe("Changes to the jobs that ship with the program, and jobs of one's own, by id."),
-    notify: notifySettingsSchema.describe("How people are told when something starts or stops needing one."),
+    notify: notifySettingsSchema.describe("How people are notified when an issue begins or ends."),
     alerts: alertSettingsSchema.describe("More ways of telling people, reminders, and dead man's switches."),
     serve: serveSettingsSchema.describe("The web server of `crm-sync serve`."),
-    retention: retentionSettings.describe("How long history is kept. What a promise or a report needs is always kept."),
+    retention: retentionSettings.describe(
+      "How long history is kept. Rows that a promise or a report needs are always kept.",
+    ),
     concurrency: concurrencySettings.describe("How much is done at once."),
   });
 }

@@ -38,7 +38,7 @@ interface Row {
   except?: Partial<Record<EndpointId, { effect: CodeEffect; cure: string }>>;
 }
 
-const settles = "Nothing: the program reads what is there and goes on from that.";
+const settles = "Nothing: crm-sync reads the current state and goes on from there.";
 
 /** Every code of the two contracts. The endpoints that list a code stand in `endpoints`. */
 const rows: Record<string, Row> = {
@@ -163,7 +163,7 @@ const rows: Record<string, Row> = {
     meaning: "the account behind the user token is not bound to an authorization customer, so it cannot see this",
     cure:
       "Configure a user token of an account that belongs to this " +
-      "enterprise. Nothing is taken away because of what cannot be seen.",
+      "enterprise. Nothing is removed only because a reading does not show it.",
   },
   "60023": {
     effect: "rejected",
@@ -175,12 +175,12 @@ const rows: Record<string, Row> = {
     meaning: "the asset number is not there",
     cure:
       "Check that the order that brings the asset went through, " +
-      "and that the number was not taken away on the platform.",
+      "and that nobody removed the number on the platform.",
     except: {
       M9: {
         effect: "settle",
         cure:
-          "Nothing yet: what the staff member holds is read. If the " +
+          "Nothing yet: crm-sync reads the assets of the staff member. If the " +
           "number is really missing, check the order that brings it.",
       },
     },

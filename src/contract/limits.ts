@@ -111,7 +111,7 @@ export function assetDigitsProblem(
   for (const number of digits) {
     if (!/^\d{10}$/.test(number)) return `a number does not have exactly ${limits.assetDigits} digits`;
     if (!firstDigits.includes(number.charAt(0))) {
-      return `a number starts with ${number.charAt(0)}, which is none of the known regions ${firstDigits.join(", ")}`;
+      return `a number starts with ${number.charAt(0)}; the known regions are ${firstDigits.join(", ")}`;
     }
   }
   return undefined;

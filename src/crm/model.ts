@@ -53,7 +53,7 @@ export const customerSchema = z.strictObject({
       namespace: namespace.optional().describe("Namespace of that customer, where it is not the record's own."),
     })
     .optional()
-    .describe("The customer that this one was merged into. It is told, and changes nothing."),
+    .describe("The customer that this one was merged into. It is reported, and changes nothing."),
 });
 export type Customer = z.infer<typeof customerSchema>;
 

@@ -87,7 +87,7 @@ const productFields = {
     .strictObject({ orderId: identifier.describe("The order that brought the product."), ...instanceOfOrder })
     .optional()
     .describe("The product instance that this one is transferred from; the licence order that brought it is named."),
-  amount: moneySchema.optional().describe("What the product costs, where the CRM says so."),
+  amount: moneySchema.optional().describe("The price of the product, if the CRM has one."),
 };
 
 /**
@@ -135,7 +135,7 @@ export const orderSchema = z.strictObject({
     .describe("Channel order number, where the template that makes it from the CRM id does not hold (A16)."),
   placedAt: instant.optional().describe("When the order was placed."),
   cancelled: z.boolean().default(false).describe("Whether the order is cancelled."),
-  amount: moneySchema.optional().describe("What the order costs, where the CRM says so."),
+  amount: moneySchema.optional().describe("The price of the order, if the CRM has one."),
   instances: z
     .array(instanceSchema)
     .min(1)

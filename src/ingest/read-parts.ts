@@ -137,8 +137,8 @@ export class ReadPart {
       "source.read-in-parts",
       `${source}/${stream}`,
       `${source} (${stream}) was read in parts: it goes on after ${this.rowsBefore} rows of a reading that was cut. ` +
-        "What came is taken, and nothing counts as gone, since a record may have moved between the parts and be in " +
-        "none of them; the next run reads everything",
+        "Its records are used, but no record counts as missing: one may have moved between the parts. " +
+        "The next run reads everything",
       "nothing: the next run reads the list from its start. Where it is cut often, set `paging.kind: keyset` if the " +
         "service can: such a reading goes on and is whole",
     );

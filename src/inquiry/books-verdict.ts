@@ -37,7 +37,7 @@ export function closedBooksFinding(ledger: ReadOnlyLedger): AuditFinding | undef
   }
   const more = [...found.keys()].find((row) => !said.has(row));
   if (more === undefined) return undefined;
-  return { code: "books-changed", firstBad: 0, why: `${more} stands in the tables, and no entry speaks of it` };
+  return { code: "books-changed", firstBad: 0, why: `${more} is in the tables, and no entry is about it` };
 }
 
 interface EntryOfBooks {

@@ -181,5 +181,5 @@ function* unfinishedRuns(ledger: ReadOnlyLedger, to: string): Generator<Blocker,
     .orderBy("started_at")
     .orderBy("id");
   for (const { id, job } of ledger.rows(query))
-    yield blockerOf("run", `run:${id}`, `the run ${id} of ${job} began in the period and has not come to its end`, {});
+    yield blockerOf("run", `run:${id}`, `the run ${id} of ${job} began in the period and has not ended`, {});
 }

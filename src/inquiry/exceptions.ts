@@ -146,7 +146,7 @@ function refusedOperations({ db }: ReadOnlyLedger, time: Time) {
         coalesce((select 'done since by ' || n.id from operation n where ${again} and n.state = 'done'
             order by n.created_at limit 1),
           (select 'tried again by ' || n.id from operation n where ${again} order by n.created_at limit 1),
-          'it is not wanted as it was refused any more') as how,
+          'it is no longer wanted in the form that was refused') as how,
         exists (select 1 from rejection_stood s where s.operation_id = o.id) as is_kept
       from operation o where o.state = 'rejected' and o.updated_at < ${time.to})
     where (ended_at is null and is_kept = 1) or ended_at >= ${time.from} or updated_at >= ${time.from}

@@ -60,7 +60,7 @@ const sums = [
   {
     kind: "entitlements",
     part: "check",
-    what: "opening or closing entitlements are not what stands at that moment",
+    what: "opening or closing entitlements differ from the licences of that moment",
   },
 ] as const;
 

@@ -76,7 +76,7 @@ export const addStaff: Kind<AddStaffShapes> = {
         ? evidence.reason
         : "M5 does not show all of the staff, so there would be nobody to link to",
     cure:
-      "wait until M5 shows them, or settle it as --not-applied: those that are shown are kept, the others " +
+      "wait until M5 shows them, or settle it as --not-applied: visible accounts are kept, the others " +
       "are planned anew",
   }),
   parts(operation) {

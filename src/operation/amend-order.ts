@@ -84,7 +84,7 @@ export const amendOrder: Kind<AmendmentShapes> = {
     return {
       effect: effect ?? orderBought(entry.id, entry.operation.customer, entry.context, new Map()),
       summary:
-        "What was added to the order counts as bought. The platform does not show all of it, so the licence order " +
+        "The additions to the order count as bought. The platform does not show all of them, so the licence order " +
         "numbers that are missing stay unknown; `verify` goes on comparing.",
     };
   },

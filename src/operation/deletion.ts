@@ -166,8 +166,8 @@ async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snaps
     const contents = await snapshot.contentsById(context.enterpriseGlobalId, assetId);
     if (contents !== "gone" && contents.bare) {
       const reason =
-        `M7 shows the asset ${assetId} without any product or package, which says neither that what was to go is ` +
-        "gone nor that it is there; ask the operator of the member-center whether such assets are empty " +
+        `M7 shows the asset ${assetId} without any product or package, so it is not known whether the products are removed; ` +
+        "ask the operator of the member-center whether such assets are empty " +
         "(assumptions.emptyAssets)";
       return { kind: "ambiguous", reason, detail, says: "nothing" };
     }

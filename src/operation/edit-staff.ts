@@ -111,7 +111,7 @@ function edited(customer: RecordKey, context: EditStaffShapes["context"]): Effec
 }
 
 const erasedMeanwhile =
-  "what was sent of the person was erased from the ledger since, so nobody can tell whether M5 shows it";
+  "the sent values of the person were erased from the ledger since, so nobody can tell whether M5 shows them";
 
 /** M5 shows the member with everything that was sent. */
 async function readProfile(

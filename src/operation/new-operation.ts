@@ -45,6 +45,6 @@ function stageOf(
   meant: Stage | undefined,
 ): Stage {
   if (meant === undefined || meant === usual) return usual;
-  if (!others.includes(meant)) throw new Error(`${kind} does not stand in the stage ${meant}`);
+  if (!others.includes(meant)) throw new Error(`${kind} is not in the stage ${meant}`);
   return meant;
 }

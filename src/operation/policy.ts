@@ -65,7 +65,7 @@ const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyW
 /** What the configuration says, for people. */
 export function policyText(name: PolicyName, word: PolicyWord): string {
   return name === unproven
-    ? "what is not shown is bought again only once a person has looked and said so"
+    ? "an order that the platform does not show is placed again only if a person decides so"
     : `policies.${name} is ${word}`;
 }
 

@@ -177,7 +177,7 @@ function endWhatGoes(
     const what =
       words === ""
         ? `the order ${formatKey(order.key)} has ${parts} less`
-        : `the order ${formatKey(order.key)} ${words}: ${parts} would be taken away`;
+        : `the order ${formatKey(order.key)} ${words}: this removes ${parts}`;
     const goes = acts(why, what);
     if (goes && others.length > 0) amendment.endings.push(endingsOf(of, others, why, what, needs));
     if (goes) endEmptied(amendment, of, emptied, { numbers, takersOf });
@@ -185,7 +185,7 @@ function endWhatGoes(
   for (const why of ["orders.replaced", "orders.assetChanged"] as const) {
     const parts = superseded.filter(({ whole }) => whole === (why === "orders.assetChanged"));
     if (parts.length === 0) continue;
-    const what = `the old form of ${partsText(parts)} of the order ${formatKey(order.key)} would be taken away`;
+    const what = `this removes the old form of ${partsText(parts)} of the order ${formatKey(order.key)}`;
     if (acts(why, what)) amendment.endings.push(endingsOf(of, parts, why, what, []));
   }
 }
@@ -284,7 +284,7 @@ export function buy(
     records: [{ stream: "orders", ...order.key }],
     target: {},
     payload: { ...made.payload, channelOrderId: amendmentReference(order.key) },
-    reason: reason ?? `the order has ${boughtText(purchases)} more in the CRM than stands on the platform${later}`,
+    reason: reason ?? `the order has ${boughtText(purchases)} more in the CRM than on the platform${later}`,
     before: null,
     after: {
       lastStep: standing.lastStep,

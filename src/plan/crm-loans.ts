@@ -58,7 +58,7 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
   const memberGlobalId = known.staffLinks.get(formatKey(staff.key))?.memberGlobalId;
   const { members, assets, loans } = observed;
   if (memberGlobalId === undefined || members === undefined || assets === undefined || loans === undefined)
-    return { code: "loan.not-read", reason: "the platform was not read for what is to be lent yet", again: true };
+    return { code: "loan.not-read", reason: "the platform was not yet read for this loan", again: true };
   const numbers = borrow.assets.flatMap((claim) => {
     if ("assetNumber" in claim) return [claim.assetNumber];
     const { namespace } = staff.key;

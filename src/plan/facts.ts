@@ -55,7 +55,7 @@ const moved: Readonly<Record<string, (of: string) => [other: string, gone: strin
     const other = "the enterprise was changed";
     return [other, other, "the enterprise was made or changed"];
   },
-  standing: (of) => [`what stands of order ${of} changed`, `order ${of} stands no more`, `order ${of} was placed`],
+  standing: (of) => [`the placed order ${of} changed`, `order ${of} was removed`, `order ${of} was placed`],
   assignment: (of) => [`who holds the asset ${of} changed`, `nobody holds the asset ${of} any more`, `${of} was given`],
   link: (of) => [
     `the account of staff ${of} is another`,
@@ -63,11 +63,11 @@ const moved: Readonly<Record<string, (of: string) => [other: string, gone: strin
     `staff ${of} got an account`,
   ],
   request: (of) => {
-    const other = `what was asked for by hand of ${of} changed`;
+    const other = `a person's request for ${of} changed`;
     return [other, other, other];
   },
   contents: (of) => {
-    const other = `what the asset ${of} holds changed`;
+    const other = `the contents of the asset ${of} changed`;
     return [other, other, other];
   },
 };

@@ -88,7 +88,7 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   const look = (stream: Stream, word: string, record: { key: RecordKey; flips?: number | undefined }): void => {
     const { key, flips = 0 } = record;
     if (flips < mostFlips) return;
-    told.set(nameOf(stream, key), `the CRM changed ${word} ${formatKey(key)} to and fro ${flips} times in a row`);
+    told.set(nameOf(stream, key), `the CRM changed ${word} ${formatKey(key)} back and forth ${flips} times in a row`);
   };
   if (desiredCustomer !== undefined) look("customers", "customer", desiredCustomer);
   for (const order of orders) look("orders", "order", order);

@@ -200,7 +200,7 @@ const askedBeforeTexts = {
 
 const forgotten =
   "the ledger was built anew, and what people decided before is not known: whether they unlinked the customer, " +
-  "rejected this, took it back by hand, or had it bought for a customer that the CRM gives no more";
+  "rejected this, undid it, or ordered it for a customer that is no longer in the CRM";
 
 interface Over {
   thing: TakenThing;

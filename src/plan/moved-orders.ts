@@ -44,7 +44,7 @@ function depart(
   const key = formatKey(order.key);
   const tell = (block: Block): void => void departures.blocks.push([key, block]);
   if (standing !== undefined && "lost" in standing)
-    return tell({ code: "order.form-lost", reason: `nobody knows what stands: ${standing.lost}`, again: true });
+    return tell({ code: "order.form-lost", reason: `its present state is not known: ${standing.lost}`, again: true });
   const placed = known.placedOrders.get(key);
   const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
   if (standing === undefined || units.length === 0) {
@@ -55,7 +55,7 @@ function depart(
   // The customer keeps it in mind: nothing else tells it when the record can be used again.
   if (order.state === "quarantined") return tell(stays(key, "its record is in quarantine"));
   const why = whyOf(order);
-  const what = `the order ${key} ${wordsOf[why](formatKey(owner))}: ${unitsText(units)} would be taken away here`;
+  const what = `the order ${key} ${wordsOf[why](formatKey(owner))}: this removes ${unitsText(units)} here`;
   const said = consider(policies, why, what);
   if (said === "nothing") return;
   if (said !== "act") return tell(said);
@@ -81,7 +81,7 @@ function faultOf({ order, buyer, taken, unclear }: AwayOrder): string | undefine
 type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.gone">;
 
 const wordsOf: Record<Departing, (owner: string) => string> = {
-  "orders.moved": (owner) => `moved to ${owner} in the CRM, where it is bought once nothing of it is left here`,
+  "orders.moved": (owner) => `moved to ${owner} in the CRM, where it is ordered once it is removed here`,
   "orders.cancelled": (owner) => `moved to ${owner} in the CRM and was cancelled`,
   "orders.gone": (owner) => `moved to ${owner} and is gone from the CRM`,
 };
@@ -98,8 +98,8 @@ function stays(order: string, why: string): Block {
 
 function stoodElsewhere(order: string): Block {
   const reason =
-    `the order ${order} moved to another customer in the CRM; what was bought of it here stands in an enterprise ` +
-    "that the customer was linked with before, and nothing of it is taken away in the one that it is linked with now";
+    `the order ${order} moved to another customer in the CRM; its licences here are in an enterprise ` +
+    "that the customer was linked with before, and crm-sync removes nothing in the enterprise that it is linked with now";
   return { code: "order.elsewhere", reason, again: true };
 }
 

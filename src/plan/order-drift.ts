@@ -46,7 +46,7 @@ export function lostOf(given: RepairsGiven, { order, units }: OrderStanding, opt
       if (!unit.products.every(isLost)) continue;
       if (unit.products.some(isTransferred))
         lost.blocks.push(
-          byHand(`the asset number ${number} holds what was transferred, and that cannot be made twice`),
+          byHand(`the asset number ${number} holds transferred licences, and they cannot be made twice`),
         );
       else lost.gone.push(wholeUnit(unit, number));
       continue;

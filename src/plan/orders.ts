@@ -144,8 +144,12 @@ function amend(
   const standing = given.standings?.get(key);
   if (standing === undefined || "lost" in standing) {
     if (agrees) return;
-    const lost = standing?.lost ?? `what stands of the order ${key} was not read`;
-    return waits({ code: "order.form-lost", reason: `nobody knows what stands of the order: ${lost}`, again: true });
+    const lost = standing?.lost ?? `the present state of the order ${key} was not read`;
+    return waits({
+      code: "order.form-lost",
+      reason: `the present state of the order is not known: ${lost}`,
+      again: true,
+    });
   }
   const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
   if (elsewhere !== undefined && isWanted(order)) {
@@ -191,7 +195,7 @@ const standsElsewhere: Block = {
   code: "order.elsewhere",
   reason:
     "it was placed in an enterprise that the customer was linked with before, and stands there; nothing of it is " +
-    "bought, changed or taken away in the one that the customer is linked with now",
+    "bought, changed or removed in the one that the customer is linked with now",
   again: true,
 };
 

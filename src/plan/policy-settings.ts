@@ -25,11 +25,11 @@ export const policySettingsSchema = z
       .describe("Enterprises."),
     orders: z
       .strictObject({
-        added: rule("apply", "New orders, and what is added to one that is placed (E5)."),
+        added: rule("apply", "New orders, and additions to placed orders (E5)."),
         ended: rule("earn", "Products and assets that an order no longer has."),
         cancelled: rule("earn", "Orders that were cancelled."),
         gone: rule("earn", "Orders that are gone from the CRM."),
-        replaced: rule("earn", "The old form of what was bought again on other terms."),
+        replaced: rule("earn", "The old form of licences that were bought again on other terms."),
         assetChanged: rule("hold", "The old asset where its licence type, limits or extensions changed."),
         moved: rule("earn", "Orders at the customer that they moved away from; what the new one buys follows `added`."),
         wording: z
@@ -72,15 +72,15 @@ export const policySettingsSchema = z
     drift: z
       .strictObject({
         missing: repaired(
-          "What stands in the ledger and the platform showed once and shows no more: bought, added or given again. " +
-            "What is bought waits for a person in any case.",
+          "Licences, people and assignments in the ledger that the platform no longer shows: bought, added or given again. " +
+            "A purchase always waits for a person.",
         ),
         extra: repaired(
-          "Products of our own purchases that the ledger has ended and the platform shows: taken away again, under " +
-            "the limits. What others made is left alone.",
+          "Products of our own purchases that the ledger has ended and the platform still shows: removed again, under " +
+            "the limits. Products that others made stay.",
         ),
         different: repaired(
-          "What the platform shows otherwise than it was bought or set: name, note, mobile number and department of " +
+          "Differences between the platform and the ledger: name, note, mobile number and department of " +
             "a person are set again (M2). Other products, terms and holders are told of and left; what E4 sets is " +
             "shown by nothing.",
         ),

@@ -63,7 +63,7 @@ export function everywhere(
 /** Why nothing goes out of all orders now. */
 function notEverywhere({ given, settings, buys }: Removing, licenseType: string, unknown: string): Block | undefined {
   if (settings.cloudTypes.some((type) => type === licenseType)) {
-    const reason = `${unknown}, and a deletion of ${licenseType} has to name it (A19): it is taken away by hand`;
+    const reason = `${unknown}, and a deletion of ${licenseType} must name it (A19): remove it on the platform`;
     return { code: "order.not-shown", reason, again: true };
   }
   const reason = given.observed.allContents === true ? undefined : `${unknown}, and not all assets were read`;
@@ -71,7 +71,7 @@ function notEverywhere({ given, settings, buys }: Removing, licenseType: string,
   if (!buys) return undefined;
   return {
     code: "order.contents-not-read",
-    reason: `${unknown}, and what the customer is being sold now is not there yet: it could be taken along`,
+    reason: `${unknown}, and a purchase of this customer is in progress: the deletion could remove it too`,
     again: true,
   };
 }

@@ -105,8 +105,8 @@ export function sightOf(
 }
 
 const mayBeRepeated =
-  "; where it was bought with the products of packages repeated, set assumptions.packageProducts or packageOnly " +
-  "(A23) to repeat, as it was then";
+  "; if the order repeated the products of its packages, set assumptions.packageProducts or packageOnly (A23) " +
+  "to repeat";
 
 function withNote(sight: ProductSight, note: string): ProductSight {
   if (sight.is !== "blocked") return sight;

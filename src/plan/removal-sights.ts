@@ -148,15 +148,15 @@ function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): R
 function overlap(number: string | undefined, products: readonly StandingProduct[]): Block {
   const purchases = [...new Set(products.map(({ channelOrderId }) => channelOrderId))].join(" and ");
   const reason =
-    `what takes the place of something under the asset number ${number ?? "(not known)"} ` +
-    `${purchases === "" ? "does not stand whole" : `was bought as ${purchases}`}, and M7 does not show it yet; ` +
+    `the replacement under the asset number ${number ?? "(not known)"} ` +
+    `${purchases === "" ? "is not complete" : `was bought as ${purchases}`}, and M7 does not show it yet; ` +
     "the old form stays until it does";
   return { code: "order.overlap", reason, again: true };
 }
 
 const notRead: Block = {
   code: "order.contents-not-read",
-  reason: "what the assets of the order hold was not read, so nothing of it is taken away",
+  reason: "the contents of the order's assets were not read, so nothing of it is removed",
   again: true,
 };
 
@@ -176,7 +176,7 @@ function notShown({ order }: Endings, unit: StandingUnit, bare?: string): Block 
         ? `the asset number of unit ${unit.unit + 1} of the instance ${instanceId} is not known`
         : `neither M6 nor E8 shows the asset number ${number} of the instance ${instanceId}, or M7 knows no such asset`;
   const reason =
-    `${what}, so what is there cannot be told, and nothing of the order ${formatKey(order.order)} is deleted ` +
+    `${what}, so its contents are not known, and nothing of the order ${formatKey(order.order)} is deleted ` +
     "by guess";
   return { code: "order.not-shown", reason, again: true };
 }

@@ -178,7 +178,7 @@ function withoutTwins(stage: RemovalStage, key: string, parts: RemovalPart[], li
     const reason =
       `the product ${named?.row.crmProductId ?? ""} under the asset number ${reading.asset.assetNum} cannot be told ` +
       `from ${other?.crmProductId ?? "another product"}, which stays: both have the same product, limits, nodes and ` +
-      "licence order, and a deletion would take both. It is taken away by hand";
+      "licence order, and a deletion would take both. Remove it on the platform";
     stage.blocks.push([key, { code: "order.twin-product", reason, again: true }]);
     free = free.filter((part) => part !== caught);
   }

@@ -144,8 +144,7 @@ function renewedUnits(
     const next = ranked[index];
     if (next === undefined) break;
     const { number } = next.unit;
-    if (number === undefined)
-      return unknownOf(named, `and the asset number of unit ${next.unit.unit + 1} of it is not known`);
+    if (number === undefined) return unknownOf(named, `and its unit ${next.unit.unit + 1} has no known asset number`);
     const unfit = notGiven(asset, named, number);
     if (unfit !== undefined) return unfit;
     const continues = [next.earlier, ...chainOf(given.known.numbers, next.earlier)];
@@ -189,7 +188,7 @@ function standingOf(
   const owner = isMoved ? placed.customer : given.earlierOwners?.get(key);
   if (owner !== undefined) return ofAnother(given, order, { from, owner }, { asset, named });
   if (placed?.elsewhere === true)
-    return unknownOf(named, "which stands in the enterprise that the customer was linked with before");
+    return unknownOf(named, "which is in the enterprise that the customer was linked with before");
   if (placed === undefined) {
     const unclear = given.observed.unclearOrders?.get(key);
     const isThere = given.orders.some((item) => formatKey(item.key) === key);
@@ -204,10 +203,8 @@ function standingOf(
     return notPlaced(named, `${why}; it waits until that order is placed`);
   }
   const standing = given.standings?.get(key);
-  if (standing === undefined) return unknownOf(named, "and what stands of that was not read");
-  return "lost" in standing
-    ? unknownOf(named, `and nobody knows what stands of that: ${standing.lost}`)
-    : standing.units;
+  if (standing === undefined) return unknownOf(named, "and its present state was not read");
+  return "lost" in standing ? unknownOf(named, `and its present state is not known: ${standing.lost}`) : standing.units;
 }
 
 /**
@@ -276,7 +273,7 @@ function lackingOf(
   if (wanted <= stand || isSameKey(from, order)) return undefined;
   const reason =
     `${named} with ${wanted} unit(s) in the CRM, of which ${stand} stand; it waits until the others are bought, so ` +
-    "that none of them is bought a second time";
+    "that no asset is bought a second time";
   return { code: "order.earlier-too-few", reason, again: true };
 }
 
@@ -322,7 +319,7 @@ function withShownNumbers(
 ): readonly Candidate[] | { doubt: string } {
   const [unknown] = free.filter(({ unit }) => unit.number === undefined);
   if (unknown === undefined) return free;
-  const doubt = `and the asset number of unit ${unknown.unit.unit + 1} of it is not known`;
+  const doubt = `and its unit ${unknown.unit.unit + 1} has no known asset number`;
   const { contents, allContents } = observed;
   if (contents === undefined || allContents !== true) return { doubt };
   const { namespace, orderId: id, instanceId } = unknown.earlier;

@@ -69,7 +69,7 @@ export function quarantineBlock(
     return {
       code: "revokes.blocked",
       reason:
-        `${own} record(s) of this customer wait in quarantine, so nothing is taken away: \`crm-sync ` +
+        `${own} record(s) of this customer wait in quarantine, so nothing is removed: \`crm-sync ` +
         `explain customer ${formatKey(given.customer)}\` lists them`,
       again: true,
     };
@@ -79,7 +79,7 @@ export function quarantineBlock(
     code: "revokes.blocked",
     reason:
       `a person of the source ${stray.source} waits in quarantine, and whose customer it is cannot be ` +
-      `told, so nothing is taken away where ${stray.source} has people: \`crm-sync quarantine show ` +
+      `told, so nothing is removed from people of ${stray.source}: \`crm-sync quarantine show ` +
       `${stray.row}\``,
     again: true,
   };
@@ -132,7 +132,7 @@ function sightOf({ observed }: Given, holders: Holders, item: Assignment): "held
     code: "asset.readings-disagree",
     reason:
       `M5 shows that this person holds the asset number ${item.assetNumber}, and M6 does not; nothing ` +
-      "is taken away on that",
+      "is removed because of that",
     again: true,
   };
 }

@@ -13,7 +13,7 @@ export function numbersShown(
   contents: ReadonlyMap<string, AssetReading>,
 ): { numbers: ReadonlyMap<StandingUnit, string> } | { doubt: string } {
   const [first] = units;
-  if (first === undefined || first.products.length === 0) return { doubt: "nothing of it is left that M7 could show" };
+  if (first === undefined || first.products.length === 0) return { doubt: "it has no product left that M7 could show" };
   const names = namesOf(first);
   if (units.some((unit) => namesOf(unit) !== names)) return { doubt: "its units do not hold the same" };
   const showing = [...contents].filter(

@@ -269,7 +269,7 @@ function notCleared(dropped: readonly ShownField[]): Block {
     code: "staff.not-cleared",
     reason:
       `the CRM no longer gives the person's ${what}, and the platform still shows that: ` +
-      "M2 leaves out what the CRM does not have (A41)",
+      "M2 leaves out fields without a value in the CRM (A41)",
     again: true,
   };
 }

@@ -89,8 +89,8 @@ function notRenewable(
     }
     if (reading.bare) {
       const reason =
-        `M7 shows the asset number ${number} that the order goes on under without any product or package, so what is ` +
-        "there cannot be told; ask the operator of the member-center whether such assets are empty " +
+        `M7 shows the asset number ${number} that the order continues under without any product or package, so its ` +
+        "contents are not known; ask the operator of the member-center whether such assets are empty " +
         "(assumptions.emptyAssets)";
       return { code: "order.earlier-not-shown", reason, again: true };
     }

@@ -10,7 +10,7 @@ export function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing)
   const { before, after } = row.operation;
   const now = given.known.acknowledged;
   const desired = given.desiredCustomer;
-  if (before === null) return { is: "impossible", why: "the enterprise was adopted: nothing says what it was before" };
+  if (before === null) return { is: "impossible", why: "the enterprise was adopted: its earlier state is not known" };
   if (now === undefined || desired === undefined)
     return { is: "impossible", why: "the customer is not linked any more" };
   if (isSame(now, before)) return { is: "nothing-left" };

@@ -45,7 +45,7 @@ function ordersOf({ rows }: Pick<Undoing, "rows">): ReadonlySet<string> {
   return new Set(own.flatMap(({ operation }) => operation.records.slice(0, 1).map(formatKey)));
 }
 
-const standsElsewhere = "it stands in the enterprise that the customer was linked with before";
+const standsElsewhere = "it is in the enterprise that the customer was linked with before";
 
 const movedAway = "the CRM gives the order to another customer now; where it moves it back, the runs buy it again";
 
@@ -54,7 +54,7 @@ function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "fac
   if (history === undefined) return undefined;
   const { placed, parts, operations } = history;
   if (formatKey(placed.customer) !== formatKey(given.customer))
-    return { lost: `it stands for ${formatKey(placed.customer)} by now` };
+    return { lost: `it is now placed for ${formatKey(placed.customer)}` };
   if (given.known.placedOrders.get(key)?.elsewhere === true) return { lost: standsElsewhere };
   if (history.owner !== undefined && !isSameKey(history.owner, given.customer)) return { lost: movedAway };
   const standing = standingOf(placed, parts);
@@ -100,7 +100,7 @@ function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
   const key = record === undefined ? "" : formatKey(record);
   return {
     key,
-    work: workOn(key, of) ?? { lost: `the ledger knows of nothing that stands of ${key} for this customer` },
+    work: workOn(key, of) ?? { lost: `the ledger has no placed part of ${key} for this customer` },
   };
 }
 
@@ -167,8 +167,8 @@ export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
   });
   const [block] = amendment.blocks;
   if (block !== undefined) return { is: "waits", block };
-  const reason = `${of.run} is taken back: what it took away of the order is bought again`;
-  const others = lost.length > now.length ? "what was bought from other forms follows with another undo" : undefined;
+  const reason = `undo of ${of.run}: the removed part of the order is bought again`;
+  const others = lost.length > now.length ? "purchases from other forms follow with another undo" : undefined;
   return { is: "meant", meant: amendment.meant.map((item) => ({ ...item, reason })), lacks: others ?? apart };
 }
 

@@ -44,7 +44,7 @@ export function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undo
     before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
     after: null,
   };
-  const lacks = held.length > numbers.length ? "what was given again since stays" : undefined;
+  const lacks = held.length > numbers.length ? "assets that were assigned again since stay" : undefined;
   return { is: "meant", meant: weighRevokes([revoke], given.observed, noClaims), lacks };
 }
 
@@ -79,7 +79,7 @@ export function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Un
       : holders.get(taken) === undefined
         ? `the asset ${taken} is not shown any more`
         : `the asset ${taken} is held by another member, ${holders.get(taken) ?? ""}, by now`;
-  if (numbers.length === 0) return { is: "impossible", why: why ?? "nothing of it is free" };
+  if (numbers.length === 0) return { is: "impossible", why: why ?? "none of its assets is free" };
   const grant: MeantOperation<"grant-assets"> = {
     kind: "grant-assets",
     customer: given.customer,
@@ -142,7 +142,10 @@ export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undo
   const { unread: _, ...now } = link.profile;
   const changed = profileFields.filter((field) => before[field] !== after[field]);
   if (changed.length === 0)
-    return { is: "impossible", why: "it set again what had been sent, and what M5 showed before is kept nowhere" };
+    return {
+      is: "impossible",
+      why: "it sent the same values again, and the values that M5 showed before are kept nowhere",
+    };
   if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
   if (changed.some((field) => now[field] !== after[field]) || !isNewest(row, of)) return newerSince;
   const body: DesiredStaff = { ...staff.body };

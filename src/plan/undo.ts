@@ -131,7 +131,7 @@ function stepOf(
       undoes.is === "with"
         ? `together with ${undoes.of}`
         : undoes.is === "nothing-left"
-          ? "nothing of it is left to be taken back"
+          ? "it has no change left to undo"
           : undefined,
     waits: undoes.is === "waits" ? undoes.block.reason : refused?.reason,
   };

@@ -176,6 +176,6 @@ function validateStaff(staff: Staff, settings: AssumptionSettings): ValidationFa
     field: problem.field,
     code: `bad-${problem.field === "userName" ? "user-name" : problem.field}`,
     message: `the ${problem.field} of staff ${staff.namespace}/${staff.id} ${problem.problem}`,
-    expected: "what the member-center takes (M1)",
+    expected: "a value that the member-center takes (M1)",
   };
 }

@@ -12,7 +12,7 @@ export function saysNothing(channelCustomerId: string): AmbiguousReading {
     code: "platform.ambiguous",
     message:
       `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says ` +
-      "neither that there is an enterprise nor that there is none",
+      "neither that an enterprise exists nor that it does not",
     cure:
       "ask the operator of the service what null means; if it means that there is none, set " +
       "assumptions.nullEnterprises: none (A13)",

@@ -57,7 +57,7 @@ export function alertsText(facts: AlertFacts, now: string, view: View = plainVie
 }
 
 function toldLine(ways: AlertFacts["alerts"][number]["ways"], view: View): string {
-  if (ways.length === 0) return "no way tells of it";
+  if (ways.length === 0) return "no way reports it";
   const each = ways.map(({ way, toldAt }) =>
     toldAt === null ? `not yet by ${way}` : `by ${way} ${instantText(toldAt, view)}`,
   );

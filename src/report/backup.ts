@@ -47,7 +47,7 @@ export function restoredLines({ path, manifest, gap, aside, books, erased }: Res
   const record = audit === null ? "no audit entry" : `audit entry ${audit.sequence}`;
   return [
     `${path} is the backup of ${at} again: ${record}, ${counted(manifest.commits, "group", "groups")} of changes`,
-    ...(aside === undefined ? [] : [`what stood there is kept as ${aside}`]),
+    ...(aside === undefined ? [] : [`the file that was there before is kept as ${aside}`]),
     ...(books === 0 ? [] : [`${counted(books, "file", "files")} of closed books put back`]),
     ...gapLines(gap),
     ...erased.map((subject) => `  erased after it, and there again: ${printable(subject)}`),
@@ -58,12 +58,12 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
   if (gap.kind === "none") return ["nothing was done after it: the next run goes on from here"];
   const lacks =
     gap.kind === "unknown"
-      ? "nobody knows what was done after it: there was no file of heads beside the ledger"
-      : `it lacks what was done until ${gap.at}: ${counted(gap.commits, "group", "groups")} of changes, ` +
+      ? "it is not known which changes are newer: there was no file of heads beside the ledger"
+      : `it does not have the changes until ${gap.at}: ${counted(gap.commits, "group", "groups")} of changes, ` +
         counted(gap.entries, "audit entry", "audit entries");
   return [
     lacks,
-    "what it lacks, orders among it, would be done a second time: it can be read, and whatever would write is refused",
+    "the missing changes, also orders, would be made a second time: the ledger can be read, and every command that writes is refused",
     "personal data that was erased after it is there again: `crm-sync audit erase --help` says how it is erased anew, after the rebuild",
     "  → restore a newer backup where there is one; else run `crm-sync rebuild`: it reads back from the platform what",
     "    was done since, keeps the history of this one, and lets whatever writes in again",

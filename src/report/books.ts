@@ -48,7 +48,7 @@ export function outcomeBlocker({
 
 /** A hold that nobody decided on, or that is not carried out. */
 export function holdBlocker({ id, customer, state, count, explanation }: HoldFacts): Blocker {
-  const what = `what is held of customer ${formatKey(customer)} is not decided or carried out: ${explanation}`;
+  const what = `holds of customer ${formatKey(customer)} are not decided or carried out: ${explanation}`;
   return blockerOf("held", `hold:${id}`, what, { state, count });
 }
 

@@ -20,7 +20,7 @@ export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict 
   const { record } = facts;
 
   if (record === null && waiting.length === 0) {
-    for (const item of facts.similar) next.push(`${explainCommand(item.stream, item.key)}, where that was meant`);
+    for (const item of facts.similar) next.push(`${explainCommand(item.stream, item.key)}, if you meant that one`);
     next.push("crm-sync check tries the sources; the record may not be in them, or its id may be another one");
     because.push("no reading of a source held a record with this id");
     explainLeftOut(facts, because, next);
@@ -33,7 +33,7 @@ export function verdictOf(facts: ExplainFacts, view: View = plainView): Verdict 
     because.push(`it waits in quarantine since ${instantText(row.firstSeen, view)}: ${row.message} (${row.place})`);
     next.push(nextForQuarantine(row));
   }
-  if (record === null) return { headline: `${name} was read and cannot be used as it is`, because, next };
+  if (record === null) return { headline: `${name} was read and cannot be used`, because, next };
 
   explainOpen(facts, because, next, view);
   explainDeferral(facts, record, because, next, view);

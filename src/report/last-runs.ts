@@ -45,7 +45,7 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   if (different > 0)
     add(
       "not-as-placed",
-      `the last run of ${run.job} found what the platform does not show as it was placed: ${different}`,
+      `the last run of ${run.job} found differences between the ledger and the platform: ${different}`,
       different,
       `${next}; crm-sync report reconciliation has each of them. Nothing is sent again by itself`,
     );

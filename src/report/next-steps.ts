@@ -19,7 +19,7 @@ const byCode: Record<string, string> = {
     "nothing, unless its removal is held (EXPLAIN): the next run removes it; once it did, take the asset from the " +
     "person in the CRM",
   "asset.lending-unknown":
-    "have the lock returned on the platform, or look there that the asset is not lent and take it away by hand",
+    "have the lock returned on the platform, or check there that the asset is not lent and remove it",
   "asset.lent":
     "have the lock returned on the platform: no operation of the services does it; the next run looks again",
   "asset.held-by-another": "take the asset away from its holder on the platform, or correct the CRM",
@@ -32,7 +32,7 @@ const byCode: Record<string, string> = {
   "asset.wrong-type":
     "take the flag back in the CRM; what only a person knows of an asset is asked for by hand (crm-sync --help)",
   "assumption.missing": "crm-sync check names the setting and its choices; set it, then run again",
-  "customer.blocked": "look at the customer: that is what has to be solved",
+  "customer.blocked": "solve the customer's problem first",
   "customer.gone": "nothing: the CRM no longer has the customer and nothing was made for it",
   "customer.incomplete": correctCrm,
   "customer.not-looked-up": itself,
@@ -59,18 +59,18 @@ const byCode: Record<string, string> = {
     "is lent again",
   "enterprise.unlinked":
     "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
-  "operation.open": "crm-sync settle list shows the operation that has to be settled first",
+  "operation.open": "first settle the operation: crm-sync settle list shows it",
   "operation.waits":
     "see to the order that the reason names: EXPLAIN says what keeps its purchase; what it takes the place of goes " +
     "after that",
   "order.": "correct the order's lines in the CRM; the next run takes it up",
   "order.absence-unsure": itself,
   "order.asset-changed":
-    "give the asset another instance id or another number in the CRM: the one it has stays what it is",
+    "give the asset another instance id or another number in the CRM: its old id and number stay together",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
   "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
-  "order.earlier-ended": "leave out in the CRM what the asset continues: it is ordered under a number of its own then",
+  "order.earlier-ended": "remove in the CRM the asset that this one continues: then it is ordered under its own number",
   "order.earlier-locked":
     "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` says how it is done by hand; then run again",
   "order.earlier-not-placed":
@@ -79,16 +79,17 @@ const byCode: Record<string, string> = {
   "order.earlier-not-shown":
     "look on the platform whether the asset is there (M6, E8); where it is gone, leave out in the CRM what the asset " +
     "continues",
-  "order.earlier-of-another": "correct in the CRM what the asset continues: an asset of the customer's own orders",
+  "order.earlier-of-another":
+    "correct in the CRM which asset this one continues: an asset of the customer's own orders",
   "order.earlier-other-number": "correct the asset number in the CRM, or leave it out: the earlier asset's is taken",
   "order.earlier-other-type":
-    "give the asset the licence type of the one that it continues, or leave out in the CRM what it continues",
+    "give the asset the licence type of the one that it continues, or remove in the CRM the asset that it continues",
   "order.earlier-too-few": "see to the earlier order that the reason names: EXPLAIN",
   "order.earlier-unknown":
     "it goes on once M7 shows each unit of the earlier asset whole under one asset number; else leave out in the CRM " +
-    "what the asset continues: it is ordered under a number of its own then",
+    "the asset that this one continues: then it is ordered under its own number",
   "order.elsewhere":
-    "change it by hand in the enterprise in which it stands, or link the customer with that one again: " +
+    "change it on the platform in the enterprise that holds it, or link the customer with that one again: " +
     "crm-sync unlink CUSTOMER --reason TEXT, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
   "order.maybe-moved":
     "see to the customer that the reason names, then RESYNC; or crm-sync rebuild again, where nothing was run since, " +
@@ -108,7 +109,7 @@ const byCode: Record<string, string> = {
   "order.overlap": itself,
   "order.shown-elsewhere":
     "crm-sync rebuild, with ledger.path at a file that is not there yet, takes it over as an order that moved; where " +
-    "one did and it is shown otherwise there, do first what the reason says",
+    "a person did and the platform shows a difference, first follow the reason",
   "order.shown-differently":
     "look on the platform who changed it; take it away there by hand, or put it back as it was bought; then run again",
   "order.shown-otherwise":
@@ -120,9 +121,9 @@ const byCode: Record<string, string> = {
   "order.twin-product":
     "take the product away on the platform by hand: a deletion by call would take the other one along; then run again",
   "order.form-lost":
-    "restore the ledger from a backup that holds the order's earlier form, or change the order on the platform by hand",
+    "restore the ledger from a backup that holds the order's earlier form, or change the order on the platform",
   "order.number-unknown":
-    "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the order by hand",
+    "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the order on the platform",
   "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
   "order.same-channel-number": "give one of the two orders another channel order number",
   paused: "crm-sync resume --reason TEXT; the next run sends it then",
@@ -155,7 +156,7 @@ const byCode: Record<string, string> = {
     "give the person the old account name back in the CRM; where the new one is wanted, let the record leave and the " +
     "person come as another record",
   "staff.not-cleared":
-    "clear it on the platform by hand, or set assumptions.clearedStaffFields: empty (A41), where M2 is to clear it",
+    "clear it on the platform, or set assumptions.clearedStaffFields: empty (A41), so that M2 clears it",
   "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",
   "staff.other-account":
@@ -170,10 +171,10 @@ const byCode: Record<string, string> = {
     "where it is the same person, leave one record in the CRM; where they are two, give one another account name",
   "staff.would-set-back":
     "set policies.drift.different to apply or hold, or give the person in the CRM what the platform shows; or set " +
-    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps what is left out (A41)",
+    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps omitted fields (A41)",
   "staff.would-clear":
     "give the person what the platform shows in the CRM, or remove it there; or set assumptions.leftOutStaffFields: " +
-    "kept, once the operator of the service has said that M2 keeps what is left out (A41)",
+    "kept, once the operator of the service has said that M2 keeps omitted fields (A41)",
   "staff.refused":
     "correct what the service names in the CRM; the person is sent in three runs by itself, " +
     "then again when the record changes, or with RESYNC",
@@ -231,10 +232,10 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   if (row.code === "line-may-have-moved")
     return (
       `correct in the CRM the row that crm-sync quarantine show ${row.id} names; where the order is right, ` +
-      `crm-sync quarantine retry ${row.id} takes it as it is`
+      `crm-sync quarantine retry ${row.id} takes it unchanged`
     );
   if (suspectCodes.has(row.code))
-    return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it as it is`;
+    return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it unchanged`;
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
   if (row.code === "unlisted-word")
     return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";
@@ -245,7 +246,7 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
 const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   read: "settles it by reading the platform",
   "send-again": "sends it again with the same values",
-  lost: "records that what it brought is lost",
+  lost: "records that its effect is lost",
   ask: "asks a person, since nothing reads it and it is not sent twice",
 };
 

@@ -21,29 +21,29 @@ const neverFilled = [
   "erasures of personal data since the backup: what was erased is there again; `crm-sync audit erase --help` says how it is erased anew",
   "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report " +
     "close` closes the months anew",
-  "what people approved, rejected, asked for, linked, unlinked or saw to by hand since: they are asked again",
-  "what was approved or asked for before and not carried out by then: it lapsed, since it may have been done",
-  "which accounts this program made since: none of them is ever deleted by it (M4)",
+  "approvals, rejections, requests, links and resolutions of people since the backup: they are asked again",
+  "earlier approvals and requests that were not carried out by then: they lapsed, since they may have been done",
+  "which accounts crm-sync made since: it never deletes them (M4)",
   "passwords that were made since: `crm-sync staff reset-password --help` says how new ones are set",
-  "whether assets were disabled or enabled since: what the CRM wants of that counts as asked for, and nothing is sent",
-  "who was given an asset since and is not to have it any more: they keep it; take it away on the platform by hand",
-  "orders that were placed since for customers that the CRM gives no more: what stands there stays; let a source " +
+  "whether assets were disabled or enabled since: the wish of the CRM counts as done, and nothing is sent",
+  "who was given an asset since and is not to have it any more: they keep it; remove it on the platform",
+  "orders that were placed since for customers that the CRM gives no more: these orders stay; let a source " +
     "give those customers too (merged into which) before the rebuild",
   "asset numbers that were taken and not used: they are spent",
   "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again " +
-    "where the CRM says otherwise",
+    "if the CRM differs",
   "audit entries, runs and history of that time: the audit record says from when to when they are missing",
 ] as const;
 
 const neverBroughtBack = [
   "passwords that were made and not handed out: `crm-sync staff reset-password --help` says how new ones are set",
-  "which accounts this program made: none of them is ever deleted by it (M4)",
+  "which accounts crm-sync made: it never deletes them (M4)",
   "accounts that were made together with an enterprise: they are not protected any more",
   "which customers a person unlinked: they are linked again by what the platform shows; `crm-sync unlink --help` says how that is said anew",
   "orders of customers that the CRM gives no more, where it gives them to others: they are taken for new ones; let a " +
     "source give those customers too (merged into which), and build the ledger anew, before such an order is approved",
-  "what people asked for by hand, their holds, approvals and the policies that were earned",
-  "whether assets are disabled: what the CRM wants of that counts as asked for, and nothing is sent for it",
+  "requests of people, their holds, approvals and earned policies",
+  "whether assets are disabled: the wish of the CRM counts as done, and nothing is sent",
   "asset numbers that were taken and not used: they are spent",
   "name, branch and address that the platform acknowledged: taken to be as the CRM has them",
   "the audit chain and all history before now",
@@ -80,9 +80,9 @@ export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): 
 
 function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>): string[] {
   return [
-    `the ledger was restored and lacks what was done from ${from ?? "its beginning"} to ` +
+    `the ledger was restored and does not have the changes from ${from ?? "its beginning"} to ` +
       `${until ?? "a time that nobody knows"}: ` +
       "the audit record says so from now on",
-    `${counted(kept, "order")} stand as the backup has them`,
+    `${counted(kept, "order")} are as the backup has them`,
   ];
 }

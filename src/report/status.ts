@@ -126,7 +126,7 @@ function bytesLeft({ erasedBytesOf: whose }: StatusFacts): Attention[] {
   const [kind, key] = [whose.slice(0, whose.indexOf(":")), whose.slice(whose.indexOf(":") + 1)];
   return [
     {
-      what: `bytes of what was erased of ${printable(whose)} may be left in the file of the ledger`,
+      what: `bytes of erased values of ${printable(whose)} may be left in the ledger file`,
       next: `crm-sync audit erase --${kind === "customer" ? "customer" : "person"} ${printable(key)} --reason TEXT`,
     },
   ];
@@ -218,7 +218,7 @@ export function statusText(facts: StatusFacts, now: string, view: View = plainVi
   lines.push(section("last runs", tableLines(lastRunsTable(facts, now, view))));
   lines.push(section("sources", tableLines(readsTable(facts.reads, now, view))));
   lines.push(section("read in part", cutReadLines(facts, now)));
-  lines.push(section("what the sources no longer have", tableLines(absenceTable(facts.absence, now, view))));
+  lines.push(section("missing in the sources", tableLines(absenceTable(facts.absence, now, view))));
   lines.push(section("records", tableLines(recordsTable(facts, view))));
   for (const standing of ["quarantined", "rejected", "deferred"] as const)
     lines.push(
@@ -282,7 +282,7 @@ function differsLine({ differences }: StatusFacts, now: string): string {
 
 function byHandLine(byHand: NonNullable<StatusFacts["byHand"]>, now: string): string {
   const parts = byHand.map(({ stream, count, oldest }) => `${count} in ${stream} (${ageOf(oldest, now)})`);
-  const what = `by hand   done by somebody's word and not read back: ${parts.join(", ")}`;
+  const what = `unproven  a person said it is done, not read back yet: ${parts.join(", ")}`;
   return `${what}; crm-sync report exceptions names each`;
 }
 

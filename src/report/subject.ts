@@ -77,7 +77,7 @@ export function subjectText(facts: SubjectFacts, view: View = plainView): string
   const { record } = facts;
   const of = record === null ? "" : `, of ${words.key(record.customer)}, from the source ${printable(record.source)}`;
   return textOf([
-    `what is kept about ${printable(facts.subject)}`,
+    `personal data of ${printable(facts.subject)}`,
     ...(record === null ? [] : [`record      ${record.state}${of}`]),
     ...facts.versions.flatMap((one) => section(`version ${one.version}`, versionLines(one, words))),
     ...section(

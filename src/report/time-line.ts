@@ -184,7 +184,13 @@ function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
   const byHand =
     facts.byHand === null
       ? []
-      : [entry(facts.byHand.at, "person", `${facts.byHand.by} noted as done by hand: ${facts.byHand.reason}`)];
+      : [
+          entry(
+            facts.byHand.at,
+            "person",
+            `${facts.byHand.by} said that it was done on the platform: ${facts.byHand.reason}`,
+          ),
+        ];
   const asked = facts.requests.map(({ text, by, reason, askedAt }) =>
     entry(askedAt, by === theCrm ? "crm" : "person", `${by} asked: ${text}`, {
       details: reason === "" ? [] : [reason],

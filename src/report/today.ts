@@ -176,7 +176,7 @@ function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts
       );
   if (erasedBytesOf !== undefined)
     add(
-      `bytes of what was erased of ${erasedBytesOf} may be left in the file of the ledger`,
+      `bytes of erased values of ${erasedBytesOf} may be left in the ledger file`,
       "an erasure ended before the file was written anew",
       now,
       "crm-sync status names the command",
@@ -258,8 +258,7 @@ export function stateSentence(facts: TodayFacts, now: string): StateSentence {
     const tone = items.some((item) => item.tone === "bad") ? "bad" : "wait";
     return { tone, text: `${what}, the oldest for ${oldest}.`, notes };
   }
-  if (wrong.length > 0)
-    return { tone: "wait", text: "Nothing is asked of a person, but not all is as it should be.", notes };
+  if (wrong.length > 0) return { tone: "wait", text: "Nothing needs a person, but not everything is in order.", notes };
   if (status.lastRuns.length === 0) return { tone: "wait", text: "No job has run yet, so nothing is known.", notes };
   if (status.running.length > 0) {
     const on = status.running.map(({ job, startedAt }) => `${job} has been on for ${ageOf(startedAt, now)}`);

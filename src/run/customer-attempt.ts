@@ -35,7 +35,7 @@ export const maxRounds = { idle: 24, total: 1000 };
 /** Why a customer waits who was planned anew that often. */
 export const restless = {
   code: "customer.restless",
-  reason: "what the platform shows kept changing while the customer was worked on",
+  reason: "the platform kept changing during the work on the customer",
 };
 /** The code of customers of whom an operation has no known outcome. */
 export const operationOpen = "operation.open";
@@ -76,8 +76,8 @@ export const toldOfShares: Partial<Record<Shortfall, string>> = {
   unreached: "the service could not be reached",
   "turned-away": "the service refuses this application",
   refused: "a service refused something of it",
-  "in-vain": "something of it was sent, and was never seen done",
-  stuck: "something of it stands against being done",
+  "in-vain": "an operation was sent, and its effect was never seen",
+  stuck: "an operation cannot be done",
   defect: "crm-sync failed at it",
 };
 

@@ -108,7 +108,7 @@ export const alertSettingsSchema = z
       .array(waySchema)
       .default([])
       .describe(
-        "Ways by which people are told, all at once, beside the one of `notify`. What one does not deliver goes that " +
+        "Ways of alerts, all used at once, beside the one of `notify`. An alert that one way does not deliver goes that " +
           "way again with the next run, and no other way.",
       ),
     deadMansSwitches: z

@@ -181,8 +181,8 @@ async function beginGap(
 
 function inDoubtText({ id, endpoint, subject }: { id: string; endpoint: string; subject: string }): NotRebuilt {
   const why =
-    `${endpoint} (${id}) was sent, and its outcome was open when the backup was made. What the platform shows of it ` +
-    "is read back; where it comes up again, look on the platform before it is approved";
+    `${endpoint} (${id}) was sent, and its outcome was open when the backup was made. The platform's present state ` +
+    "is read; where it comes up again, look on the platform before it is approved";
   return { record: subject, why };
 }
 

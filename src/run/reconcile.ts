@@ -194,7 +194,7 @@ class CustomerAttemptRun {
     this.#asked = decided.asked;
     const of = { ...common, approved: decided.approved };
     if (toJudge !== undefined) {
-      const why = "planned anew: what is taken away is judged first";
+      const why = "planned again: removals are judged first";
       const isJudged = new Set(toJudge.takings.map(({ hash }) => hash));
       for (const operation of leftIn(this.#state))
         if (!isJudged.has(operation.hash)) await dropUnsent(of, this.#state, operation, why);
@@ -280,7 +280,7 @@ class CustomerAttemptRun {
       return this.#finished();
     }
     await this.settled();
-    await this.#dropLeft("no longer needed: what the platform shows made it so");
+    await this.#dropLeft("no longer needed: the platform has changed");
     if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed");
     await this.#endUnwanted(plan);
     const waiting = await this.#keepWaiting(plan);

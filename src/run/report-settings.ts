@@ -36,7 +36,7 @@ const toleranceSettings = z
       .min(0)
       .max(365)
       .default(0)
-      .describe("What was sent fewer days ago and is not shown counts as in transit, and not as missing."),
+      .describe("Orders sent fewer days ago that the platform does not show count as in transit, not as missing."),
     ageing: z
       .array(z.int().min(1).max(3650))
       .min(1)
@@ -54,8 +54,8 @@ const toleranceSettings = z
 export const reportSettingsSchema = z
   .strictObject({
     tolerances: toleranceSettings.describe(
-      "What counts as equal, as on its way and as old. Statements say what they were made with, and closed books " +
-        "keep it.",
+      "When figures count as equal, in transit or old. Statements name these settings, and closed periods " +
+        "keep theirs.",
     ),
   })
   .prefault({});

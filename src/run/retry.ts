@@ -42,7 +42,7 @@ export class QuarantineRetries {
     if (typeof raw === "string") return await this.#leave(id, by, raw);
     // A reading that broke off with its process may have met a newer form of the same record.
     if ((await this.#ledger.records.lastRead(row.source, row.stream))?.finished_at === null)
-      return await this.#leave(id, by, `the last reading of ${row.source}/${row.stream} did not come to its end`);
+      return await this.#leave(id, by, `the last read of ${row.source}/${row.stream} did not end`);
     const source = this.#sources.find((item) => item.name === row.source && item.streams.includes(row.stream));
     if (source === undefined)
       return await this.#leave(id, by, `${row.source}/${row.stream} is not configured any more`);
@@ -85,7 +85,7 @@ function storedForm(row: WaitingRow): JsonObject | string {
     return "which of its forms holds is seen only where they are read together";
   if (row.raw === null) return "its raw form was erased";
   // Everything that a mapping refuses says what was expected; what came as no record at all does not.
-  if (row.expected === null) return "what came was no whole record";
+  if (row.expected === null) return "the record was not complete";
   if (row.raw.includes(JSON.stringify(blankedSecret))) return "its raw form is kept without its secrets";
   try {
     return parseJsonObject(row.raw);

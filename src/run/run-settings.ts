@@ -70,8 +70,10 @@ const resumeWithin = durationSchema.describe(
 );
 const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
 const withinRun = "Within one run: the larger of floor and share.";
-const withinDay = "Within any 24 hours: the larger of floor and share, of what is live and what was taken in them.";
-const withinWeek = "Within any 7 days: the larger of floor and share, of what is live and what was taken in them.";
+const withinDay =
+  "Within any 24 hours: the larger of floor and share. The share is of all live licences plus those removed in that time.";
+const withinWeek =
+  "Within any 7 days: the larger of floor and share. The share is of all live licences plus those removed in that time.";
 const beforeApproval =
   "How much may be taken away before a person has to approve it; each kind of thing is counted by itself.";
 const earlierName = "The earlier name of `taking`, without its windows: write one of the two.";
@@ -223,10 +225,12 @@ const jobFields = {
     .describe("Limits of this job where they differ from `limits`; what is left out here is as it is there."),
   budget: verifyBudgetSchema
     .optional()
-    .describe("What a job of kind `verify` may spend: the customers whose reading is the oldest come first."),
+    .describe("The budget of a job of kind `verify`: the customers with the oldest reading come first."),
   canary: sharesSchema
     .optional()
-    .describe("What a job of kind `sync` applies to first, in per cent of the enterprises: each share is read back."),
+    .describe(
+      "Shares of the enterprises that a job of kind `sync` applies to first, in per cent: each share is read back.",
+    ),
   reports: z
     .strictObject({
       kind: z.enum(statementKinds).describe("Which report."),

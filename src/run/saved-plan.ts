@@ -31,7 +31,7 @@ export function movedSince(plan: CustomerPlan, expected: Expected): string[] {
   if (expected.begun) return others;
   const lost = [...expected.operations]
     .filter(([hash]) => !now.has(hash) && (!expected.applied || expected.chosen.has(hash)))
-    .map(([, name]) => `${name} is not to be done any more as it was planned`);
+    .map(([, name]) => `${name} is no longer needed as planned`);
   const moved = expected.applied ? movedInCrm(expected.facts, plan.facts) : movedFacts(expected.facts, plan.facts);
   return moved.length > 0 ? moved : [...lost, ...others];
 }

@@ -97,7 +97,7 @@ export async function planUndoRun(
 }
 
 function againText({ job, kind, header }: Pick<RunFacts, "job" | "kind" | "header">): string {
-  if (header["undo"] !== undefined) return "the next run goes by what the CRM says, as ever";
+  if (header["undo"] !== undefined) return "the next run follows the CRM, as always";
   if (kind === "requests") return "no run does it again by itself";
   const named = byHand({ job, kind }) ? "run" : `run of ${job}`;
   return `the next ${named} does it again unless the CRM changes`;

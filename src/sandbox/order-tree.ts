@@ -29,15 +29,15 @@ function checkMerchandise(
   if (seen.has(merchandise.crmProductId)) throw new Refusal("13004", `${place}.crmProductId: named twice`);
   seen.add(merchandise.crmProductId);
   if (parent !== undefined && merchandise.parentCrmProductId !== parent.crmProductId) {
-    throw new Refusal("13004", `${place}.parentCrmProductId: not the package it stands in`);
+    throw new Refusal("13004", `${place}.parentCrmProductId: not the package that holds it`);
   }
   if (parent !== undefined && merchandise.parentMerchandiseNum !== parent.merchandiseNum) {
-    throw new Refusal("13004", `${place}.parentMerchandiseNum: not the package it stands in`);
+    throw new Refusal("13004", `${place}.parentMerchandiseNum: not the package that holds it`);
   }
   merchandise.licenseOrderProductList.forEach((product, index) => {
     const at = `${place}.licenseOrderProductList[${index}]`;
     if (product.parentCrmProductId !== merchandise.crmProductId) {
-      throw new Refusal("13004", `${at}.parentCrmProductId: not the package it stands in`);
+      throw new Refusal("13004", `${at}.parentCrmProductId: not the package that holds it`);
     }
     checkProduct(product, at);
   });

@@ -49,17 +49,17 @@ const streamFields = {
   nullTexts: z
     .array(z.string())
     .default([])
-    .meta({ description: 'Texts that stand for nothing, such as "NULL"', examples: [["NULL"]] }),
+    .meta({ description: 'Texts that mean an empty value, such as "NULL"', examples: [["NULL"]] }),
   plausibleDates: plausibleDatesSchema
     .prefault({})
     .describe("A record with a date beyond these days goes into quarantine: seconds read as milliseconds are of 1970"),
-  limits: recordLimitsSchema.prefault({}).describe("What a single record may cost"),
+  limits: recordLimitsSchema.prefault({}).describe("Limits of a single record"),
   skip: z
     .json()
     .optional()
     .meta({
       description:
-        "The condition under which a record is left out: it counts as skipped, and stays as it was where it was " +
+        "The condition under which a record is left out: it counts as skipped, and does not change if it was " +
         "known. " +
         "See the reference of the mapping",
       examples: [{ path: "status", in: ["draft", "quote"] }],
@@ -82,7 +82,7 @@ const httpStreamSchema = () =>
   z.strictObject({
     ...httpStreamFields(),
     ...streamFields,
-    each: streamChainSchema().optional().describe("The records are asked for by those of another list"),
+    each: streamChainSchema().optional().describe("The records are read one by one, by the records of another list"),
     details: z
       .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/), detailSchema())
       .optional()
@@ -292,7 +292,7 @@ const sqlStreamSchema = () =>
 
 const sqlSourceSchema = z
   .strictObject({
-    kind: z.literal("sql").describe("A database that is asked in SQL: PostgreSQL, MySQL, MariaDB, SQLite."),
+    kind: z.literal("sql").describe("A database that is read with SQL: PostgreSQL, MySQL, MariaDB, SQLite."),
     ...commonFields,
     tables: z
       .record(z.string(), z.union([sqlTableSchema, tableSchema]))

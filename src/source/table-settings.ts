@@ -6,21 +6,21 @@ const columnName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
 
 /** What every look-up table says of its rows, whatever kind of source they come from. */
 export const tableFields = {
-  key: pathSchema.meta({ description: "Field that is looked up", examples: ["country"] }),
+  key: pathSchema.meta({ description: "Field to look up", examples: ["country"] }),
   value: pathSchema
     .optional()
-    .meta({ description: "Field that is found where `lookup` names no column", examples: ["region"] }),
+    .meta({ description: "Field that a look-up gives if `lookup` names no column", examples: ["region"] }),
   columns: z
     .record(columnName, pathSchema)
     .optional()
     .meta({
-      description: "Other fields that are found, by the names that `lookup` has for them (`column`)",
+      description: "Other fields that a look-up can give, by the names that `lookup` has for them (`column`)",
       examples: [{ product: "product", seats: "seats_per_unit" }],
     }),
   nullTexts: z
     .array(z.string())
     .default([])
-    .meta({ description: "Texts that stand for nothing in this table", examples: [["NULL"]] }),
+    .meta({ description: "Texts that mean an empty value in this table", examples: [["NULL"]] }),
 };
 export type TableColumns = z.infer<z.ZodObject<typeof tableFields>>;
 

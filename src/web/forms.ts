@@ -12,7 +12,7 @@ export function formsAlone(): MiddlewareHandler<WebEnvironment> {
     if (type === undefined || ofForms.test(type)) return await next();
     return await problemPage(
       context,
-      usage("What was sent is no form of these pages.", "Open the page again and send it from there."),
+      usage("The request is not a form of these pages.", "Open the page again and send it from there."),
     );
   };
 }

@@ -93,7 +93,7 @@ export const metricList = {
   ledgerLookedAt: ledger("ledger_read_timestamp_seconds", "When the figures that come from the ledger were read."),
   info: now("build_info", "1, with the version of the program.", ["version"]),
   jobInfo: ledger("job_info", "1 for each configured job, with its kind.", ["job_name", "kind"]),
-  jobRunning: ledger("job_running", "1 while a run of the job is on, in whatever process.", ["job_name"]),
+  jobRunning: ledger("job_running", "1 while a run of the job is in progress, in any process.", ["job_name"]),
   jobClockBehind: ledger("job_clock_behind", "1 while the job waits as the clock was set back.", ["job_name"]),
   jobLastRun: ledger("job_last_run_timestamp_seconds", "When the last run of the job began.", ["job_name"]),
   jobLastExit: ledger(
@@ -119,7 +119,7 @@ export const metricList = {
     "standing",
     "code",
   ]),
-  recordsOldest: ledger("records_open_oldest_age_seconds", "For how long the oldest of them has stood so.", [
+  recordsOldest: ledger("records_open_oldest_age_seconds", "Age of the oldest of them.", [
     "stream",
     "standing",
     "code",
@@ -141,7 +141,7 @@ export const metricList = {
     "stream",
   ]),
   differences: ledger("differences", "What readings back show otherwise than it was left.", ["class"]),
-  alerts: ledger("alerts", "States that stand and of which people are told, by kind.", ["kind"]),
+  alerts: ledger("alerts", "Open issues that people got an alert for, by kind.", ["kind"]),
   paused: ledger("paused", "1 while a person has it that nothing is written to the services, else 0."),
   deliveriesFailing: ledger("deliveries_failing", "Ways of telling people and dead man's switches that fail.", [
     "kind",

@@ -222,7 +222,7 @@ describe("audit verify", () => {
       [`delete from closed_file where name = '${name}'`, `${name} of closing 1 of 2026-10 is gone`],
       [
         `insert into closed_file values ('2026-10', 1, 'z.csv', 'orders', 'csv', '${"f".repeat(64)}', 1)`,
-        "z.csv of closing 1 of 2026-10 stands in the tables, and no entry speaks of it",
+        "z.csv of closing 1 of 2026-10 is in the tables, and no entry is about it",
       ],
       ["update sign_off set reason = 'zoe'", "the sign-off of money:crm/O1 for 2026-10"],
       ["delete from sign_off", "the sign-off of money:crm/O1 for 2026-10"],

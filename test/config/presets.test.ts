@@ -167,7 +167,7 @@ describe("a source that names a preset", () => {
     expect(table).toMatch(/^crm\.yaml:7:\d+ config\.invalid `sources\.shop\.tables\.words\.value`: missing/u);
     expect(load(settings, { shop: "kind: [\n" }).problems[0]).toMatch(/^presets\/shop\.yaml:\d+:\d+ config\.yaml /u);
     expect(load(settings, { shop: preset.replace("  baseUrl: The", "  baseUrl: 7\n  other: The") }).problems).toEqual([
-      "presets/shop.yaml:2:1 config.preset `fill` of a preset is a map of texts. | Write a path in the settings, and what has to be written there, as text.",
+      "presets/shop.yaml:2:1 config.preset `fill` of a preset is a map of texts. | Write a path in the settings, and its value as text.",
     ]);
   });
 

@@ -121,7 +121,7 @@ describe("status", () => {
     expect(waits.map((item) => item.next)).toEqual([
       "crm-sync settle list",
       `crm-sync approve ${hold} --reason TEXT, or crm-sync reject ${hold} --reason TEXT`,
-      "crm-sync settle list shows the operation that has to be settled first",
+      "first settle the operation: crm-sync settle list shows it",
       "crm-sync quarantine list",
     ]);
   });
@@ -234,7 +234,7 @@ describe("explain", () => {
     expect(quarantined.next[0]).toMatch(/crm-sync quarantine retry q-\w+$/);
     const wrong = verdictOf(await inquiry.explain("customers", key("CO-O1")));
     expect(wrong.headline).toBe("the CRM has not given customer crm/CO-O1");
-    expect(wrong.next[0]).toBe("crm-sync explain order crm/O1, where that was meant");
+    expect(wrong.next[0]).toBe("crm-sync explain order crm/O1, if you meant that one");
     const nobody = verdictOf(await inquiry.explain("orders", key("none")));
     expect(nobody.next).toHaveLength(1);
   });

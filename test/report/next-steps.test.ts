@@ -16,6 +16,6 @@ it("an unknown outcome ends by a reading, by being sent again, or not at all", (
   expect(next).toEqual([
     "nothing: the next run settles it by reading the platform",
     "nothing: the next run sends it again with the same values",
-    "nothing: the next run records that what it brought is lost",
+    "nothing: the next run records that its effect is lost",
   ]);
 });

@@ -52,7 +52,7 @@ it("a run by shares stops at what was sent in vain of somebody who also waits fo
   expect([sent, run.customers.waiting, run.canary.map(({ wrong }) => wrong)]).toEqual([
     4,
     1,
-    [[expect.stringContaining("crm/C1: something of it was sent, and was never seen done")]],
+    [[expect.stringContaining("crm/C1: an operation was sent, and its effect was never seen")]],
   ]);
   expect(run.exitCode).toBe(3);
 });

@@ -194,7 +194,7 @@ it("grouping refuses names that are taken, and to group only what changed", () =
     "fields.rows: the name rows is taken: by the key, or by the list of rows",
   ]);
   expect(issues({ group: { by: "id", into: "rows" }, since: { parameter: "since" } })).toEqual([
-    ": cannot stand beside group: the rows that changed are only a part of a record",
+    ": cannot be used with group: the changed rows are only a part of a record",
   ]);
 });
 

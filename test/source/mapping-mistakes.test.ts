@@ -31,7 +31,7 @@ describe("a mistake in a mapping says how it is written otherwise", () => {
         findMistakes(stream, { [field]: { ...spec, ...marks } }, { tables: new Map() })
           .filter(({ path }) => path.includes("groupMark"))
           .map(({ message }) => message);
-      expect(messages({ groupMark: "." })).toEqual(["is what stands before the decimals too; expected another mark"]);
+      expect(messages({ groupMark: "." })).toEqual(["is also the decimal mark; expected another mark"]);
       expect(messages({ groupMark: "" })).toEqual(["is empty; expected another mark"]);
       expect(messages({ groupMark: ".", decimalMark: "," })).toEqual([]);
     }

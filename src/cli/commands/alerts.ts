@@ -11,12 +11,12 @@ import { safeLines, viewOf } from "../output.ts";
 export const register: Register = (program, carryOut) => {
   const alerts = program
     .command("alerts")
-    .description("what stands that needs a person, since when, and who was told by which way")
+    .description("list open issues: since when, and who got an alert by which way")
     .addHelpText("after", example("crm-sync alerts", "crm-sync alerts test on-call"))
     .action(() => carryOut(alertsCommand));
   alerts
     .command("test")
-    .description("send a test message by each way, or by one, and say what it answered")
+    .description("send a test message by each way, or by one, and show the answer")
     .argument("[way]", "the name of the way; its kind, where it has no name")
     .addHelpText("after", example("crm-sync alerts test"))
     .action((way) => carryOut((invocation) => alertsTestCommand(invocation, way)));
@@ -47,7 +47,7 @@ async function alertsTestCommand(invocation: Invocation, named: string | undefin
     const { testAlerts } = await import("../../app/alerts.ts");
     const tested = await testAlerts(application, named);
     if (options.json) output.json({ ways: toJson(tested) });
-    else if (tested.length === 0) output.line("no way is configured (`notify`, `alerts.ways`): nobody is told");
+    else if (tested.length === 0) output.line("no way is configured (`notify`, `alerts.ways`): nobody gets an alert");
     else
       for (const { way, kind, problem, partly } of tested) {
         const name = way === kind ? way : `${way} (${kind})`;
@@ -61,6 +61,6 @@ async function alertsTestCommand(invocation: Invocation, named: string | undefin
 
 function cureOf(kind: string): string {
   if (kind === "mail") return "look at `mail` and at the recipients, then `crm-sync alerts test` again";
-  if (kind === "command") return "run the program by hand with a JSON text on its standard input";
-  return "look at its address, at what it needs to let this program in, and at the network between";
+  if (kind === "command") return "run the program yourself with a JSON text on its standard input";
+  return "check its address, its token and the network";
 }

@@ -14,7 +14,7 @@ export const register: Register = (program, carryOut) => {
     .description("apply a saved plan exactly, or the plan of now")
     .argument("[file]", "a file made by `plan --out`")
     .option("--only <hash>", "only this operation of the file, by the first 8 characters of its hash", repeated, [])
-    .option("--only-customer <id>", "only what the file has for this customer", repeated, [])
+    .option("--only-customer <id>", "only the operations of this customer", repeated, [])
     .addHelpText(
       "after",
       example("crm-sync apply plan.ndjson", "crm-sync apply plan.ndjson --only 1a2b3c4d --only-customer ALFKI"),

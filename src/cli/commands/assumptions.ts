@@ -12,13 +12,13 @@ import { requireReason } from "../../app/reason.ts";
 export const register: Register = (program, carryOut) => {
   const assumptions = program
     .command("assumptions")
-    .description("what the contracts leave open (A1–A43), and how it met reality")
+    .description("list the assumptions (A1–A43) about what both contracts leave open, and their evidence")
     .option("--letter", "the questions to send to the owner of the services", false)
     .addHelpText("after", example("crm-sync assumptions --letter"))
     .action((options) => carryOut((invocation) => assumptionsCommand(invocation, options.letter)));
   assumptions
     .command("accept")
-    .description("end a contradiction, once the settings fit what the services do")
+    .description("end a contradiction, once the settings agree with the services")
     .argument("<row>", "the row, such as A16")
     .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)

@@ -14,7 +14,7 @@ import { notFound } from "../not-found.ts";
 import { safeLines } from "../output.ts";
 
 export const register: Register = (program, carryOut) => {
-  const audit = program.command("audit").description("the append-only record of what was done");
+  const audit = program.command("audit").description("the append-only log of all that crm-sync did");
   audit
     .command("verify")
     .description("find any change to it, and any cut as far as heads outside the database say")
@@ -74,7 +74,7 @@ The file of the ledger is written anew, which takes as long, and as much room, a
     .command("subject")
     .description("everything that is kept about a person, for them; who asked stands in the audit record")
     .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
-    .option("--customer <id>", "what is kept about a customer and its administrator, without its staff")
+    .option("--customer <id>", "a customer and its administrator, without its staff")
     .option("--out <file>", "where to, for its owner alone (default: stdout)")
     .option(...byWhom)
     .addHelpText("after", example("crm-sync audit subject --person 4711 --out subject.txt --by anna.lee"))

@@ -10,7 +10,7 @@ import type { Register } from "../command-line.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("backup")
-    .description("copy the ledger and the closed books into a folder, also while a run is on")
+    .description("copy the ledger and the closed months into a folder, also during a run")
     .requiredOption("--to <folder>", "where to; made where it is missing, for the owner alone")
     .option("--keep <number>", "take older backups of this ledger away, so that so many stay (default: all stay)")
     .addHelpText(
@@ -22,7 +22,7 @@ A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FIL
     .action((options) => carryOut((invocation) => backupCommand(invocation, options)));
   program
     .command("restore")
-    .description("put a backup back where the ledger is, and say what was done after it")
+    .description("replace the ledger with a backup, and list the operations that are newer than it")
     .argument("<file>", "a backup that `crm-sync backup` made, with its manifest beside it")
     .option("--key <verifier...>", "the verifier keys that may have signed it, if it was not audit.signKey")
     .addHelpText(
@@ -30,7 +30,7 @@ A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FIL
       `${example("crm-sync restore /mnt/elsewhere/crm-sync/ledger-20261101T023000.000Z.db")}
 Stop the program first. The backup is checked before anything is touched, and what stood there is kept beside it. Where
 it lacks something that was done, it ends with exit 3, and whatever would write into that ledger is refused (exit 65)
-until \`crm-sync rebuild\` has read back from the platform what was done since.`,
+until \`crm-sync rebuild\` has read the newer operations back from the platform.`,
     )
     .action((file, { key = [] }) => carryOut((invocation) => restoreCommand(invocation, file, key)));
 };

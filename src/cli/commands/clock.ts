@@ -21,7 +21,7 @@ export const register: Register = (program, carryOut) => {
     .action(() => carryOut(clockCommand));
   clock
     .command("correct")
-    .description("correct what a clock that was ahead wrote into the ledger: every time that is still to come")
+    .description("correct times in the future, which a clock that was ahead wrote into the ledger")
     .option("--reason <text>", why)
     .option(...byWhom)
     .addHelpText(

@@ -20,7 +20,7 @@ export const register: Register = (program, carryOut) => {
       repeated,
       [] as string[],
     )
-    .option("--token <reference>", "bearer token that addresses are asked with: env:NAME or file:/path")
+    .option("--token <reference>", "bearer token for the address: env:NAME or file:/path")
     .addHelpText(
       "after",
       example(

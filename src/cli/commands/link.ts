@@ -31,7 +31,7 @@ const reasonOption = [
 export const register: Register = (program, carryOut) => {
   program
     .command("link")
-    .description("say by hand which enterprise of the platform a customer is")
+    .description("link a customer to its enterprise on the platform")
     .argument("<customer>", "ID, or NAMESPACE/ID")
     .argument("<enterprise>", "the enterprise's global id, as E3 shows it")
     .option("--channel-customer-id <number>", "the number under which E3 shows it (default: the customer's own)")
@@ -51,7 +51,7 @@ next run reads what is in the enterprise, and goes on from there. It is refused 
     .command("unlink")
     .description("take the link of a customer with its enterprise away: nothing is sent for it until it is linked")
     .argument("<customer>", "ID, or NAMESPACE/ID")
-    .option("--keep-standing", "although orders or assignments of ours stand there: they stay, and stay known")
+    .option("--keep-standing", "although we placed orders or assignments there: they stay, and the ledger keeps them")
     .option(...reasonOption)
     .option(...byWhom)
     .addHelpText("after", example('crm-sync unlink ALFKI --reason "it was linked with the wrong enterprise"'))
@@ -91,7 +91,7 @@ function linkedText(linked: Linked, dryRun: boolean): string {
     `${formatKey(customer)} ${how} with the enterprise ${enterpriseGlobalId} under the channel customer number ` +
     `${channelCustomerId}.`;
   const then = renumbered
-    ? "What is known of the enterprise stays."
+    ? "The ledger keeps what it knows of the enterprise."
     : `It has ${members} member(s); its assets are read before anything is placed for it.`;
   if (numberInCrm === undefined) return `${what} ${then}`;
   return (

@@ -15,7 +15,7 @@ export const register: Register = (program, carryOut) => {
     .description("give the records of a source that is configured no longer to another one, or let go of them")
     .argument("<source>", "the name that the source had")
     .option("--to <source>", "the configured source that reads them now")
-    .option("--let-go", "no source will read them: they stay as they are, and what they bought stays", false)
+    .option("--let-go", "no source will read them again: nothing changes for them or their licences", false)
     .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .addHelpText(

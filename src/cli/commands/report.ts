@@ -35,7 +35,7 @@ export const register: Register = (program, carryOut) => {
       "2026-10, 2026-Q4, 2026, a day, or a range such as 2026-09..2026-11, in the configured zone (default: all " +
         "months since the ledger began)",
     )
-    .option("--as-of <moment>", "what was known then: 2026-10-31T18:00 (local), with an offset, or a date (its end)")
+    .option("--as-of <moment>", "as known at a time: 2026-10-31T18:00 (local), with an offset, or a date (its end)")
     .option("--by <date>", "happened (default) or crm-date: which date puts a row into the period")
     .option("--source <name>", "only of this source")
     .option("--customer <id>", "only of this customer")

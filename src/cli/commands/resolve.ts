@@ -23,9 +23,9 @@ const streamOf: Readonly<Record<string, Stream>> = { customer: "customers", orde
 export const register: Register = (program, carryOut) => {
   program
     .command("resolve")
-    .description("take note of what a person did on the platform, and read it back before it counts")
+    .description("record that a person changed something on the platform; it counts once crm-sync has read it back")
     .argument("<record>", "customer:ALFKI, order:10248 or staff:portal/7")
-    .option("--done-by-hand", "somebody did there what the CRM wants of this record")
+    .option("--done-by-hand", "a person made there the change that the CRM wants")
     .option("--reason <text>", "who did it and why; kept for good, so without names, phone numbers, e-mail")
     .option(...byWhom)
     .addHelpText(
@@ -42,7 +42,7 @@ async function resolveCommand(invocation: Invocation, record: string, words: Res
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const subject = subjectIn(record, application.config.namespace);
-    if (words.doneByHand !== true) throw usage("resolve needs to know what was done", "add --done-by-hand");
+    if (words.doneByHand !== true) throw usage("resolve needs to know which change was made", "add --done-by-hand");
     const note = { subject, reason: requireReason(words.reason), by: deciderOf(words.by) };
     application.requireLedger();
     const { resolveByHand } = await import("../../app/resolve.ts");

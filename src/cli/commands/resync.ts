@@ -11,7 +11,7 @@ import type { ScopeWords } from "../scope.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("resync")
-    .description("synchronise one customer, one order's customer or one source by hand, thoroughly")
+    .description("synchronise one customer, the customer of one order, or one source now, and read everything again")
     .option("--customer <id>", "this customer")
     .option("--order <id>", "the customer of this order")
     .option("--source <name>", "everything this source gives")

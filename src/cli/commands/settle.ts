@@ -17,7 +17,7 @@ import { requireReason } from "../../app/reason.ts";
 export const register: Register = (program, carryOut) => {
   const settle = program
     .command("settle")
-    .description("decide by hand what became of an operation that reading cannot settle")
+    .description("decide the outcome of an operation that needs a person")
     .argument("[id...]", "one operation or more")
     .option("--applied", "it was carried out", false)
     .option("--not-applied", "it was not carried out", false)

@@ -10,7 +10,7 @@ import { viewOf } from "../output.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("status")
-    .description("what is going on, and what needs a person")
+    .description("show the state of the synchronisation, and what needs a person")
     .addHelpText("after", example("crm-sync status --json"))
     .action(() => carryOut(statusCommand));
 };

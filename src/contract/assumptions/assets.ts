@@ -17,7 +17,7 @@ export const assets = row({
       .enum(["separate", "repeat"])
       .default("separate")
       .describe(
-        "Whether the products of a package stand in the package only, or in the products of the asset too (A23)",
+        "Whether the products of a package are listed in the package only, or in the products of the asset too (A23)",
       ),
     packageOnly: z
       .enum(["block", "repeat"])

@@ -64,16 +64,14 @@ export const enterprises = row({
   .row({
     id: "A13",
     kind: "assumption",
-    question: "How E3 says that there is none",
+    question: "How E3 answers if there is no enterprise",
     default: "An empty list; null or no data is ambiguous, and nothing is made on it; 13004 is an error",
     decidedBy: ["nullEnterprises"],
     settings: {
       nullEnterprises: z
         .enum(["ambiguous", "none"])
         .default("ambiguous")
-        .describe(
-          "What null or no data in E3 means: ambiguous, so that nothing is made on it, or that there is none (A13)",
-        ),
+        .describe("What null or no data in E3 means: ambiguous (crm-sync creates nothing), or no enterprise (A13)"),
     },
   })
   .row({

@@ -110,7 +110,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
     "A20",
     "13004 that names a time",
     "E5 with such a time",
-    "Which unit and time zone do the Long, Integer and Date times have, in what is sent and in what is shown?",
+    "Which unit and time zone do the Long, Integer and Date times have, in requests and in answers?",
   ],
   [
     "A21",
@@ -128,7 +128,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
     "A23",
     "13004 that names products, merchandises or licenseOrderProductList",
     "packages in E5",
-    "Are a package's products repeated in the asset's? What stands there where an asset holds packages only?",
+    "Are a package's products repeated in the asset's? What does the asset list if it holds packages only?",
   ],
   [
     "A24",
@@ -140,7 +140,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
     "A25",
     "other digits of E9",
     "E9, and orders that need new numbers",
-    "Is an asset number exactly the digits of E9, or is something put before them? What is the largest size of E9?",
+    "Is an asset number exactly the digits of E9, or does it have a prefix? How many numbers can one E9 ask for?",
   ],
   [
     "A26",
@@ -151,8 +151,8 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
   [
     "A27",
     "three lists in a row that do not",
-    "taking away in that enterprise",
-    "From which number does M5 count pages, what is the largest pageSize, and is the order of rows stable?",
+    "removals in that enterprise",
+    "Does M5 count pages from 0 or 1, how large can pageSize be, and is the order of rows stable?",
   ],
   [
     "A28",
@@ -171,7 +171,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
   ["A32", nothing, nothing, "Is departmentId required (40009), and how is the top department named?"],
   [
     "A33",
-    "an M9 that is shown in part over the settle time",
+    "an M9 that is still shown in part after the settle time",
     nothing,
     "Is M9 applied whole or not at all, and does it revoke before it assigns?",
   ],
@@ -191,14 +191,14 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
     "A36",
     "60002 for a member whom M5 goes on showing",
     "M4",
-    "Does M5 list deleted staff, and does M4 answer 60002 for one who is deleted already?",
+    "Does M5 list deleted staff, and does M4 answer 60002 for a deleted account?",
   ],
   ["A37", nothing, nothing, "How many calls a second, and at once, does each service bear?"],
   [
     "A38",
     unshown("whatever comes is accepted and kept, and nothing is done on it"),
     nothing,
-    "What is in the fields whose shape is not shown (boundUserInfo, assetLimits, productExtendInstanceList)?",
+    "What do the fields of unknown shape hold (boundUserInfo, assetLimits, productExtendInstanceList)?",
   ],
   [
     "A39",

@@ -57,13 +57,15 @@ export const orders = row({
       deleteShape: z
         .enum(["listed", "full"])
         .default("listed")
-        .describe("Whether delete orders hold what the contract lists for them, or all fields of an order (A18)"),
+        .describe(
+          "Whether delete orders hold the fields that the contract lists for them, or all fields of an order (A18)",
+        ),
     },
   })
   .row({
     id: "A19",
     kind: "assumption",
-    question: "What a cloud authorization type is",
+    question: "Which values are cloud authorization types",
     default: "cloud_account, cloud_customer and cloud_personal",
     decidedBy: ["cloudTypes"],
     settings: {

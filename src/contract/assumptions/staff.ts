@@ -65,7 +65,7 @@ export const staff = row({
       lengthUnit: z
         .enum(["characters", "bytes"])
         .default("characters")
-        .describe("What the limits of 30 and 200 count (A31)"),
+        .describe("Whether the limits of 30 and 200 count characters, code units or bytes (A31)"),
     },
   })
   .row({

@@ -79,7 +79,7 @@ export class DriftWatch {
       `sources.${source}.streams.${stream}`,
       `The source ${source} looks otherwise than in its last complete read (${stream}): ` +
         `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. Nothing more was taken from it.`,
-      "See what the CRM changed with `crm-sync schema " +
+      "See the changes of the CRM with `crm-sync schema " +
         `${source} ${stream}\` and correct the mapping; where it is right, ${believing(doubt, { source, stream, job })}.`,
     );
   }

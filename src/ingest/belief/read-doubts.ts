@@ -23,7 +23,7 @@ export async function takingBlockedBy(
   const [first, ...others] = doubts;
   if (first === undefined) return undefined;
   const more = others.length === 0 ? "" : ` (and ${others.length} more: \`crm-sync status\`)`;
-  return { code: "revokes.blocked", reason: `nothing is taken away: ${first}${more}`, again: true };
+  return { code: "revokes.blocked", reason: `nothing is removed: ${first}${more}`, again: true };
 }
 
 function doubtOf(name: string, read: SourceReadRow | undefined): string | undefined {

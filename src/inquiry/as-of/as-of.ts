@@ -23,7 +23,7 @@ const standing = new WeakMap<ReadOnlyLedger, string>();
 export function standAsOf(ledger: ReadOnlyLedger, at: string): void {
   const stood = standing.get(ledger);
   if (stood === at) return;
-  if (stood !== undefined) throw new Error(`the connection stands as of ${stood} already, and not as of ${at}`);
+  if (stood !== undefined) throw new Error(`the connection reads as of ${stood} already, and not as of ${at}`);
   ledger.reading((database) => {
     requireKnown(database, at);
     database.exec("savepoint as_of");
@@ -42,7 +42,7 @@ export function standAsOf(ledger: ReadOnlyLedger, at: string): void {
 /** Refuses to answer for now on a connection that stands as of a moment in the past. */
 export function requireStanding(ledger: ReadOnlyLedger, asOf: string | undefined): void {
   const stood = standing.get(ledger);
-  if (stood !== asOf) throw new Error(`the connection stands as of ${stood ?? "now"}, and not as of ${asOf ?? "now"}`);
+  if (stood !== asOf) throw new Error(`the connection reads as of ${stood ?? "now"}, and not as of ${asOf ?? "now"}`);
 }
 
 /** What ended is needed to say what stood: kinds of history that nothing else holds. */
@@ -61,7 +61,7 @@ function requireKnown(database: Sqlite, at: string): void {
   const earliest = keptSince(database, at);
   if (earliest === undefined || at >= earliest) return;
   throw usage(
-    `what stood at ${at} is not known any more: history that ended before ${earliest} was thinned`,
+    `the state at ${at} is no longer known: history that ended before ${earliest} was thinned`,
     `ask for a moment from ${earliest} on; \`retention.observationDays\` says how long it is kept`,
   );
 }

@@ -185,7 +185,7 @@ export class KeptHeads {
       throw refused(
         "ledger.head-not-kept",
         this.#path,
-        `how far the ledger is cannot be kept in ${this.#path}: ${messageOf(error)}. What was recorded so far is ` +
+        `the head of the audit log cannot be written to ${this.#path}: ${messageOf(error)}. All changes so far are ` +
           "in the ledger; nothing more is sent",
         "check the disk and that this user may write there, then start again: the next run goes on from here",
         error,

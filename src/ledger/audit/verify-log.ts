@@ -171,7 +171,7 @@ class Walk {
     if (isWhole)
       return is("entry-unlinked", `entry ${expected} does not follow the entry before it, one of the two was replaced`);
     if (isLinked) return is("entry-changed", `entry ${expected} was changed: its hash does not fit its content`);
-    return is("entry-moved", `entry ${expected} belongs elsewhere: neither its hash nor what it follows fits`);
+    return is("entry-moved", `entry ${expected} belongs elsewhere: neither its hash nor its predecessor fits`);
   }
 }
 

@@ -238,7 +238,7 @@ export class Books {
       });
     for (const { id: blocker, facts } of signedOff)
       if (this.#statements().signed.get({ period: label, blocker, facts }) === undefined)
-        throw new Error("what is told to be signed off is not");
+        throw new Error("a blocker that should be signed off is not");
   }
 
   #statements() {

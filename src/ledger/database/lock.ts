@@ -24,7 +24,7 @@ export interface RunLock {
 export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): RunLock {
   const held = lockBeside(ledgerPath, ".lock", {
     code: "run.active",
-    what: "another run is on for the ledger",
+    what: "another run is in progress for the ledger",
     cure: "wait for it to end, or stop it; `crm-sync status` shows it",
   });
   try {
@@ -38,7 +38,11 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): Run
 /** Whether somebody holds the run lock of a ledger. */
 export function isRunLockHeld(ledgerPath: string): boolean {
   try {
-    lockBeside(ledgerPath, ".lock", { code: "run.active", what: "a run is on for", cure: "wait for it" }).release();
+    lockBeside(ledgerPath, ".lock", {
+      code: "run.active",
+      what: "a run is in progress for",
+      cure: "wait for it",
+    }).release();
     return false;
   } catch (error) {
     if (error instanceof Problem && error.code === "run.active") return true;

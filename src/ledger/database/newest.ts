@@ -25,8 +25,8 @@ function requireFilled(database: Database.Database, path: string): void {
   throw refused(
     "ledger.gap-open",
     path,
-    `the ledger ${path} was restored from a backup, and the rebuild that reads back what was done since, begun on ` +
-      `${since}, did not come to its end. Nothing was sent`,
+    `the ledger ${path} was restored from a backup, and its rebuild of newer changes, begun on ` +
+      `${since}, did not end. Nothing was sent`,
     "run `crm-sync rebuild` again; it goes on where it ended",
   );
 }

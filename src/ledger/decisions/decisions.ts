@@ -97,7 +97,8 @@ export class Decisions {
 
   #end(event: "changed" | "unwanted", customer: RecordKey, holds: readonly StandingHold[]): void {
     const at = this.#context.now;
-    const why = event === "changed" ? "what a person was shown of it has changed" : "the CRM no longer wants it";
+    const why =
+      event === "changed" ? "the change that a person was shown is another one now" : "the CRM no longer wants it";
     for (const hold of holds) this.#holds.happens(event, hold, at, why);
     const operations = holds.map(({ operation, kind, hash, state }) => ({ operation, kind, intent: hash, state }));
     const subject = `customer:${formatKey(customer)}`;
@@ -280,7 +281,7 @@ function notHeld(message: string): Problem {
   return new Problem({
     code: "approve.not-held",
     message: `${message}, so nothing was approved`,
-    cure: "`crm-sync status` lists what is held now",
+    cure: "`crm-sync status` lists the open holds",
     exitCode: exitCodes.usage,
   });
 }
@@ -288,8 +289,8 @@ function notHeld(message: string): Problem {
 function notShown(what: string): Problem {
   return new Problem({
     code: "approve.not-shown",
-    message: `${what} now is not what the page showed, so nothing was decided`,
-    cure: "look at what stands there now, then decide again",
+    message: `${what} has changed since the page was shown, so nothing was decided`,
+    cure: "look at the page again, then decide",
     exitCode: exitCodes.usage,
   });
 }

@@ -120,7 +120,7 @@ export class HoldRows {
     const { kind, hash, subject, policy, scope, reason, records, removes } = hold;
     const whose = { namespace: customer.namespace, id: customer.id, ofUndo: ofUndo ? 1 : 0 };
     const operation = this.#planned({ customer, ofUndo }, hold);
-    if (operation === undefined) throw new Error("what is held stands in the journal as planned");
+    if (operation === undefined) throw new Error("a held operation is in the journal as planned");
     const said = { policy: policy ?? null, scope, reason, records: JSON.stringify(records) };
     const values = {
       ...whose,

@@ -100,7 +100,7 @@ export class Gap {
         restored: restored === undefined ? null : { backup: restored.backup, at: restored.at },
       };
       const inDoubt = run.inDoubt();
-      const counts = run.setAside(at, "the ledger was restored from a backup: what became of it is read back");
+      const counts = run.setAside(at, "the ledger was restored from a backup: the outcome is read back");
       run.notLookedAt(notLookedAt, at);
       run.keep(gap, Math.max(run.commits(), last?.commit ?? 0));
       this.#context.audit.append({

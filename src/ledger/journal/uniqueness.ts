@@ -114,8 +114,8 @@ export class UniquenessChecks {
     if (gone === undefined) return;
     throw new Problem({
       code: "request.changed",
-      message: `the ${nameOf(gone)} is not asked for any more as it was when this was planned, so nothing was sent`,
-      cure: "nothing needs to be done: the next run looks at what is asked for then",
+      message: `the ${nameOf(gone)} is no longer requested as it was at the time of the plan, so nothing was sent`,
+      cure: "nothing needs to be done: the next run plans from the new request",
     });
   }
 
@@ -162,7 +162,7 @@ export class UniquenessChecks {
     throw new Problem({
       code: "order.changed-meanwhile",
       message: `something happened to the order ${formatKey(order)} since this was planned, so nothing was sent`,
-      cure: "nothing needs to be done: the next run plans from what stands then",
+      cure: "nothing needs to be done: the next run plans from the new state",
     });
   }
 
@@ -173,7 +173,7 @@ export class UniquenessChecks {
     throw new Problem({
       code: "order.in-doubt",
       message: `the outcome of ${open.operation} on the order ${formatKey(order)}, sent for another customer, is open`,
-      cure: "it is settled by the next run, or by a person: `crm-sync settle list`",
+      cure: "the next run settles it, or a person: `crm-sync settle list`",
     });
   }
 
@@ -216,7 +216,7 @@ export class UniquenessChecks {
       message:
         `the order ${formatKey(order)} may have been placed already: the outcome of ` +
         `${open?.operation ?? "an operation"} is open`,
-      cure: "it is settled by the next run, or by a person: `crm-sync settle list`",
+      cure: "the next run settles it, or a person: `crm-sync settle list`",
     });
   }
 

@@ -138,7 +138,7 @@ export class Erasure {
     if (asked !== undefined)
       throw refused(
         "erase.request-due",
-        `something is asked for of ${name} and not sent yet: ${asked}`,
+        `a request for ${name} is not sent yet: ${asked}`,
         `\`crm-sync explain customer\` shows it: have a run carry it out, or take it back; then erase ${name}. ` +
           "Nothing was erased",
       );
@@ -222,7 +222,7 @@ export class Erasure {
     if (!ref.startsWith("customers/")) return;
     const customer = parseKey(ref.slice("customers/".length));
     const open = this.#tables.openOperation({ customer });
-    if (open !== undefined) throw stillOpen(open, `what the customer ${formatKey(customer)} was`);
+    if (open !== undefined) throw stillOpen(open, `the customer ${formatKey(customer)}`);
   }
 
   /** Rows of sources that no record could be read from, and that repeat any of these texts. */

@@ -83,7 +83,7 @@ export const placesOfPersonal: readonly PlaceOfPersonal[] = [
     words,
     `(stream, namespace, id) in ${records} or (stream, namespace, id) in ${waited}`,
   ),
-  searched("quarantine", ["message", "expected"], "what is wrong with a row, without its values", ofCustomer),
+  searched("quarantine", ["message", "expected"], "the problem of a row, without its values", ofCustomer),
   searched("quarantine_stood", ["message", "expected"], "the same", `${ofCustomer} or id in ${bad}`),
   searched("difference", ["detail"], "what a reading showed", ofTheirs),
   searched("question", ["reason"], decided, ofCustomer),

@@ -133,7 +133,7 @@ function whyNot(nameless: number, codes: string, skipped: number, rule: AbsenceN
     const rows = skipped === 1 ? "1 skipped row has an id" : `${skipped} skipped rows have ids`;
     return `${rows} that cannot be read, and may be any record that is missing`;
   }
-  if (rule === undefined) return "a plan does not judge what is gone";
+  if (rule === undefined) return "a plan does not judge absence";
   return rule.isLacking && rule.time === undefined ? "the clock was not trusted" : undefined;
 }
 

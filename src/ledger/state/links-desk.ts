@@ -128,8 +128,8 @@ export class LinksDesk {
       if (orders + assignments > 0 && !whose.keepStanding) {
         throw refused(
           "unlink.standing",
-          `${orders} order(s) and ${assignments} assignment(s) of ${name} stand in the enterprise ` +
-            `${enterpriseGlobalId} by this ledger, and nothing would look after them any more`,
+          `the ledger has ${orders} order(s) and ${assignments} assignment(s) of ${name} in the ` +
+            `enterprise ${enterpriseGlobalId}, and crm-sync would no longer look after them`,
           "end them in the CRM first, or say --keep-standing: they stay on the platform and stay known",
         );
       }

@@ -34,7 +34,7 @@ export function withdrawals(
     if (request === undefined || standing(request) === "done") {
       throw refused(
         "request.nothing-to-withdraw",
-        `nothing is asked for of the ${nameOf(name)} that is not done`,
+        `the ${nameOf(name)} has no request that is not done`,
         `\`${explainCommand("customers", customer)}\` shows what is; what is done is undone by asking for the opposite`,
       );
     }

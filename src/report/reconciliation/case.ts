@@ -251,5 +251,5 @@ export function waitNote(crm: CrmStanding | null): string[] {
 }
 
 export function notRead(item: CustomerCase): string {
-  return item.read === null ? "never read back: crm-sync run verify" : "the last reading back did not come to its end";
+  return item.read === null ? "never read back: crm-sync run verify" : "the last reading of the platform did not end";
 }

@@ -54,7 +54,7 @@ function twiceRows(item: CustomerCase): Comparison[] {
     const own = ownForms(item, text("assetNum"), product);
     if (own === "sent so") return [];
     if (own !== undefined) {
-      const details = ["an old and a new form of it stand beside each other until the old one is removed"];
+      const details = ["the old form stays beside the new one until it is removed"];
       return [{ ...row, verdict: "in-transit", details }];
     }
     const details = [`the platform shows ${what} ${Number(body["times"])} times; it may have been placed twice`];

@@ -188,8 +188,7 @@ function judgeShown(
   const compareFields = level === "product" ? differences : packageDifferences;
   const found = compareFields(expected, envelope, shownAs(shown, channelOrderId));
   const amended = side.placed === undefined ? [] : changes(side.placed.fields, side.wanted.fields, seconds);
-  const adopted =
-    placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with what the CRM says"] : [];
+  const adopted = placed.origin === "adopted" && side.sent === undefined ? ["adopted: compared with the CRM"] : [];
   return {
     verdict: found.length + amended.length > 0 ? "different" : "matched",
     shown: true,
@@ -235,10 +234,10 @@ function judgeUnshown(
 }
 
 function goneNote(order: OrderCase): string {
-  if (order.isAway === true) return "the order moved to another customer in the CRM, and what was placed here stands";
+  if (order.isAway === true) return "the order moved to another customer in the CRM, and is still placed here";
   if (order.cancelled) return "the order was cancelled in the CRM and stays placed";
   if (order.crm === null || order.crm.state === "absent") return "the order is gone from the CRM and stays placed";
-  return "the CRM no longer has it in the order, which stays as it was placed";
+  return "the CRM no longer has it in the order, which stays unchanged";
 }
 
 /** What of an adopted product can be compared without knowing how it was sent. */

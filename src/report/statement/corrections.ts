@@ -83,7 +83,7 @@ export const correctionsStatement: StatementShape = {
       name: "corrections",
       title: "Corrections",
       about:
-        "One row for each thing that a form of a placed order says otherwise than the form before it. A form stands " +
+        "One row for each difference between a form of a placed order and the form before it. A form stands " +
         "in the period in which the CRM had it first, or by CRM date in that of its order.",
       groupBy: "field",
       columns: [

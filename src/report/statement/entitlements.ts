@@ -73,7 +73,7 @@ const check: Part = {
   name: "check",
   title: "Check",
   about:
-    "Opening and closing counted a second time, from what stands at these moments: a row for each of the sums, and " +
+    "Opening and closing counted a second time, from the licences at these moments: a row for each of the sums, and " +
     "one for each row of the entitlements that does not agree.",
   groupBy: "verdict",
   columns: [
@@ -83,7 +83,7 @@ const check: Part = {
     ...productKey,
     key.branch,
     { name: "events", type: "integer", title: "By events", about: "The figure by all that happened before." },
-    { name: "standing", type: "integer", title: "By standing", about: "The figure by what stands at the moment." },
+    { name: "standing", type: "integer", title: "By standing", about: "The figure from the licences at the moment." },
     { name: "verdict", type: "text", title: "Verdict", about: "`agrees` or `differs`." },
   ],
 };

@@ -125,7 +125,7 @@ function byHandRow({ stream, key, customer, row }: Extract<ExceptionFacts, { kin
     since: row.at,
     customer: formatKey(customer),
     record: recordName(stream, key),
-    reason: `done by hand by ${row.by}, and not read back`,
+    reason: `${row.by} said that it was done on the platform; it was not read back`,
     count: row.unseen.length,
     next: "nothing: it counts by that person's word until the record changes",
   };

@@ -54,7 +54,7 @@ const stake =
 
 const naming: readonly Column[] = [
   column("text", "kind", "Kind", `What it is: ${kinds.map((kind) => `\`${kind}\``).join(", ")}.`),
-  column("boolean", "open", "Open", "It was not over at the end of the period, or is not by what is known."),
+  column("boolean", "open", "Open", "It had not ended at the end of the period, or has not ended as far as is known."),
   column(
     "text",
     "owner",
@@ -78,7 +78,7 @@ export const exceptionsStatement: StatementShape = {
   tolerates: true,
   title: "Exceptions",
   about:
-    "Everything that did not go its way: what was open at some moment of the period, as it stood at the end of it or " +
+    "Everything that was not done at some moment of the period, as it was at the end of the period or " +
     "at the moment that the statement stands on, whatever came later; and what ended badly in it. By age and by who " +
     `had to act. ${stake}`,
   parts: [
@@ -86,7 +86,7 @@ export const exceptionsStatement: StatementShape = {
       name: "summary",
       title: "Summary",
       about:
-        "How many there are of each kind, by owner and age, and what is at stake, each currency by itself. Each is " +
+        "How many exist of each kind, by owner and age, and the sum at stake in each currency. Each is " +
         "counted once; it is checked against the rows of `exceptions`.",
       groupBy: "kind",
       columns: [
@@ -98,7 +98,7 @@ export const exceptionsStatement: StatementShape = {
         column("integer", "orders", "Orders", "Orders concerned whose amount is in this currency, or not known.", {
           total: true,
         }),
-        ...amountColumns("at_stake", "At stake", "What is at stake in this currency.", {
+        ...amountColumns("at_stake", "At stake", "The sum at stake in this currency.", {
           currencyIn: "currency",
           total: true,
         }),
@@ -110,7 +110,7 @@ export const exceptionsStatement: StatementShape = {
       about:
         "One row for each. The columns of the sign-off are empty until somebody signs it off, as it is then: what is " +
         "held or in doubt, so that the books can be closed; what is in quarantine, waits or was refused, as seen and " +
-        "accepted, since that does not stand in the way of closing.",
+        "accepted, since they do not block the close.",
       groupBy: "kind",
       columns: [
         ...naming,
@@ -118,7 +118,7 @@ export const exceptionsStatement: StatementShape = {
           "integer",
           "age_hours",
           "Age",
-          "Hours since it began, to its end, or to the end of the period or what is known.",
+          "Hours from its begin to its end, or else to the end of the period or of the known time.",
         ),
         column("instant", "since", "Since", "When it began."),
         column("instant", "until", "Until", "When it ended, also where that was after the period."),
@@ -128,18 +128,18 @@ export const exceptionsStatement: StatementShape = {
         column("text", "source", "Source", "The source that gave it."),
         column("text", "place", "Place", "Where in the source it stands."),
         column("text", "field", "Field", "The field at fault."),
-        column("text", "code", "Code", "What is wrong, as a word for machines."),
+        column("text", "code", "Code", "The kind of problem, as a word for machines."),
         column(
           "text",
           "reason",
           "Reason",
-          "What is wrong, in words of the program: those of the CRM and of the services may name people, and " +
+          "The problem, in words of crm-sync: those of the CRM and of the services may name people, and " +
             "`crm-sync explain` shows them.",
         ),
         column("integer", "count", "Count", "How many things it is about, where there is a number."),
         column("integer", "orders", "Orders", "How many orders are concerned."),
-        ...amountColumns("at_stake", "At stake", "What is at stake, where it is in one currency."),
-        column("list", "at_stake_in", "Currencies", "The currencies of what is at stake."),
+        ...amountColumns("at_stake", "At stake", "The sum at stake, if it is in one currency."),
+        column("list", "at_stake_in", "Currencies", "The currencies of the sum at stake."),
         column("text", "operation", "Operation", "The operation."),
         column("integer", "attempts", "Attempts", "How often it was sent."),
         column("text", "run", "Run", "The run."),
@@ -153,13 +153,13 @@ export const exceptionsStatement: StatementShape = {
         ),
         column("text", "signed_off_by", "Signed off by", "Who signed it off."),
         column("instant", "signed_off_at", "Signed off", "When that was."),
-        column("text", "sign_off_reason", "Reason of the sign-off", "Why it may stay as it is."),
+        column("text", "sign_off_reason", "Reason of the sign-off", "Why it was accepted."),
       ],
     },
     {
       name: "orders",
       title: "Orders concerned",
-      about: "One row for each order that an exception concerns: what is at stake, order by order.",
+      about: "One row for each order that an exception concerns, with its sum at stake.",
       groupBy: "kind",
       columns: [
         ...naming.slice(0, 3),

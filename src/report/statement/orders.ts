@@ -88,7 +88,7 @@ const lines: Part = {
       name: "package_numbers",
       type: "list",
       title: "Package numbers",
-      about: "Numbers of the packages that the product stands in, the outermost first.",
+      about: "Numbers of the packages that hold the product, the outermost first.",
     },
     { name: "package_names", type: "list", title: "Packages", about: "Names of those packages, the outermost first." },
     { name: "product_id", type: "text", title: "Product instance", about: "The CRM's id of the product instance." },
@@ -128,7 +128,7 @@ const lines: Part = {
       type: "money",
       title: "Amount",
       about:
-        "By how much what stands of the order costs more (above 0) or less (below 0), where the CRM gives an amount. " +
+        "The change of the order's price, if the CRM gives an amount: above 0 it costs more, below 0 less. " +
         "Each of several units has its share of the line's amount.",
       currencyIn: "currency",
       total: true,
@@ -156,8 +156,8 @@ const orders: Part = {
   name: "orders",
   title: "Orders",
   about:
-    "One row for each order and customer with an event in the period: what the order cost before its first event of " +
-    "the period and after the last one, and what the lines that stand of it cost. With a filter by product those " +
+    "One row for each order and customer with an event in the period: its price before its first event of " +
+    "the period and after the last one, and the price of its present lines. With a filter by product those " +
     "that have a line of it, with all their lines.",
   groupBy: "verdict",
   columns: [
@@ -261,7 +261,7 @@ export const ordersStatement: StatementShape = {
   kind: "orders",
   version: 2,
   title: "Orders",
-  about: "What was placed, amended, ended and found of orders, and which licences were granted and revoked.",
+  about: "Orders that were placed, amended, ended or found, and licences that were granted or revoked.",
   parts: [lines, orders, licences],
 };
 

@@ -66,7 +66,7 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
   if (began === undefined || began < to) return;
   throw new Problem({
     code: "books.before-ledger",
-    message: `${label} was over before this ledger began, at ${began}: nothing of it was observed that could be closed`,
+    message: `${label} was over before this ledger began, at ${began}: this ledger observed nothing in it that could be closed`,
     cure:
       "the first period that can be closed is the one in which it began, once it is over: " +
       `\`crm-sync report close ${periodLike(label, began, zone)}\``,
@@ -80,9 +80,9 @@ export function requireBegun({ label, from }: Period, at: string): void {
   throw new Problem({
     code: "books.not-begun",
     message:
-      `${label} has not begun, it begins at ${from}: what stands open in it is not known yet, so nothing is signed ` +
+      `${label} has not begun, it begins at ${from}: its open issues are not known yet, so nothing is signed ` +
       "off for it",
-    cure: `name a period that has begun, or wait: \`crm-sync report blockers ${label}\` lists what is open then`,
+    cure: `name a period that has begun, or wait: \`crm-sync report blockers ${label}\` lists the open issues then`,
     exitCode: exitCodes.usage,
   });
 }

@@ -39,12 +39,12 @@ function countColumns(name: "count" | (typeof counts)[number], title: string, ab
 /** The columns of the summary. */
 export const summaryColumns: readonly Column[] = [
   column("text", "level", "Level", "What was compared."),
-  column("text", "verdict", "Verdict", "What the comparisons came to."),
+  column("text", "verdict", "Verdict", "The result of the comparison."),
   column("text", "currency", "Currency", "Currency of the amounts; empty for what has none."),
   column("integer", "count", "Comparisons", "How many comparisons; one with two currencies counts with the CRM's.", {
     total: true,
   }),
-  ...countColumns("count", "Count", "How many of them are there on this side"),
+  ...countColumns("count", "Count", "The number on this side"),
   ...countColumns("units", "Units", "Units of products"),
   ...countColumns("nodes", "Nodes", "Nodes of products"),
   ...countColumns("seats", "Seats", "Asset numbers that a person has"),

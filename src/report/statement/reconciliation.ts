@@ -16,7 +16,7 @@ import { sides, summaryColumns } from "./reconciliation-totals.ts";
 import type { Column, Part, PartRow, Row, StatementShape } from "./shape.ts";
 
 const noMoney =
-  "The platform shows no money: the money of what is observed is that of what was sent. Money of orders and of " +
+  "The platform shows no money: an observed item has the money of the order that was sent. Money of orders and of " +
   "products is compared apart and never added up: an order has an amount of its own.";
 
 const sideNames = { crm: "CRM", sent: "sent", observed: "observed" } as const;
@@ -100,9 +100,9 @@ const judged: readonly Column[] = [
   column("text", "operation", "Operation", "The operation that sent it."),
   column("instant", "sent_at", "Sent at", "When it was sent, given or linked."),
   column("instant", "seen_at", "Seen at", "When the platform was last read for it."),
-  column("integer", "age_hours", "Age of reading", "Hours from that reading to what the statement knows last."),
+  column("integer", "age_hours", "Age of reading", "Hours from that reading to the latest time of the statement."),
   column("instant", "open_since", "Open since", "Since when it is not as meant, as far as is known."),
-  column("integer", "open_hours", "Open for", "Hours from then to what the statement knows last."),
+  column("integer", "open_hours", "Open for", "Hours from then to the latest time of the statement."),
   column(
     "text",
     "ageing",
@@ -135,14 +135,14 @@ export const reconciliationStatement: StatementShape = {
   version: 3,
   tolerates: true,
   title: "Reconciliation",
-  about: `What the CRM says, what was sent and what the platform shows, compared thing by thing. ${noMoney}`,
+  about: `The CRM, the orders that were sent and the platform, compared item by item. ${noMoney}`,
   parts: [
     {
       name: "summary",
       title: "Summary",
       about:
         "How much of each level has each verdict, on each side, for each currency by itself; what has no money " +
-        `stands in a row without a currency. It is checked against the items. ${noMoney}`,
+        `is in a row without a currency. It is checked against the items. ${noMoney}`,
       groupBy: "verdict",
       columns: summaryColumns,
     },

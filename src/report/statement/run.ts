@@ -34,7 +34,7 @@ export const runStatement: StatementShape = {
         { name: "job", type: "text", title: "Job", about: "The job that was run." },
         { name: "kind", type: "text", title: "Kind", about: "What the job does." },
         { name: "trigger", type: "text", title: "Trigger", about: "`schedule` or `hand`." },
-        { name: "scope", type: "text", title: "Scope", about: "What it was limited to, where it was." },
+        { name: "scope", type: "text", title: "Scope", about: "The limits of the run, if it had any." },
         {
           name: "state",
           type: "text",

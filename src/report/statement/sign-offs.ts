@@ -6,9 +6,9 @@ export const signOffsPart: Part = {
   name: "sign_offs",
   title: "Signed off",
   about:
-    "One row for each thing that stood in the way of closing the period and that somebody signed off: an outcome, a " +
+    "One row for each blocker of the period that somebody signed off: an outcome, a " +
     "hold, a source, a run, an amount or a sum; and for each row in quarantine, record that waits or " +
-    "refusal that somebody accepted. It was signed as it was then: what changed since was signed anew. A statement " +
+    "refusal that somebody accepted. A sign-off covers the state of its time: a later change needs a new one. A statement " +
     "that is limited to a source, customer, branch or product has none.",
   groupBy: "kind",
   columns: [
@@ -19,17 +19,12 @@ export const signOffsPart: Part = {
       "`operation`, `hold`, `source`, `run`, `money` or `sum`; of what was accepted `quarantined`, " +
         "`deferred` or `rejected`.",
     ),
-    column(
-      "text",
-      "blocker",
-      "Blocker",
-      "What it is named by, as `crm-sync report blockers` or `sign_off_id` of `exceptions` names it.",
-    ),
+    column("text", "blocker", "Blocker", "Its name in `crm-sync report blockers` or in `sign_off_id` of `exceptions`."),
     column("text", "what", "What", "What it was."),
     column("text", "signed_off_by", "Signed off by", "Who signed it off."),
     column("instant", "signed_off_at", "Signed off", "When that was."),
-    column("text", "sign_off_reason", "Reason", "Why it may stay as it is, in that person's words."),
-    column("text", "facts", "Facts", "SHA-256 of what was signed."),
+    column("text", "sign_off_reason", "Reason", "Why it was accepted, in that person's words."),
+    column("text", "facts", "Facts", "SHA-256 of the signed facts."),
     column("integer", "audit_sequence", "Audit entry", "The audit entry that says so."),
   ],
 };

@@ -51,7 +51,7 @@ export function composed(standing: readonly Change[], { instance, at, publicUrl,
     return { ...change, alert: { ...change.alert, cure: suggested(change.alert.cure) } };
   });
   const [first] = changes;
-  if (first === undefined) throw new TypeError("a message tells of one state at least");
+  if (first === undefined) throw new TypeError("a message has at least one state");
   const { event, alert } = first;
   const { kind } = alert;
   const count = changes.reduce((sum, change) => sum + countOf(change.alert), 0);

@@ -143,7 +143,7 @@ async function* decoded(chunks: AsyncIterable<Buffer>, file: OpenedFile): AsyncG
         "source.wrong-encoding",
         `${file.name}:${line}`,
         `The file ${file.name} has bytes that ${file.encoding} does not have, after line ${line} (byte ${offset}).`,
-        "Set `encoding` to what the file is written in, or export it again.",
+        "Set `encoding` to the encoding of the file, or export it again.",
         thrown,
       );
     }

@@ -76,7 +76,7 @@ export async function* readCsv(
       file.name,
       `The file ${file.name} has bytes that are no UTF-8, in ` +
         `${watch.count} places; the rows around them are quarantined.`,
-      "Set `encoding` to what the file is written in, or export it again.",
+      "Set `encoding` to the encoding of the file, or export it again.",
     );
   }
   if (reading.items.length > 0) yield reading.take();
@@ -249,7 +249,7 @@ class CsvReading {
     const previous = this.items.at(-1);
     if (previous !== undefined && "bad" in previous && previous.bad.place === place) return undefined;
     this.items.push({
-      bad: { place, code: "broken-quote", message: "a quote stands in the wrong place, or is never closed" },
+      bad: { place, code: "broken-quote", message: "a quote is in the wrong place, or is never closed" },
     });
     return undefined;
   }
@@ -321,7 +321,7 @@ class CsvReading {
       `${this.#name}:${line}`,
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
       "Export it as it was before, or correct the mapping and `csv`; " +
-        "a column that may be missing stands in `csv.optionalColumns`.",
+        "list a column that may be missing in `csv.optionalColumns`.",
     );
   }
 

@@ -35,7 +35,7 @@ const text = z.string().min(1);
 
 export const csvSettingsSchema = z
   .strictObject({
-    delimiter: z.string().min(1).max(8).default(",").describe("What stands between two fields"),
+    delimiter: z.string().min(1).max(8).default(",").describe("The separator of fields"),
     quote: z.union([oneCharacter, z.null()]).default('"').describe("Quotes a field; null when fields are never quoted"),
     escape: oneCharacter
       .optional()
@@ -56,7 +56,7 @@ export const csvSettingsSchema = z
       .enum(["header", "record"])
       .optional()
       .describe(
-        "With `header`, what the first row is: a header, which is passed over, or a record. " +
+        "With `header`, whether the first row is a header, which is skipped, or a record. " +
           "Without it, a first row that has one of these names in its place is refused",
       ),
     surplusInto: z
@@ -138,9 +138,9 @@ export const fileFields = {
           .optional()
           .meta({
             description:
-              "What the marker says of its file: the number of its rows, the header of a CSV file not counted, or " +
-              "the SHA-256 of its bytes, as `sha256sum` writes it. Of a file of which it is not true no row is " +
-              "taken, unless it is the first reading of all. A marker of several files has a line for each, with its " +
+              "The text of the marker: the number of rows of its file, without the header of a CSV file, or " +
+              "the SHA-256 of its bytes, as `sha256sum` writes it. No row of a file is used whose marker " +
+              "is wrong, unless it is the first read of all. A marker of several files has a line for each, with its " +
               "name behind the value. By default the marker says nothing",
             examples: ["rows"],
           }),

@@ -15,7 +15,7 @@ const valueName = z
 const sessionSchema = () =>
   z
     .strictObject({
-      kind: z.literal("session").describe("A log-in whose answer gives what the other requests show."),
+      kind: z.literal("session").describe("A log-in whose answer gives the credentials of the other requests."),
       secrets: z
         .record(valueName, secretRef)
         .default({})
@@ -84,7 +84,7 @@ const sessionSchema = () =>
               .string()
               .min(1)
               .meta({
-                description: "What stands there, with names of `take` and `secrets` in braces",
+                description: "The text of it, with names of `take` and `secrets` in braces",
                 examples: ["{token}"],
               }),
             base64: z.boolean().default(false).describe("Whether the value is written in base64"),
@@ -157,7 +157,7 @@ export const authSchema = () =>
           .string()
           .regex(/^[\t\x20-\x7e]*$/u, "holds characters that a header cannot hold, such as a line end")
           .default("")
-          .meta({ description: "What stands before the key in the header", examples: ["Token "] }),
+          .meta({ description: "The text before the key in the header", examples: ["Token "] }),
         key: secretRef,
       })
       .refine((auth) => (auth.header === undefined) !== (auth.query === undefined), "expected either header or query")

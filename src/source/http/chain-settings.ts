@@ -23,10 +23,10 @@ const putSchema = z
       .min(1)
       .optional()
       .meta({
-        description: "With `batch`, into a body: each value stands in an object, under this name",
+        description: "With `batch`, into a body: each value becomes an object with this name",
         examples: ["id"],
       }),
-    separator: z.string().default(",").describe("With `batch`, into query or header: what stands between two values"),
+    separator: z.string().default(",").describe("With `batch`, into query or header: the separator of the values"),
     quoted: z
       .enum(["backslash", "doubled"])
       .optional()
@@ -82,7 +82,7 @@ export const streamChainSchema = () =>
           }),
         ])
         .meta({
-          description: "The list whose records are asked for: a stream of this source, or a list of its own",
+          description: "The list that gives the records: a stream of this source, or a list of its own",
           examples: [{ url: "companies" }],
         }),
       into: z
@@ -116,7 +116,7 @@ export const detailSchema = () =>
       examples: ["id"],
     }),
     required: requiredDetails,
-    each: detailChainSchema().optional().describe("The rows are asked for record by record"),
+    each: detailChainSchema().optional().describe("The rows are read record by record"),
   });
 export type DetailSettings = z.infer<ReturnType<typeof detailSchema>>;
 

@@ -75,7 +75,7 @@ export async function* readChain(
       for (const parent of batch) {
         const missing = missingOf(chain, parent.value);
         if (missing !== undefined) {
-          const message = `the record has no usable value in ${missing}, by which what belongs to it is asked for`;
+          const message = `the record has no usable value in ${missing}, which the request for its details needs`;
           yield { lacking: { parent, message } };
           continue;
         }

@@ -85,7 +85,7 @@ function noSecret(ref: string, deps: Pick<CredentialDeps, "source">, cause: unkn
   if (ref.startsWith("command:")) {
     const why = cause instanceof SecretFailure ? cause.message : "a command printed nothing";
     const message = `A secret of the source ${deps.source} is not there: ${why}.`;
-    return sourceProblem(wrong, deps.source, message, "Run the command by hand, as the user of this program.", cause);
+    return sourceProblem(wrong, deps.source, message, "Run the command yourself, as the user of this program.", cause);
   }
   return sourceProblem(
     wrong,

@@ -47,7 +47,7 @@ function refused(shown: string, statusCode: number, hadToken: boolean): Problem 
     `${shown} answers HTTP ${statusCode}`,
     hadToken
       ? "see that the token is right and may read the list"
-      : "name its bearer token with --token env:NAME; where it wants another log-in, save an answer into a file and " +
-          "give that, and write `auth` by hand",
+      : "name its bearer token with --token env:NAME; if it wants another log-in, save an answer into a file, " +
+          "give that file, and write `auth` yourself",
   );
 }

@@ -15,7 +15,7 @@ const sinceSchema = () =>
       parameter: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).meta({
         description:
           "Query parameter, header, or path in a JSON body, that asks for what changed since a time; a list where " +
-          "the time stands in several places",
+          "the time is in several places",
         examples: ["updated_since", ["params[0][1][2]", "params[0][2][2]"]],
       }),
       in: z
@@ -65,7 +65,9 @@ const sinceSchema = () =>
         ),
       wholeEvery: durationSchema
         .default("24h")
-        .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
+        .describe(
+          "After this time without a full read, the next run makes one: only a full read notices missing records",
+        ),
     })
     .superRefine(({ format, changedFormat, zone }, context) => {
       for (const [name, one] of Object.entries({ format, changedFormat })) {
@@ -150,7 +152,7 @@ export function addressOf(url: string, baseUrl: string | undefined): URL {
 
 export const httpSourceFields = {
   baseUrl: webUrl.optional().meta({
-    description: "What the addresses of the streams are relative to",
+    description: "The base of the addresses of the streams",
     examples: ["https://crm.example.com/api"],
   }),
   auth: z.lazy(authSchema).default({ kind: "none" }).describe("How the source knows us"),
@@ -169,7 +171,7 @@ export const httpSourceFields = {
     .min(1)
     .max(86_400_000)
     .default(600_000)
-    .describe("Longest time for an answer in all, so that one that trickles in comes to an end"),
+    .describe("Longest time for a whole answer, so that a very slow one ends"),
   maxPageBytes: z.int().min(1_000).default(32_000_000).describe("Largest answer"),
   requestsAtOnce: z
     .int()
@@ -182,7 +184,7 @@ export const httpSourceFields = {
     .min(0.01)
     .optional()
     .meta({ description: "Most requests a second, over all lists of the source", examples: [10] }),
-  retries: z.int().min(0).max(20).default(4).describe("How often one page is asked for again"),
+  retries: z.int().min(0).max(20).default(4).describe("How often the request for a page is repeated"),
   retryBaseMs: z.int().min(1).default(200).describe("First back-off; doubled each time, with full jitter"),
   retryMaxMs: z.int().min(1).default(20_000).describe("Longest back-off"),
 };

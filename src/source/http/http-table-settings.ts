@@ -12,7 +12,7 @@ export const httpTableSchema = () =>
       rowKey: pathSchema.optional().meta({
         description:
           "Field that identifies a row, by which is noticed that the list moved while it was read; `key` by default. " +
-          "Needed where rows with the same key and the same values stand in it",
+          "Needed if the table has rows with the same key and the same values",
         examples: ["id"],
       }),
     })

@@ -143,8 +143,7 @@ export class ListProblems {
       );
     return this.#beyond(
       url,
-      `has come to the end of the list after ${sum} records by \`paging\` (${paging.kind}), but in the last answer ` +
-        what,
+      `ended the list after ${sum} records by \`paging\` (${paging.kind}), but in the last answer ` + what,
       `Correct \`paging\`${next === undefined ? "" : `, whose \`next\` is ${next}`}: ${place} speaks of more. ` +
         "Where the list is whole all the same, write `sure: true` into `paging`.",
     );

@@ -8,7 +8,7 @@ const words: readonly (readonly [RegExp, string])[] = [
     "gave no whole answer: the connection broke off in the middle of the answer",
   ],
   [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u, "took too long to answer"],
-  [/^Z_/u, "gave no whole answer: what is compressed in it is damaged or cut off"],
+  [/^Z_/u, "gave an incomplete answer: its compressed data is damaged or cut off"],
   [/^HPE_/u, "answers with something that is no HTTP"],
   [/CERT|SELF_SIGNED|ISSUER|^ERR_TLS/u, "shows a certificate that is not trusted"],
   [/SSL|^EPROTO$/u, "does not speak TLS with us"],

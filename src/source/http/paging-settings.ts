@@ -19,7 +19,7 @@ const sizeFields = {
 };
 const moving = {
   overlap:
-    "each page begins with the last record of the one before, which has to stand there again: no more requests, " +
+    "each page begins with the last record of the previous page, which proves that nothing moved: no more requests, " +
     "one record more a page. It notices every move of a list whose order does not change",
   again:
     "the list is read again until a pass finds everything that the one before it found, and that one met no key " +
@@ -44,10 +44,7 @@ const movingField = {
   counted: { moving: movingSchema(["again", "trust"], "again") },
   offset: { moving: movingSchema(["overlap", "again", "trust"], "overlap") },
   placed: {
-    moving: movingSchema(
-      ["again", "trust"],
-      "trust, and again where what leads to the next page merely counts pages or records",
-    ),
+    moving: movingSchema(["again", "trust"], "trust, and also if the next page is found by counting pages or records"),
   },
   passes: z
     .int()
@@ -73,7 +70,7 @@ const lastPageSchema = z
   .describe(
     "What ends the list where no total is given: an empty page, or one with fewer records than a page before it. A " +
       "first page with fewer than `size` ends it where the next one is empty or HTTP 404, since the service may give " +
-      "fewer than it is asked for",
+      "fewer than requested",
   );
 
 export const pagingSchema = () =>
@@ -104,11 +101,7 @@ export const pagingSchema = () =>
     }),
     z.strictObject({
       kind: z.literal("offset").describe("A page begins after so many records."),
-      parameter: z
-        .string()
-        .min(1)
-        .default("offset")
-        .describe("Carries the number of records before the page, likewise"),
+      parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
       ...sizeFields,
       ...moreField,
       ...movingField.offset,
@@ -131,7 +124,7 @@ export const pagingSchema = () =>
         none: z
           .array(z.string())
           .default([])
-          .meta({ description: "Texts that stand for no cursor", examples: [["null"]] }),
+          .meta({ description: "Texts that mean that there is no cursor", examples: [["null"]] }),
         ...sizeFields,
         ...moreField,
         ...movingField.placed,

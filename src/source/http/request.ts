@@ -240,7 +240,7 @@ class Attempt {
       "source.error-answer",
       shownUrl(this.#page.url),
       `The ${this.#deps.who} answers HTTP 200 with an error${said}.`,
-      "Correct what it complains of. Where it is no error, say in `errors` how one is told.",
+      "Correct the cause of the error. If it is no error, describe in `errors` how to recognise one.",
     );
     return { error, again: means === "retry" ? { kind: "wait" } : "never" };
   }

@@ -163,7 +163,7 @@ function refusedAgain(auth: SessionAuth, deps: SessionDeps): Problem {
   return sourceProblem(
     "source.wrong-password",
     shownUrl(addressOf(auth.login.url, deps.baseUrl)),
-    `The source ${deps.source} refuses each new session as soon as it is used.`,
+    `The source ${deps.source} refuses each new session at its first use.`,
     "Correct `auth.put`, or the rights of its user.",
   );
 }

@@ -38,7 +38,7 @@ export function checkHttpStream(stream: Checked, name: string, source: SourceAro
   const issues = [...checkList(stream, baseUrl), ...checkEach(stream, name, source)];
   const add = (path: string[], message: string): number => issues.push({ path, message });
   if (stream.group !== undefined && stream.since !== undefined)
-    add(["since"], "cannot stand beside group: the rows that changed are only a part of a record");
+    add(["since"], "cannot be used with group: the changed rows are only a part of a record");
   if (stream.details === undefined) return issues;
   if (stream.key === undefined) add(["key"], "missing; detail rows are joined by the key of their record");
   for (const [detail, list] of Object.entries(stream.details)) {
@@ -71,13 +71,12 @@ function checkEach({ each, since, ...list }: Checked, name: string, { baseUrl, s
   if (since !== undefined)
     issues.push({
       path: ["since"],
-      message: "cannot stand beside each: changes of many lists have no common beginning",
+      message: "cannot be used with each: changes of many lists have no common start",
     });
   if (typeof each.of !== "string") {
     for (const { path, message } of checkList(each.of, baseUrl)) add(["of", ...path], message);
   } else if (each.of === name) add(["of"], "is this stream itself; expected another one");
   else if (streams[each.of] === undefined) add(["of"], `the source has no stream ${each.of}`);
-  else if (streams[each.of]?.each !== undefined)
-    add(["of"], `the stream ${each.of} is asked for by another one itself`);
+  else if (streams[each.of]?.each !== undefined) add(["of"], `the stream ${each.of} is itself read by another stream`);
   return issues;
 }

@@ -75,9 +75,9 @@ export class StreamReading {
     const { who, listOf, parents } = this.#deps;
     const limits = this.#stream.limits;
     const list = typeof of === "string" ? parents(of) : { ...of, limits };
-    if (list === undefined) throw new TypeError(`the ${who} is asked for by a stream that is not there`);
+    if (list === undefined) throw new TypeError(`the ${who} needs a stream that does not exist`);
     // Everything is asked for, whatever that stream itself would ask for.
-    return listOf({ ...list, since: undefined }, { who: `${who}, list it is asked for by`, columns: [] });
+    return listOf({ ...list, since: undefined }, { who: `${who}, list of its keys`, columns: [] });
   }
 
   #detail(name: string, settings: DetailSettings, url?: URL): List {

@@ -121,7 +121,7 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
     ],
   },
   money: {
-    takes: "what the operator `money` gives",
+    takes: "the value of the operator `money`",
     refuses: {},
     examples: [
       { target: { kind: "money" }, value: { currency: "EUR", minor: 100 }, gives: { currency: "EUR", minor: 100 } },

@@ -21,7 +21,7 @@ export function marksOf(spec: JsonObject, at: KeyPath, context: MappingContext):
   };
   const marks = { decimalMark: text("decimalMark"), groupMark: text("groupMark") };
   if (marks.groupMark === "" || marks.groupMark === (marks.decimalMark ?? ".")) {
-    const found = marks.groupMark === "" ? "is empty" : "is what stands before the decimals too";
+    const found = marks.groupMark === "" ? "is empty" : "is also the decimal mark";
     mistake(context, [...at.slice(0, -1), "groupMark"], `${found}; expected another mark`);
   }
   return marks;

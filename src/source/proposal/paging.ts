@@ -29,7 +29,10 @@ export function pagingGuess(document: Json, more: readonly MoreBeyond[], records
   }
   const [paging] = membersOf(document, 0).flatMap((members) => byNumbers(members));
   if (paging !== undefined)
-    return { settings: { ...settings, paging }, doubts: ["that the service takes what it answers with as parameters"] };
+    return {
+      settings: { ...settings, paging },
+      doubts: ["that the service takes the values of its answers as parameters"],
+    };
   const places = more.map(({ place }) => place).join(", ");
   return { settings, doubts: [`how to come to the next page: ${places} speaks of more; set \`paging\``] };
 }

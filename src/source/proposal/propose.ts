@@ -203,7 +203,7 @@ function orderFields(
     proposal.add(
       "cancelled",
       { boolean: status, true: over.length === 0 ? ["CANCELLED"] : over, false: going.length === 0 ? ["OPEN"] : going },
-      "which words mean that an order is cancelled: its licences are taken away",
+      "which words mean that an order is cancelled: its licences are removed",
     );
   }
   const amount = proposal.path("amount");
@@ -218,7 +218,7 @@ function orderFields(
       currency === undefined ? "the currency" : undefined,
     );
   }
-  proposal.add("instances", instancesOf(id, proposal, lines), "licence type, product type and term of what was bought");
+  proposal.add("instances", instancesOf(id, proposal, lines), "licence type, product type and term of the purchase");
   return proposal.fields;
 }
 

@@ -75,7 +75,7 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
           query,
           line,
           `writes, which the session does not allow${code}`,
-          "A query must only read: take away what writes, also a function that does, such as nextval.",
+          "A query must only read: remove the parts that write, also functions that write, such as nextval.",
         )
       : queryProblem(query, line, `is refused by the database${code}${words}`, "Correct the query.");
   }
@@ -111,14 +111,14 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
       return {
         code: "source.wrong-password",
         message: `${database} does not let us in`,
-        cure: "Correct `user`, `password` and `database` of `connection`, and what the server allows this machine.",
+        cure: "Correct `user`, `password` and `database` of `connection`, or let the server accept this machine.",
       };
     case "tls":
       return { code: "source.down", ...tlsWords(failure, source) };
     case "forbidden":
       return {
         code: "source.refused",
-        message: `The user of ${of} may not read what it asks for`,
+        message: `The user of ${of} may not read a table of the query`,
         cure: "Give the user the right to read it.",
       };
     case "timed-out":
@@ -131,13 +131,13 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
       return {
         code: "source.half-read",
         message: `${of} failed at a row of its result`,
-        cure: "Run the query by hand on the database, where the row may be shown, and correct the query or the row.",
+        cure: "Run the query on the database, which can show the row, and correct the query or the row.",
       };
     case "query":
     case "writes":
       return {
         code: "source.wrong-query",
-        message: `${database} refuses what is asked of it`,
+        message: `${database} refuses the query`,
         cure: "Look into the log of the database.",
       };
   }

@@ -69,7 +69,7 @@ const sinceSchema = z.strictObject({
     .describe("Whole numbers: how far the next reading reaches back behind the largest"),
   wholeEvery: durationSchema
     .default("24h")
-    .describe("When this long no run has read everything, the next run does: only then is noticed what is gone"),
+    .describe("After this time without a full read, the next run makes one: only a full read notices missing records"),
 });
 export type SqlSince = z.infer<typeof sinceSchema>;
 
@@ -225,7 +225,7 @@ export function checkSqlSource({ connection, streams, tables }: SqlSettings): Is
     if (stream.group !== undefined && stream.since !== undefined)
       issues.push({
         path: ["streams", name, "since"],
-        message: "cannot stand beside group: the rows that changed are only a part of a record",
+        message: "cannot be used with group: the changed rows are only a part of a record",
       });
     if (stream.details !== undefined && stream.key === undefined)
       issues.push({

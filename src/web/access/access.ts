@@ -78,7 +78,7 @@ export function isOwnRequest({ req }: PageContext, { settings }: Access): boolea
 export function foreignForm(context: PageContext): Answer {
   return refuse(context, 403, {
     code: "foreign-form",
-    text: "This form is none that was made for you, or it is too old. Nothing was done.",
+    text: "This form has expired, or it was made for somebody else. Nothing was done.",
     cure: "Open the page again and send it from there.",
   });
 }
@@ -169,7 +169,7 @@ export function noRole(context: PageContext, name: string): Answer {
 }
 
 const rights: Record<Right, string> = {
-  see: "see what is synchronised (role see)",
+  see: "see the synchronisation (role see)",
   report: "make reports (role report)",
   decide: "decide (role decide)",
   private: "ask for private values (a role in serve.access.private)",

@@ -12,7 +12,7 @@ export function limitedBody(): MiddlewareHandler {
     if (context.req.method !== "POST") return await next();
     const tooLarge = {
       code: "too-large",
-      text: `What was sent is larger than ${mostBodyBytes} bytes.`,
+      text: `The request is larger than ${mostBodyBytes} bytes.`,
       cure: "Send less.",
     };
     if (Number(context.req.header("content-length") ?? 0) > mostBodyBytes) return refuse(context, 413, tooLarge);
@@ -20,7 +20,7 @@ export function limitedBody(): MiddlewareHandler {
     try {
       text = await textOf(context.req.raw.body);
     } catch {
-      return refuse(context, 400, { code: "broken-off", text: "What was sent broke off.", cure: "Send it again." });
+      return refuse(context, 400, { code: "broken-off", text: "The request broke off.", cure: "Send it again." });
     }
     if (text === undefined) return refuse(context, 413, tooLarge);
     // Where hono itself keeps what it has read.

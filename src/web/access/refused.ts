@@ -32,6 +32,6 @@ export function unusable(context: Context): Answer {
   return refuse(context, 503, {
     code: "sessions-unusable",
     text: "Nobody can sign in now: the file of who is signed in cannot be used.",
-    cure: "Whoever runs crm-sync finds in its log what is wrong with the file beside the ledger.",
+    cure: "The operator finds the problem with the file beside the ledger in the log.",
   });
 }

@@ -15,7 +15,7 @@ import { whenOf } from "../when.ts";
 
 const place = "Assumptions";
 
-/** What the contracts leave open: the question, what holds here, and how it met reality. */
+/** Open points of the contracts: the question, what holds here, and how it met reality. */
 export const assumptionsPage: Page = {
   register(routes, dashboard) {
     routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
@@ -52,7 +52,7 @@ async function allRows(
   ]);
   const columns = [{ title: "Row" }, { title: "Question" }, { title: "Decided by" }, { title: "How it stands" }];
   const body = html`${against.map((row) => contradiction(context, dashboard, row))}
-  ${table("What the contracts leave open", columns, cells)}`;
+  ${table("Open points of the contracts", columns, cells)}`;
   return await framed(context, { title: "Assumptions", place, body, notice }, status);
 }
 
@@ -82,7 +82,7 @@ function contradiction(context: PageContext, dashboard: Dashboard, row: Assumpti
         id: `accept-${id}`,
         action: `/assumptions/${id}/accept`,
         shown: contradictionMark(contradicted),
-        choices: [{ value: "accept", label: `Accept ${id} as it is now` }],
+        choices: [{ value: "accept", label: `Accept ${id} with the present evidence` }],
       });
   return html`<section class="card bad" aria-label="${id} is contradicted">
     <h2>${id}: ${shown(question)}</h2>

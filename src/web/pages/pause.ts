@@ -38,7 +38,7 @@ async function shownNow(context: PageContext, notice?: Content["notice"], status
   const isPaused = (await context.var.pausedLine?.()) !== undefined;
   const choice = isPaused ? { value: "resume", label: "Resume" } : { value: "pause", label: "Pause" };
   const says = isPaused
-    ? "What was planned is not sent. It waits, and the first run after Resume sends it."
+    ? "Planned changes are not sent. They wait, and the first run after Resume sends them."
     : "Pause has nothing written to the services, by runs and by people. Reading and planning go on.";
   const form = may(context.var.person, "decide")
     ? decisionForm(context, { id: "pause", action: pagePath.pause(), choices: [choice] })

@@ -22,12 +22,12 @@ const runsShown = 10;
 
 /** What a decision says of itself after it: the page is asked for anew, with the name of one of these. */
 const done: Readonly<Record<string, string>> = {
-  approved: "Approved. The next run carries out exactly what is held here.",
+  approved: "Approved. The next run makes exactly these changes.",
   "approved-undo": "Approved. The file of the undo carries it out, when it is applied; no run does.",
   "approved-one": "That one operation is approved. The next run carries it out.",
   "approved-run": "What that run held because of its sums is approved. The next run carries out exactly that.",
-  rejected: "Rejected. Nothing of it is carried out.",
-  "rejected-in-part": "Rejected, but for what had been sent before.",
+  rejected: "Rejected. None of these changes is made.",
+  "rejected-in-part": "Rejected, except for changes that were sent before.",
   "taken-back": "The rejection is taken back. It waits for a person again.",
 };
 

@@ -67,7 +67,7 @@ async function periods(context: PageContext, dashboard: Dashboard): Promise<Resp
       <input id="period" name="period" placeholder="2026-Q4, 2026-09..2026-11" maxlength="50" required />
       <button>Open</button>
     </form>
-    ${table(`Months of the last two years, and what was closed, in the zone ${zone}`, columns, rows)}`;
+    ${table(`Months of the last two years, with their closings, in the zone ${zone}`, columns, rows)}`;
   return await framed(context, { title: "Reports", place, body });
 }
 
@@ -123,7 +123,7 @@ async function onePeriod(context: PageContext, dashboard: Dashboard): Promise<Re
       <a href="${path}/blockers">What stands in the way of closing it</a>: that is counted when you ask for it. Signing
       off and closing are done at the command line: <code>crm-sync report close ${label} --by NAME</code>.
     </p>
-    ${table("Statements, made anew from what the ledger says now", [{ title: "Statement" }, { title: "Files" }], rows)}
+    ${table("Statements, made now from the ledger", [{ title: "Statement" }, { title: "Files" }], rows)}
     ${closings.map(({ closing, files }) => closingPart(closing, files, dashboard))}`;
   return await framed(context, { title: `Reports: ${label}`, place, body });
 }
@@ -178,7 +178,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
   if (context.req.method === "HEAD") return context.body(null);
   const label = labelOf(context, dashboard);
   const { stdout, stderr } = await dashboard.longReads.text({
-    what: `what stands in the way of closing ${label}`,
+    what: `the blockers of ${label}`,
     words: ["--json", "report", "blockers", label],
     by: context.var.person,
     signal: context.req.raw.signal,
@@ -187,7 +187,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
   if (!found.success)
     throw new Problem({
       code: "reads.failed",
-      message: `what stands in the way of closing ${label} could not be counted: ${stderr}`,
+      message: `the blockers of ${label} could not be counted: ${stderr}`,
       cure: `\`crm-sync report blockers ${label}\` says the same`,
     });
   const when = whenOf(dashboard);
@@ -204,7 +204,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
   const columns = [{ title: "Blocker" }, { title: "Kind" }, { title: "What" }, { title: "Signed off" }];
   const body = html`<p><a href="${pagePath.report(label)}">Statements of ${label}</a></p>
     <p>${counted(open, "thing stands", "things stand")} in the way of closing ${label}.</p>
-    ${table(`Blockers of ${label}`, columns, rows, "Nothing stands in the way.")}
+    ${table(`Blockers of ${label}`, columns, rows, "No blockers.")}
     ${
       open === 0
         ? ""
@@ -213,7 +213,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
             <code>crm-sync report sign-off ${label} BLOCKER --by NAME --reason TEXT</code>
           </p>`
     }`;
-  return await framed(context, { title: `What stands in the way of closing ${label}`, place, body });
+  return await framed(context, { title: `Blockers of ${label}`, place, body });
 }
 
 function parsed(text: string): unknown {

@@ -207,7 +207,7 @@ function decisionPart(
   return html`<h2>Decide</h2>
     <p>The platform is read once more first, and a decision that does not agree with what it shows is refused.</p>
     ${terms([
-      ["Applied", "It took effect. What it brought is recorded, and nothing is sent."],
+      ["Applied", "It took effect. Its result is recorded, and nothing is sent."],
       [
         "Not applied",
         html`It did not, and never will. The next run plans the customer anew and

@@ -166,7 +166,7 @@ describe("the verdicts of a reconciliation", () => {
     const products = rows.filter((row) => row["level"] === "product");
     expect(products.map((row) => [row["item"], row["verdict"], firstOf(row["details"])])).toEqual([
       ["P1-O1", "different", "CRM nodes: placed with 5, now 7"],
-      ["P2-O1", "extra", "the CRM no longer has it in the order, which stays as it was placed"],
+      ["P2-O1", "extra", "the CRM no longer has it in the order, which stays unchanged"],
       ["P3-O1", "matched", "waits: amendment.not-enabled"],
       ["P9-O1", "missing", "not sent: the order was placed without it"],
     ]);
@@ -247,7 +247,7 @@ describe("the verdicts of a reconciliation", () => {
       ["P2-O5", "70", "matched"],
       ["P3-O5", "70", "matched"],
     ]);
-    expect(products[1]?.["details"]).toEqual(["adopted: compared with what the CRM says"]);
+    expect(products[1]?.["details"]).toEqual(["adopted: compared with the CRM"]);
     const { lines = [] } = await stated(world.path, "orders");
     expect(lines.find((row) => row["event"] === "adopted")).toMatchObject({
       crm_order: "crm/O5",

@@ -86,7 +86,7 @@ it("asks before it removes a moved order, and buys nothing of it before that is 
   expect(await waitsFor(w, "1")).toBe("order.moving");
   expect(await differences(w)).toEqual(none);
   const [item] = (await statementRows(w, "reconciliation", "items")).filter((row) => row["item"] === "P1");
-  const details = ["the order moved to another customer in the CRM, and what was placed here stands"];
+  const details = ["the order moved to another customer in the CRM, and is still placed here"];
   expect(item).toMatchObject({ customer: "crm/C1", verdict: "extra", details });
   expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
   expect(await runsUntilQuiet(w)).toEqual([{ E5: 2 }, {}]);

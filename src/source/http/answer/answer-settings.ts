@@ -18,8 +18,8 @@ export const answerErrorsSchema = () =>
         .optional()
         .meta({
           description:
-            "What stands there when all is well; everything else, nothing too, is then an error. By default nothing, " +
-            "false, 0 and what is empty are well",
+            "The value that means success; every other value, also none, is then an error. By default nothing, " +
+            "false, 0 and empty values mean success",
           examples: [[true]],
         }),
       message: pathSchema.optional().meta({
@@ -35,7 +35,7 @@ export const answerErrorsSchema = () =>
         examples: [[100]],
       }),
       retry: codes.meta({
-        description: "Codes that mean that the same may work later: it is asked again, as after HTTP 503",
+        description: "Codes that mean that the same request may work later: it is repeated, as after HTTP 503",
         examples: [["THROTTLED"]],
       }),
     }),
@@ -66,7 +66,7 @@ export const answerFields = () => ({
         .boolean()
         .default(false)
         .describe(
-          "Whether a page without records is believed where other elements stand in their place. If not, the reading " +
+          "Whether a page is believed that has other elements instead of records. If not, the reading " +
             "is incomplete, since the records may have got another name",
         ),
     })

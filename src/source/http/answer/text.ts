@@ -22,7 +22,7 @@ export async function textOf(
       "source.wrong-encoding",
       named.place,
       `The ${named.who} declares ${encoding} and answers in ${found}, as its beginning shows.`,
-      `Set \`encoding: ${found}\`, or correct what the service declares.`,
+      `Set \`encoding: ${found}\`, or correct the declaration of the service.`,
     );
   let text: string;
   try {
@@ -37,6 +37,6 @@ export async function textOf(
     "source.wrong-encoding",
     named.place,
     `The ${named.who} declares ${encoding} and answers in UTF-8, as line ${line} (byte ${byte}) shows first.`,
-    "Set `encoding: utf-8`, or correct what the service declares.",
+    "Set `encoding: utf-8`, or correct the declaration of the service.",
   );
 }

@@ -10,7 +10,7 @@ import type { Operator } from "./operator.ts";
 import { listOf, numberOrExpression, oneOfWords, wholeNumber } from "../written.ts";
 
 const refusals = {
-  "not-a-number": "what it finds is no decimal number with a point, or a text such as 2.000, which may be thousands",
+  "not-a-number": "the value is no decimal number with a point, or a text such as 2.000, which may be thousands",
   "not-exact": "a number beyond 40 digits, or a result of more than 15, which a number does not hold exactly",
 };
 const roundingOption =

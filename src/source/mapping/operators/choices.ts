@@ -10,9 +10,9 @@ import { aCondition, anyExpression, constant, listOf, plainExpression } from "..
 export const first: Operator = {
   reference: {
     form: "{first: [EXPRESSION, …]}",
-    does: "What the first expression gives that gives anything.",
+    does: "The value of the first expression that has one.",
     takes: "any values",
-    gives: "the value, as it is",
+    gives: "the value, unchanged",
     options: {},
     refuses: {},
     examples: [
@@ -41,10 +41,10 @@ export const map: Operator = {
       "for a word that is not listed, and for no word at all. True and false are the words `true` and `false`.",
     takes: "text, a number, or true and false",
     gives: "the constant",
-    options: { values: "The words of the source, each with what it becomes. Required." },
+    options: { values: "The words of the source, each with its new value. Required." },
     refuses: {
       ...textRefusals,
-      "wrong-type": "what it finds is neither text nor a number, nor true or false",
+      "wrong-type": "the value is neither text nor a number, nor true or false",
       "unknown-word": "the word is not listed, and there is no `default`",
     },
     examples: [

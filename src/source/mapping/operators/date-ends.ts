@@ -20,7 +20,7 @@ const options = {
 };
 const refuses = {
   "not-an-instant": "what it finds is no instant; `date` reads other forms",
-  "no-such-date": "the end, or what it finds, is beyond the `plausibleDates` of the stream",
+  "no-such-date": "the end, or the value itself, is beyond the `plausibleDates` of the stream",
 };
 const written = {
   operand: instantExpression,

@@ -15,7 +15,7 @@ export const date: Operator = {
       "`dd`, `d`, `EEE` (Mon), `EEEE` (Monday), `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to " +
       "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are " +
       "English; " +
-      "what is finer than a millisecond is left out.",
+      "parts smaller than a millisecond are cut off.",
     takes: "text, or a number for epochs, day numbers and patterns of digits alone",
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {
@@ -28,7 +28,7 @@ export const date: Operator = {
         "A date without a time is the first moment of its day, and so is a midnight that clocks skip.",
     },
     refuses: {
-      "not-a-date": "what it finds is not of the format, or the calendar does not have it",
+      "not-a-date": "the value does not have the format, or the calendar does not have this date",
       "not-an-instant": "an ISO time with an offset that cannot be read",
       "no-such-date": "a date beyond the `plausibleDates` of the stream, which mostly is one of another unit",
       "no-zone": "a time without an offset, and no `zone`",

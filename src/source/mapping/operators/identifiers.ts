@@ -15,7 +15,7 @@ const letters = "Letters that are written otherwise than the library writes them
 export const digits: Operator = {
   reference: {
     form: "{digits: EXPRESSION}",
-    does: "The digits 0 to 9 of a text, without all else. Gives nothing where there is none.",
+    does: "The digits 0 to 9 of a text, without all else. Gives nothing if the text has no digit.",
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {},
@@ -151,8 +151,8 @@ export const hash: Operator = {
   reference: {
     form: "{hash: EXPRESSION, salt: TEXT}",
     does:
-      "An id in place of a login, an e-mail address or a phone number: 32 hexadecimal digits of SHA-256 over the salt " +
-      "and the text. Ids stand in messages, logs and the audit record, and outlast an erasure.",
+      "An id instead of a login, an e-mail address or a phone number: 32 hexadecimal digits of SHA-256 over the salt " +
+      "and the text. Ids appear in messages, logs and the audit log, and an erasure keeps them.",
     takes: "text, or a number as the source writes it",
     gives: "text of 32 characters",
     options: {

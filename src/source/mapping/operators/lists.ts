@@ -79,10 +79,10 @@ export const firstWhere: Operator = {
     form: "{firstWhere: LIST, where: CONDITION, give: EXPRESSION}",
     does: "The first element of a list for which a condition holds, or what an expression gives for it.",
     takes: takesList,
-    gives: "the element, or what the expression gives",
+    gives: "the element, or the value of the expression",
     options: {
       where: `The condition. ${elementPaths} Required.`,
-      give: `What it gives of that element. ${elementPaths} The element itself by default.`,
+      give: `The value to take from that element. ${elementPaths} The element itself by default.`,
     },
     refuses: tooMany,
     examples: [
@@ -159,7 +159,7 @@ export const sum: Operator = {
     takes: takesList,
     gives: "a number",
     options: {
-      of: `What is added up. ${elementPaths} The element itself by default. What gives nothing adds nothing.`,
+      of: `The numbers to add. ${elementPaths} The element itself by default. An element without a number adds nothing.`,
     },
     refuses: {
       ...tooMany,

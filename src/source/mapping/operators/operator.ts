@@ -104,6 +104,6 @@ export function option(spec: JsonObject, key: string, at: KeyPath, context: Mapp
 
 /** What any operator that wants text refuses. */
 export const textRefusals = {
-  "wrong-type": "what it finds is neither text nor a number",
+  "wrong-type": "the value is neither text nor a number",
   "broken-text": "the text holds a NUL character or half a surrogate pair",
 } as const;

@@ -46,7 +46,7 @@ export const replace: Operator = {
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {
-      find: "The text to find, as it is.",
+      find: "The text to find, exactly as written.",
       pattern: patternOption,
       with: "The text to put in its place; nothing by default.",
     },
@@ -200,7 +200,7 @@ function withPattern(
 export const pad: Operator = {
   reference: {
     form: "{pad: EXPRESSION, length: NUMBER, with: CHARACTER, side: SIDE}",
-    does: "Fills a text up to a length. A longer one stays as it is.",
+    does: "Fills a text up to a length. A longer text is not changed.",
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {

@@ -58,7 +58,7 @@ export const trim = onText(
 
 export const text = onText(
   "text",
-  "What is found, as text: a number becomes the text of the number.",
+  "The value as text: a number becomes the text of the number.",
   [
     { expression: { text: "number" }, record: { number: 10248 }, gives: "10248" },
     { expression: { text: "name" }, record: { name: "a\u0000b" }, refused: "broken-text" },
@@ -148,7 +148,7 @@ export const concat: Operator = {
 export const split: Operator = {
   reference: {
     form: "{split: EXPRESSION, separator: TEXT}",
-    does: "Cuts a text into a list, trims the pieces and leaves out empty ones and those that stand for nothing.",
+    does: "Cuts a text into a list, trims the pieces and leaves out empty pieces and those that mean nothing (`nothing`).",
     takes: "text, or a number",
     gives: "a list of texts",
     options: { separator: "Where the text is cut; a comma by default." },

@@ -35,11 +35,9 @@ export const value: Operator = {
 export const path: Operator = {
   reference: {
     form: "{path: PATH}",
-    does:
-      "What a path finds. Written out like this where a `default` " +
-      "is to stand beside it; else the path alone will do.",
+    does: "The value at a path. Write it like this to add a `default`; otherwise the path alone " + "is enough.",
     takes: "any value",
-    gives: "the value, as it is",
+    gives: "the value, unchanged",
     options: {},
     refuses: {},
     examples: [
@@ -69,7 +67,7 @@ export const number: Operator = {
       groupMark: "What stands between groups of three digits; nothing by default.",
     },
     refuses: {
-      "not-a-number": "what it finds is no decimal number with these marks, or its groups are not of three digits",
+      "not-a-number": "the value is no decimal number with these marks, or its groups are not of three digits",
     },
     examples: [
       { expression: { number: "seats" }, record: { seats: " 12 " }, gives: 12 },
@@ -112,7 +110,7 @@ export const boolean: Operator = {
       true: "The word, or the words, for true; `true` by default.",
       false: "The word, or the words, for false; `false` by default.",
     },
-    refuses: { "not-a-boolean": "what it finds is none of the words" },
+    refuses: { "not-a-boolean": "the value is none of the words" },
     examples: [
       { expression: { boolean: "trial", true: ["Y", 1], false: ["N", 0] }, record: { trial: "1" }, gives: true },
       { expression: { boolean: "trial", true: "Y", false: "N" }, record: { trial: "maybe" }, refused: "not-a-boolean" },
