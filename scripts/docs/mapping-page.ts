@@ -121,7 +121,7 @@ function conditionTable(first: string, references: readonly ConditionReference[]
 function conditionPart(): string[] {
   return [
     "## Conditions",
-    "`{path: EXPRESSION, TEST: …}` with exactly one of these tests. They stand in the operator `when`, in `where` of " +
+    "`{path: EXPRESSION, TEST: …}` with exactly one of these tests. Use them in the operator `when`, in `where` of " +
       "lists, in `when` of the entry of a list, and in `skip` of a stream. Where nothing is found, no test holds but " +
       "`present: false`.",
     conditionTable("Test", conditionReference),
@@ -129,10 +129,8 @@ function conditionPart(): string[] {
     conditionTable("Key", compositionReference),
     "### Records that are skipped",
     "`skip: CONDITION` beside the `mapping` of a stream leaves records out: " +
-      `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as skipped in ` +
-      "the run and its balance, and are neither in quarantine nor gone: a record that was known before stays as " +
-      "it was " +
-      "last, and nothing of it is taken away. What ends an order is `cancelled`, never `skip`. Where the condition " +
+      `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as skipped in the run and its balance, and are neither in quarantine nor missing: a record that was known before does not change, and nothing is removed. ` +
+      "What ends an order is `cancelled`, never `skip`. If the condition " +
       "cannot be told (text that is no number, with `above`), the record goes into quarantine. One whose `id` " +
       "cannot be " +
       "read may be any record, so that nothing counts as gone in that reading; one that has none at all is no record.",
@@ -151,7 +149,7 @@ function listPart(): string[] {
       Object.entries(listEntryReference).map(([key, means]) => [code(key), means]),
     ),
     "A field that holds one object (`mergedInto` of a customer) is written as its fields: " +
-      `${code("{id: PATH}")}. There is none where one of its required fields has no value.`,
+      `${code("{id: PATH}")}. It is left out if one of its required fields has no value.`,
   ];
 }
 
@@ -159,11 +157,10 @@ function listPart(): string[] {
 export function mappingPage(): string {
   return page([
     "# The mapping",
-    "A mapping turns each raw record of a source into a canonical customer, order or staff record. It stands in the " +
-      "configuration under `sources.NAME.streams.STREAM.mapping` " +
+    "A mapping turns each raw record of a source into a canonical customer, order or staff record. It is in the configuration under `sources.NAME.streams.STREAM.mapping` " +
       "and says for each target field which expression fills " +
-      "it. What is wrong in the mapping itself stops `crm-sync` at its start, with file, line and key; a record that " +
-      "does not fit goes into quarantine, with field, code and what was found by type, length and shape, never itself.",
+      "it. A mistake in the mapping itself stops `crm-sync` at its start, with file, line and key; a record that " +
+      "does not fit goes into quarantine, with field, code, and the type, length and shape of the value, never the value itself.",
     "An expression gives a value or nothing. A required field that gets nothing, and has no default, is refused with " +
       "`missing`; a whole record that does not fit the canonical model otherwise, with `does-not-fit`. The first " +
       "refusal of a record counts.",
@@ -179,8 +176,7 @@ export function mappingPage(): string {
         result(example),
       ]),
     ),
-    "The texts in `nullTexts` of the stream stand for nothing " +
-      "too. Inside `each` of a list, `.` is the element and `^.` " +
+    "The texts in `nullTexts` of the stream also mean an empty value. Inside `each` of a list, `.` is the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
@@ -190,12 +186,11 @@ export function mappingPage(): string {
     ...conditionPart(),
     ...listPart(),
     "## Types of the target fields",
-    "What an expression gives is turned into what the field takes:",
+    "The value of an expression is converted into the type of the field:",
     ...coercionPart(),
     "## Target fields",
-    "`[]` stands for an element of a list, `<kind>` for one " +
-      "kind of element. Private fields stand in journal, plan and " +
-      "audit as a reference; their values can be erased. A secret is sealed before it is stored, and its place is " +
+    "`[]` means an element of a list, `<kind>` for one " +
+      "kind of element. Journal, plan and audit hold a reference instead of private fields; their values can be erased. A secret is sealed before it is stored, and its place is " +
       "blanked in the raw record that is kept: its mapping is a plain path that nothing else reads.",
     ...streams.flatMap(streamPart),
   ]);

@@ -53,7 +53,7 @@ const claimSettings = {
     .default({})
     .meta({
       description:
-        "What somebody may do who has this value in the claim; of several, the most. Who has none gets no page.",
+        "The right of a person with this value in the claim; of several values, the highest. Who has none gets no page.",
       examples: [{ "crm-operators": "decide", finance: "report", support: "see" }],
     }),
 };
@@ -153,7 +153,7 @@ const oidcSettings = z.strictObject({
   scopes: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/u))
     .default(["openid", "profile"])
-    .describe("What is asked of the provider; `openid` is always asked."),
+    .describe("Scopes to request from the provider; `openid` is always asked."),
 });
 
 const sessionSettings = z

@@ -13,7 +13,7 @@ export const configSchema = composeSchema({
   memberCenter: memberCenterSettingsSchema.describe("The member-center (M1–M10)."),
   assumptions: assumptionSettingsSchema
     .prefault({})
-    .describe("What the contracts leave open (A1–A43); `crm-sync check` names what still needs an answer."),
+    .describe("Open points of the contracts (A1–A43); `crm-sync check` names what still needs an answer."),
   source: sourceSettingsSchema,
 });
 

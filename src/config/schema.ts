@@ -78,9 +78,7 @@ const retentionSettings = z
   .strictObject({
     rawRecordDays: days
       .default(400)
-      .describe(
-        "Days that raw forms of older versions, and of what is no longer in quarantine, are kept; null: for ever.",
-      ),
+      .describe("Days to keep raw records of older versions and of records that left quarantine; null: for ever."),
     observationDays: days
       .default(400)
       .describe(
@@ -116,7 +114,7 @@ export function composeSchema<
     ledger: ledgerSettings.describe("The database that remembers everything."),
     audit: auditSettings.describe("The audit log of all changes; it shows when somebody alters it."),
     books: bookSettingsSchema.describe("Periods that finance closes."),
-    reports: reportSettingsSchema.describe("What statements tell of."),
+    reports: reportSettingsSchema.describe("Settings of statements."),
     mail: mailSettingsSchema.optional().describe("The mail server that reports and alerts are sent through."),
     instance: z
       .string()

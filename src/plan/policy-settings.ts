@@ -31,7 +31,10 @@ export const policySettingsSchema = z
         gone: rule("earn", "Orders that are gone from the CRM."),
         replaced: rule("earn", "The old form of licences that were bought again on other terms."),
         assetChanged: rule("hold", "The old asset where its licence type, limits or extensions changed."),
-        moved: rule("earn", "Orders at the customer that they moved away from; what the new one buys follows `added`."),
+        moved: rule(
+          "earn",
+          "Orders at the customer that they moved away from; the purchase of the new customer follows `added`.",
+        ),
         wording: z
           .enum(toldWords, "nothing is bought anew for a name, so it can only be told: write report or ignore")
           .default("report")
@@ -64,7 +67,7 @@ export const policySettingsSchema = z
         unlocked: rule("apply", "Locks that the CRM wants enabled again (E7)."),
       })
       .prefault({})
-      .describe("Physical locks, as the CRM wants them; what a person asks for by hand is approved by that."),
+      .describe("Physical locks, as the CRM wants them; the request of a person needs no approval."),
     loans: z
       .strictObject({ lent: rule("hold", "Locks that the CRM wants lent (M10).") })
       .prefault({})
@@ -81,7 +84,7 @@ export const policySettingsSchema = z
         ),
         different: repaired(
           "Differences between the platform and the ledger: name, note, mobile number and department of " +
-            "a person are set again (M2). Other products, terms and holders are told of and left; what E4 sets is " +
+            "a person are set again (M2). Other products, terms and holders are reported and stay; the fields of E4 are " +
             "shown by nothing.",
         ),
       })

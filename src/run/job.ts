@@ -33,7 +33,7 @@ export interface Job {
   /** One line for people. */
   title: string;
   kind: JobKind;
-  /** Cron expression `minute hour day-of-month month weekday`; null: by hand only. */
+  /** Cron expression `minute hour day-of-month month weekday`; null: it runs only when you start it. */
   schedule: string | null;
   /** Zone of the schedule; default: `zone` of the configuration. */
   zone?: string;

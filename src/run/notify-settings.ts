@@ -103,7 +103,7 @@ export const alertSettingsSchema = z
     remindAfter: durationSchema
       .nullable()
       .default("24h")
-      .describe("After which time people are told again of what still stands: 90m, 24h, 2d; null: never."),
+      .describe("Time until an alert for an open issue is repeated: 90m, 24h, 2d; null: never."),
     ways: z
       .array(waySchema)
       .default([])

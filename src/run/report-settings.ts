@@ -50,7 +50,7 @@ const toleranceSettings = z
   })
   .prefault({});
 
-/** What statements tell of. */
+/** Settings of statements. */
 export const reportSettingsSchema = z
   .strictObject({
     tolerances: toleranceSettings.describe(

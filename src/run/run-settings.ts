@@ -74,8 +74,7 @@ const withinDay =
   "Within any 24 hours: the larger of floor and share. The share is of all live licences plus those removed in that time.";
 const withinWeek =
   "Within any 7 days: the larger of floor and share. The share is of all live licences plus those removed in that time.";
-const beforeApproval =
-  "How much may be taken away before a person has to approve it; each kind of thing is counted by itself.";
+const beforeApproval = "How much may be removed before a person must approve it; each kind is counted separately.";
 const earlierName = "The earlier name of `taking`, without its windows: write one of the two.";
 
 const takingSchema = z.strictObject({
@@ -206,7 +205,10 @@ const jobFields = {
   schedule: cronSchema
     .nullable()
     .optional()
-    .meta({ description: "Cron expression, such as `*/15 * * * *`; null: by hand only.", examples: ["30 2 * * *"] }),
+    .meta({
+      description: "Cron expression, such as `*/15 * * * *`; null: it runs only when you start it.",
+      examples: ["30 2 * * *"],
+    }),
   zone: zoneSchema
     .optional()
     .meta({ description: "Zone of the schedule; default: `zone`.", examples: ["Europe/Berlin"] }),
@@ -222,7 +224,7 @@ const jobFields = {
     .describe("Fire times that were missed: run once for all of them, skip them, or run all (at most 24)."),
   limits: limitsOfJobSchema
     .optional()
-    .describe("Limits of this job where they differ from `limits`; what is left out here is as it is there."),
+    .describe("Limits of this job where they differ from `limits`; other limits are those of the configuration."),
   budget: verifyBudgetSchema
     .optional()
     .describe("The budget of a job of kind `verify`: the customers with the oldest reading come first."),
@@ -274,7 +276,7 @@ const jobFields = {
     .min(1)
     .optional()
     .meta({
-      description: "Who gets these reports by mail, as files of one message; the mail server stands in `mail`.",
+      description: "Who gets these reports by mail, as files of one message; the mail server is in `mail`.",
       examples: [["finance@example.com"]],
     }),
 };
@@ -284,8 +286,8 @@ export const jobSettingsSchema = z.strictObject({
   kind: z
     .enum(["sync", "verify", "report", "backup"])
     .optional()
-    .describe("What the job does; needed only for a job of one's own."),
-  enabled: z.boolean().default(true).describe("false: the schedule leaves the job out; it can still be run by hand."),
+    .describe("The task of the job; needed only for your own jobs."),
+  enabled: z.boolean().default(true).describe("false: the schedule leaves the job out; you can still start it."),
   ...jobFields,
 });
 

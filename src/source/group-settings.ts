@@ -24,9 +24,7 @@ export const groupSchema = z
       examples: ["seats"],
     }),
     record: name.optional().meta({
-      description:
-        "With `rows`: name under which a row holds the record that it stands in, without that list; " +
-        "`record` by default",
+      description: "With `rows`: name under which a row holds its record, without that list; `record` by default",
       examples: ["order"],
     }),
     fields: z

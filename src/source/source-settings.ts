@@ -221,7 +221,7 @@ const fileSourceSchema = z
         staff: fileStreamSchema.optional().describe("Staff."),
       })
       .meta({
-        description: "What the source gives; one of the streams at least.",
+        description: "The streams of the source; at least one.",
         examples: [{ customers: { files: "customers.csv", mapping: customerMapping } }],
       }),
   })
@@ -243,7 +243,7 @@ const httpSourceSchema = z
         });
       })
       .meta({
-        description: "What the source gives; one of the streams at least.",
+        description: "The streams of the source; at least one.",
         examples: [{ customers: { url: "https://crm.example.com/api/customers", mapping: customerMapping } }],
       }),
     tables: z
@@ -313,7 +313,7 @@ const sqlSourceSchema = z
         });
       })
       .meta({
-        description: "What the source gives; one of the streams at least. All are read in one view of the database.",
+        description: "The streams of the source; at least one. All are read in one view of the database.",
         examples: [{ customers: { query: "select id, name from customer", key: "id", mapping: customerMapping } }],
       }),
   })

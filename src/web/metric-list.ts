@@ -126,11 +126,11 @@ export const metricList = {
   ]),
   operationsOpen: ledger("operations_open", "Operations that are not at their end, by state.", ["state"]),
   settleBacklog: ledger("settle_backlog", "Operations whose outcome is not known: sending, unknown or parked."),
-  settleOldest: ledger("settle_backlog_oldest_age_seconds", "Age of the oldest of them; 0 where there is none."),
+  settleOldest: ledger("settle_backlog_oldest_age_seconds", "Age of the oldest of them; 0 if there is none of them."),
   holds: ledger("holds", "Holds that stand: open ones wait for a person, approved ones for a run.", ["state"]),
   holdsOldest: ledger("holds_oldest_age_seconds", "Age of the oldest of them.", ["state"]),
   heldOperations: ledger("held_operations", "Operations that limits hold."),
-  held: ledger("held_things", "What they would take away, by kind of thing; accounts are those of people.", ["thing"]),
+  held: ledger("held_things", "Their removals, by kind; accounts are those of people.", ["thing"]),
   sourceComplete: ledger("source_read_complete", "1 where the last reading of the stream was complete.", [
     "source",
     "stream",

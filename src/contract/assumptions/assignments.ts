@@ -7,7 +7,7 @@ export const assignments = row({
   id: "A33",
   kind: "assumption",
   question: "Order and atomicity of M9",
-  default: "Revokes first, then grants, read in between; 60024, 60026 and 60028 are settled by reading",
+  default: "Revokes first, then grants, read in between; after 60024, 60026 and 60028 crm-sync reads the state",
   decidedBy: "fixed",
   settings: {},
 })
@@ -23,7 +23,7 @@ export const assignments = row({
     id: "A35",
     kind: "assumption",
     question: "Moving a number from one staff member to another",
-    default: "Two steps; what a crash leaves between them is completed by the next run",
+    default: "Two steps; after a crash between them the next run completes the second",
     decidedBy: "fixed",
     settings: {},
   })

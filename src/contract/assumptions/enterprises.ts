@@ -121,7 +121,8 @@ export const enterprises = row({
     id: "A14",
     kind: "assumption",
     question: "What E4 does with an empty address, which nothing reads back",
-    default: "The address is left out; drift is judged by what was acknowledged last and shown as not observable",
+    default:
+      "The address is left out; drift compares with the last acknowledged value, and the field is shown as not observable",
     decidedBy: ["emptyAddress"],
     settings: {
       emptyAddress: z

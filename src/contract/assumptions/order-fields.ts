@@ -131,7 +131,7 @@ export const orderFields = row({
         .optional()
         .meta({
           description:
-            "Every word of timeUnit and what it counts: year, month, day or none; any other word is quarantined (A22)",
+            "Every word of timeUnit and its unit: year, month, day or none; any other word is quarantined (A22)",
           examples: [{ YEAR: "year", MONTH: "month" }],
         }),
       productTypes: z

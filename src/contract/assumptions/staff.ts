@@ -6,7 +6,7 @@ export const staff = row({
   id: "A27",
   kind: "assumption",
   question: "First page, page size and stability of M5",
-  default: "Page 1, 50 rows; rows, total and distinct ids must agree, or nothing is taken away",
+  default: "Page 1, 50 rows; rows, total and distinct ids must agree, or nothing is removed",
   decidedBy: ["staffPage"],
   settings: {
     staffPage: z

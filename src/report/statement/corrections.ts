@@ -56,8 +56,8 @@ export const changeColumns: readonly Column[] = [
   column("text", "product_number", "Product number", "Number of the product or package, else its application key."),
   column("text", "license_type", "Licence type", "Licence type of the asset that it belongs to."),
   column("text", "field", "Field", `What of it changed: ${changedFields.map((field) => `\`${field}\``).join(", ")}.`),
-  column("text", "before", "Before", `What it was; empty where it was not there, and for amounts. ${datesOf}`),
-  column("text", "after", "After", `What it is now; empty where it is gone, and for amounts. ${datesOf}`),
+  column("text", "before", "Before", `The old value; empty if there was none, and for amounts. ${datesOf}`),
+  column("text", "after", "After", `The new value; empty if there is none, and for amounts. ${datesOf}`),
   ...amountColumns("before_amount", "Amount before", "The amount before; of a product that is gone, its own."),
   ...amountColumns("after_amount", "Amount after", "The amount after; of a product that came, its own."),
   ...amountColumns(
@@ -83,8 +83,7 @@ export const correctionsStatement: StatementShape = {
       name: "corrections",
       title: "Corrections",
       about:
-        "One row for each difference between a form of a placed order and the form before it. A form stands " +
-        "in the period in which the CRM had it first, or by CRM date in that of its order.",
+        "One row for each difference between a form of a placed order and the form before it. A form belongs to the period in which the CRM had it first, or by CRM date to that of its order.",
       groupBy: "field",
       columns: [
         column("instant", "changed_at", "Changed", "When the ledger read the new form first."),

@@ -52,7 +52,7 @@ const verdict: Column = {
   name: "verdict",
   type: "text",
   title: "Verdict",
-  about: "`agrees`: opening and closing are what stands, counted apart; `differs`: the part `check` says how.",
+  about: "`agrees`: opening and closing agree with a separate count; `differs`: the part `check` says how.",
 };
 
 const figureColumns: readonly Column[] = measures.flatMap((measure) =>

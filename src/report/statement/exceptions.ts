@@ -53,7 +53,7 @@ const stake =
   "exceptions concern is at stake in each of them.";
 
 const naming: readonly Column[] = [
-  column("text", "kind", "Kind", `What it is: ${kinds.map((kind) => `\`${kind}\``).join(", ")}.`),
+  column("text", "kind", "Kind", `Its kind: ${kinds.map((kind) => `\`${kind}\``).join(", ")}.`),
   column("boolean", "open", "Open", "It had not ended at the end of the period, or has not ended as far as is known."),
   column(
     "text",
@@ -78,8 +78,7 @@ export const exceptionsStatement: StatementShape = {
   tolerates: true,
   title: "Exceptions",
   about:
-    "Everything that was not done at some moment of the period, as it was at the end of the period or " +
-    "at the moment that the statement stands on, whatever came later; and what ended badly in it. By age and by who " +
+    "Everything that was not done at some moment of the period, as it was at the end of the period or at the time of the statement; and problems that ended in the period. By age and by who " +
     `had to act. ${stake}`,
   parts: [
     {
@@ -91,7 +90,7 @@ export const exceptionsStatement: StatementShape = {
       groupBy: "kind",
       columns: [
         ...naming,
-        column("text", "currency", "Currency", "Currency of what is at stake; empty where that is not known."),
+        column("text", "currency", "Currency", "Currency of the sum at stake; empty if it is not known."),
         column("integer", "count", "Count", "How many; one with several currencies counts with the first of them.", {
           total: true,
         }),
@@ -108,9 +107,7 @@ export const exceptionsStatement: StatementShape = {
       name: "exceptions",
       title: "Exceptions",
       about:
-        "One row for each. The columns of the sign-off are empty until somebody signs it off, as it is then: what is " +
-        "held or in doubt, so that the books can be closed; what is in quarantine, waits or was refused, as seen and " +
-        "accepted, since they do not block the close.",
+        "One row for each. The columns of the sign-off are empty until somebody signs the row off. Signing off holds and unknown outcomes lets the period close; rows in quarantine, waiting or refused records are only accepted, since they do not block the close.",
       groupBy: "kind",
       columns: [
         ...naming,

@@ -176,7 +176,7 @@ const orders: Part = {
       name: "amount_before",
       type: "money",
       title: "Amount before",
-      about: "What the whole order cost before the first event of the period; empty where nothing of it stood then.",
+      about: "Price of the whole order before the first event of the period; empty if it was not placed then.",
       currencyIn: "currency_before",
       total: true,
     },
@@ -185,9 +185,7 @@ const orders: Part = {
       name: "amount_after",
       type: "money",
       title: "Amount after",
-      about:
-        "What the whole order cost after the last event of the period, as the CRM says; empty where nothing of it " +
-        "stands any more.",
+      about: "Price of the whole order in the CRM after the last event of the period; empty if it is fully removed.",
       currencyIn: "currency",
       total: true,
     },
@@ -196,9 +194,7 @@ const orders: Part = {
       name: "lines",
       type: "integer",
       title: "Lines",
-      about:
-        "Product lines of the order that stand after the last event of the period, each once, however often more of " +
-        "it was bought.",
+      about: "Product lines of the order after the last event of the period, each once, however often more was bought.",
       total: true,
     },
     {
@@ -216,8 +212,7 @@ const orders: Part = {
       title: "Verdict",
       about:
         "`agrees`: the lines cost what the order costs; `differs`: they do not; `not given`: the CRM does not give " +
-        "the amount of the order or of every line; `ended`: nothing of it stands; `not known`: a form that " +
-        "something of it was bought from is not kept any more.",
+        "the amount of the order or of every line; `ended`: it is fully removed; `not known`: the ledger no longer has a form that part of it was bought from.",
     },
   ],
 };

@@ -40,7 +40,7 @@ function countColumns(name: "count" | (typeof counts)[number], title: string, ab
 export const summaryColumns: readonly Column[] = [
   column("text", "level", "Level", "What was compared."),
   column("text", "verdict", "Verdict", "The result of the comparison."),
-  column("text", "currency", "Currency", "Currency of the amounts; empty for what has none."),
+  column("text", "currency", "Currency", "Currency of the amounts; empty if there is no amount."),
   column("integer", "count", "Comparisons", "How many comparisons; one with two currencies counts with the CRM's.", {
     total: true,
   }),

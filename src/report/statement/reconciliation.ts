@@ -52,7 +52,7 @@ const about: readonly Column[] = [
   column("text", "channel_order_id", "Channel order", "Number under which it was bought."),
   column("text", "license_order_id", "Licence order", "Number that the platform gave."),
   column("text", "license_type", "Licence type", "Licence type of the asset."),
-  column("text", "asset_number", "Asset number", "The asset number; empty where there is none yet."),
+  column("text", "asset_number", "Asset number", "The asset number; empty if it has no number yet."),
   column("text", "item", "Item", "Id of the product, or number of the package."),
   column("text", "product", "Product", "Name of the product or package."),
   column("text", "product_number", "Product number", "Number of the product or package, else its application key."),
@@ -64,8 +64,7 @@ const about: readonly Column[] = [
 ];
 
 const observedMoney =
-  "Of a product what was sent of what the platform shows; of an order what was sent less the lines that are not " +
-  "shown; empty where one of those has no amount in the order's currency.";
+  "Of a product the sent amount of the visible units; of an order the sent amount without its invisible lines; empty if one of them has no amount in the order's currency.";
 
 const judged: readonly Column[] = [
   ...amountColumns(
@@ -140,9 +139,7 @@ export const reconciliationStatement: StatementShape = {
     {
       name: "summary",
       title: "Summary",
-      about:
-        "How much of each level has each verdict, on each side, for each currency by itself; what has no money " +
-        `is in a row without a currency. It is checked against the items. ${noMoney}`,
+      about: `How much of each level has each verdict, on each side, for each currency by itself; items without money are in a row without a currency. It is checked against the items. ${noMoney}`,
       groupBy: "verdict",
       columns: summaryColumns,
     },

@@ -16,7 +16,7 @@ export const signOffsPart: Part = {
       "text",
       "kind",
       "Kind",
-      "`operation`, `hold`, `source`, `run`, `money` or `sum`; of what was accepted `quarantined`, " +
+      "`operation`, `hold`, `source`, `run`, `money` or `sum`; of accepted rows `quarantined`, " +
         "`deferred` or `rejected`.",
     ),
     column("text", "blocker", "Blocker", "Its name in `crm-sync report blockers` or in `sign_off_id` of `exceptions`."),

@@ -45,7 +45,7 @@ const sessionSchema = () =>
             .json()
             .optional()
             .meta({
-              description: "Body of the log-in; secrets stand in it by their names, in braces",
+              description: "Body of the log-in; write secrets by their names, in braces",
               examples: [{ login: "sync", password: "{password}" }],
             }),
           bodyAs: z.enum(["json", "form"]).default("json").describe("How the body of the log-in is written"),
@@ -66,7 +66,7 @@ const sessionSchema = () =>
           }),
         )
         .meta({
-          description: "What the answer of the log-in gives, by name; without one of them nobody is logged in",
+          description: "Values to take from the answer of the log-in, by name; if one is missing, the log-in failed",
           examples: [{ token: { at: "result.token" } }],
         }),
       put: z

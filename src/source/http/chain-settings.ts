@@ -45,7 +45,7 @@ const chainFields = {
     .array(putSchema)
     .default([])
     .meta({
-      description: "Values of the record that go elsewhere than into the address, where they stand as {field}",
+      description: "Values of the record that belong outside the address; inside it, write {field}",
       examples: [[{ in: "query", parameter: "company", value: "id" }]],
     }),
   batch: z

@@ -113,8 +113,7 @@ export const httpListFields = () => ({
     .enum(["json", "form", "xml"])
     .default("json")
     .describe(
-      "How the body is written. xml: `body` is a text, such as that of a SOAP request; parameters stand in it by " +
-        "their names in braces, {page}, and are written so that they cannot end the text around them",
+      "How the body is written. xml: `body` is a text, such as that of a SOAP request; write parameters by their names in braces, {page}; they are written so that they cannot end the text around them",
     ),
   parametersIn: placeSchema.default("query").meta({
     description:

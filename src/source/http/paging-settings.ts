@@ -23,7 +23,7 @@ const moving = {
     "one record more a page. It notices every move of a list whose order does not change",
   again:
     "the list is read again until a pass finds everything that the one before it found, and that one met no key " +
-    "twice; what a later pass finds first is taken too. Twice the requests where nothing moves, one page apart",
+    "twice; records that only a later pass finds are used too. Twice the requests where nothing moves, one page apart",
   trust: "the service keeps the place in the list; only the total and, in reading everything, a key on two pages tell",
 } as const;
 const movings = [`overlap: ${moving.overlap}`, `again: ${moving.again}`, `trust: ${moving.trust}`].join(". ");
@@ -167,8 +167,8 @@ export const pagingSchema = () =>
         .min(1)
         .meta({
           description:
-            "Carries the key: a name, or a path where it goes into the body. Where a text with {value} stands there, " +
-            "the key takes the place of {value}",
+            "Carries the key: a name, or a path where it goes into the body. If a text with {value} is there, " +
+            "the key replaces {value}",
           examples: ["params.args[0][0][2]"],
         }),
       key: pathSchema.optional().meta({
@@ -179,7 +179,7 @@ export const pagingSchema = () =>
         .union([z.string(), z.number()])
         .optional()
         .meta({
-          description: "What the first page is asked with; without it the parameter is left out",
+          description: "The value for the first page; without it the parameter is left out",
           examples: [0],
         }),
       order: z

@@ -113,7 +113,7 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
     ],
   },
   texts: {
-    takes: "a list of texts or numbers; one alone counts as a list of one, and what stands for nothing is left out",
+    takes: "a list of texts or numbers; one value counts as a list of one, and empty values are left out",
     refuses: textRefusals,
     examples: [
       { target: { kind: "texts" }, value: ["8001", 8002, null], gives: ["8001", "8002"] },

@@ -113,7 +113,7 @@ function compileField(
   };
 }
 
-/** An object in a record: `{id: "mergedInto"}`. There is none where one of its required fields has no value. */
+/** An object in a record: `{id: "mergedInto"}`. It is left out if one of its required fields has no value. */
 function compileObject(
   spec: Json | undefined,
   target: ObjectTarget,

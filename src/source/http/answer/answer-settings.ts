@@ -83,15 +83,14 @@ export const answerFields = () => ({
     .default([])
     .meta({
       description:
-        "HTTP statuses without content that mean that nothing is there. 304 does so only where changes are asked " +
-        "for; that nothing changed is no list of everything",
+        "HTTP statuses without content that mean that nothing is there. 304 does so only in an incremental read: an answer without changes is not a full list",
       examples: [[204, 304]],
     }),
   single: z
     .boolean()
     .default(false)
     .describe(
-      "JSON: what stands at `records` is one record and no list; null is none. The answer itself is the record where " +
+      "JSON: `records` is one record, not a list; null is no record. The answer itself is the record where " +
         "`records` is left out",
     ),
   totalHeader: headerName.optional().meta({

@@ -14,12 +14,12 @@ type End = (typeof ends)[number];
 const options = {
   zone: "The time zone whose days and months are meant, such as Europe/Berlin. Required.",
   as:
-    "How the end is told: `after`, the first moment that is no longer in it (by default); `lastMoment`, a " +
+    "The form of the end: `after`, the first moment that is no longer in it (by default); `lastMoment`, a " +
     "millisecond " +
     "before that; `lastDay`, the beginning of its last day.",
 };
 const refuses = {
-  "not-an-instant": "what it finds is no instant; `date` reads other forms",
+  "not-an-instant": "the value is no instant; `date` reads other forms",
   "no-such-date": "the end, or the value itself, is beyond the `plausibleDates` of the stream",
 };
 const written = {

@@ -5,7 +5,7 @@ import type { WrittenOperator } from "../written.ts";
 import type { Operator, OperatorReference } from "./operator.ts";
 
 export const takesList =
-  "a list; one object or value counts as a list of one, and elements that stand for nothing are left out";
+  "a list; one object or value counts as a list of one, and elements that mean nothing are left out";
 export const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
 export const elementPaths = "Its paths start at the element, as inside `each`.";
 

@@ -205,7 +205,7 @@ export const join: Operator = {
     does: "The texts of a list as one text. Gives nothing where none is there.",
     takes: `${takesList}. Its elements: text, or numbers`,
     gives: "text",
-    options: { separator: "What stands between two texts; a comma and a blank by default." },
+    options: { separator: "The separator; a comma and a blank by default." },
     refuses: { ...tooMany, ...textRefusals, "too-long": "the text is longer than 1,000,000 characters" },
     examples: [
       { expression: { join: "tags", separator: " " }, record: { tags: ["a", 1, null] }, gives: "a 1" },

@@ -20,9 +20,9 @@ export const money: Operator = {
         "The most decimals, 0 to 6: by default, and at most, as many as the minor unit of the currency has by " +
         "ISO 4217. 0 for amounts that the CRM gives in cents.",
       decimalMark:
-        "What stands before the decimals; a point by default. A text such as 1.230 is read only where a mark is " +
+        "The decimal mark; a point by default. A text such as 1.230 is read only where a mark is " +
         "named, or the currency has three decimals.",
-      groupMark: "What stands between groups of three digits; nothing by default.",
+      groupMark: "The mark between groups of three digits; nothing by default.",
     },
     refuses: {
       "not-an-amount": "no amount, more decimals than the currency has, or more digits than can be held exactly",

@@ -40,7 +40,7 @@ export const replace: Operator = {
   reference: {
     form: "{replace: EXPRESSION, find: TEXT, with: TEXT} or {replace: EXPRESSION, pattern: PATTERN, with: TEXT}",
     does:
-      "Puts a text in place of every one that is found. In `with` of a pattern, `$1` and `$<name>` stand for its " +
+      "Replaces each match with a text. In `with` of a pattern, `$1` and `$<name>` are its " +
       "groups, " +
       "`$$` for the character. Where no text is left, it gives nothing.",
     takes: "text, or a number as the source writes it",

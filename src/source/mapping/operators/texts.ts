@@ -73,7 +73,7 @@ export const template: Operator = {
   reference: {
     form: '{template: "TEXT {PATH} TEXT"}',
     does:
-      "Puts text together. `{path}` stands for what the path finds; `{{` and `}}` are the characters. " +
+      "Puts text together. `{path}` becomes the value at the path; `{{` and `}}` are the characters themselves. " +
       "Gives nothing as soon as one of the paths finds nothing.",
     takes: "text, or numbers",
     gives: "text",
@@ -119,7 +119,7 @@ export const concat: Operator = {
     does: "Joins the texts that are there and leaves out those that are not. Gives nothing where none is there.",
     takes: "text, or numbers",
     gives: "text",
-    options: { separator: "What stands between two texts; nothing by default." },
+    options: { separator: "The separator; nothing by default." },
     refuses: textRefusals,
     examples: [
       {

@@ -35,7 +35,7 @@ export const value: Operator = {
 export const path: Operator = {
   reference: {
     form: "{path: PATH}",
-    does: "The value at a path. Write it like this to add a `default`; otherwise the path alone " + "is enough.",
+    does: "The value at a path. Write it like this to add a `default`; otherwise the path alone is enough.",
     takes: "any value",
     gives: "the value, unchanged",
     options: {},
@@ -62,9 +62,8 @@ export const number: Operator = {
     takes: "a number, or text",
     gives: "a number",
     options: {
-      decimalMark:
-        "What stands before the decimals; a point by default. A text such as 2.000 is read only where a mark is named.",
-      groupMark: "What stands between groups of three digits; nothing by default.",
+      decimalMark: "The decimal mark; a point by default. A text such as 2.000 is read only where a mark is named.",
+      groupMark: "The mark between groups of three digits; nothing by default.",
     },
     refuses: {
       "not-a-number": "the value is no decimal number with these marks, or its groups are not of three digits",
@@ -110,7 +109,7 @@ export const boolean: Operator = {
       true: "The word, or the words, for true; `true` by default.",
       false: "The word, or the words, for false; `false` by default.",
     },
-    refuses: { "not-a-boolean": "the value is none of the words" },
+    refuses: { "not-a-boolean": "the value is not one of the words" },
     examples: [
       { expression: { boolean: "trial", true: ["Y", 1], false: ["N", 0] }, record: { trial: "1" }, gives: true },
       { expression: { boolean: "trial", true: "Y", false: "N" }, record: { trial: "maybe" }, refused: "not-a-boolean" },
@@ -138,7 +137,7 @@ export const boolean: Operator = {
 export const list: Operator = {
   reference: {
     form: "{list: [EXPRESSION, …]}",
-    does: "A list of what the expressions give; one that gives nothing is left out.",
+    does: "A list of the values of the expressions, without empty values.",
     takes: "any values",
     gives: "a list",
     options: {},
