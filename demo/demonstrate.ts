@@ -213,7 +213,8 @@ function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: s
   output.line(`         bin/crm-sync --config ${here}/crm-sync.yaml --sandbox status`);
   output.line(`         bin/crm-sync --config ${here}/crm-sync.yaml --sandbox quarantine list`);
   output.line(
-    "         npm run demo -- --act 2      later changes of the CRM: an order amended, one cancelled, a person who left, a new name",
+    "         npm run demo -- --act 2      later changes of the CRM: an order amended, one cancelled, a " +
+      "person who left, a new name",
   );
   output.line("         npm run demo -- --reset      drops the demo's ledger and sandbox");
 }

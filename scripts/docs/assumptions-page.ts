@@ -20,7 +20,9 @@ export function assumptionsPage(): string {
     "The contracts of the services leave questions open. An assumption is about the services and can be contradicted " +
       "by them; a choice is ours. If a row has no default, its setting is required before the first call that needs " +
       "it: `crm-sync check` names row, key and choices, and only that call is blocked.",
-    "`crm-sync assumptions` lists what contradicted an assumption. A contradiction stops the work in the last column, and nothing else, until a person accepts it. If no answer can contradict a row, the table says why.",
+    "`crm-sync assumptions` lists what contradicted an assumption. A contradiction stops the work in the " +
+      "last column, and nothing else, until a person accepts it. If no answer can contradict a row, the " +
+      "table says why.",
     table(
       ["Row", "Kind", "Question", "Default", "Decided by", "Required before", "Contradicted by", "Which stops"],
       assumptions.map((row) => [

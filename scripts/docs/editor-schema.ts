@@ -87,7 +87,7 @@ function overPreset(presets: readonly string[]): JsonSchema {
       preset: {
         type: "string",
         enum: [...presets],
-        description: "The preset that lies below what stands here; docs/presets.md says what each one needs.",
+        description: "The preset below these settings; docs/presets.md says what each one needs.",
       },
       streams: { type: "object", properties: Object.fromEntries(own) },
     },

@@ -35,8 +35,8 @@ export function manPage(): string {
     roff("[options] command [arguments]"),
     ".SH DESCRIPTION",
     roff(
-      "Results go to standard output, everything else to standard error. Every command shows with --help what it " +
-        "takes, with an example. The README and docs/ of the package say more.",
+      "Results go to standard output, everything else to standard error. Every command has --help, with " +
+        "its options and an example. The README and docs/ of the package say more.",
     ),
     ".SH OPTIONS",
     ...options(root),

@@ -129,7 +129,9 @@ function conditionPart(): string[] {
     conditionTable("Key", compositionReference),
     "### Records that are skipped",
     "`skip: CONDITION` beside the `mapping` of a stream leaves records out: " +
-      `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as skipped in the run and its balance, and are neither in quarantine nor missing: a record that was known before does not change, and nothing is removed. ` +
+      `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as ` +
+      "skipped in the run and its balance, and are neither in quarantine nor missing: a record that was " +
+      "known before does not change, and nothing is removed. " +
       "What ends an order is `cancelled`, never `skip`. If the condition " +
       "cannot be told (text that is no number, with `above`), the record goes into quarantine. One whose `id` " +
       "cannot be " +
@@ -157,10 +159,12 @@ function listPart(): string[] {
 export function mappingPage(): string {
   return page([
     "# The mapping",
-    "A mapping turns each raw record of a source into a canonical customer, order or staff record. It is in the configuration under `sources.NAME.streams.STREAM.mapping` " +
+    "A mapping turns each raw record of a source into a canonical customer, order or staff record. It is " +
+      "in the configuration under `sources.NAME.streams.STREAM.mapping` " +
       "and says for each target field which expression fills " +
       "it. A mistake in the mapping itself stops `crm-sync` at its start, with file, line and key; a record that " +
-      "does not fit goes into quarantine, with field, code, and the type, length and shape of the value, never the value itself.",
+      "does not fit goes into quarantine, with field, code, and the type, length and shape of the value, " +
+      "never the value itself.",
     "An expression gives a value or nothing. A required field that gets nothing, and has no default, is refused with " +
       "`missing`; a whole record that does not fit the canonical model otherwise, with `does-not-fit`. The first " +
       "refusal of a record counts.",
@@ -176,7 +180,8 @@ export function mappingPage(): string {
         result(example),
       ]),
     ),
-    "The texts in `nullTexts` of the stream also mean an empty value. Inside `each` of a list, `.` is the element and `^.` " +
+    "The texts in `nullTexts` of the stream also mean an empty value. Inside `each` of a list, `.` is " +
+      "the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
@@ -190,7 +195,8 @@ export function mappingPage(): string {
     ...coercionPart(),
     "## Target fields",
     "`[]` means an element of a list, `<kind>` for one " +
-      "kind of element. Journal, plan and audit hold a reference instead of private fields; their values can be erased. A secret is sealed before it is stored, and its place is " +
+      "kind of element. Journal, plan and audit hold a reference instead of private fields; their values " +
+      "can be erased. A secret is sealed before it is stored, and its place is " +
       "blanked in the raw record that is kept: its mapping is a plain path that nothing else reads.",
     ...streams.flatMap(streamPart),
   ]);

@@ -19,7 +19,9 @@ export function presetHead(name: string): { title: string; text: string } {
 export function presetTrial(name: string): string {
   const last = presetHead(name).text.split("\n\n").at(-1)?.replaceAll("\n", " ") ?? "";
   if (/^(?:Never run|Run) against .*\.$/u.test(last)) return last;
-  throw new Error(`the preset ${name} does not end by saying what it was run against, or that it never was`);
+  throw new Error(
+    `the preset ${name} does not end with the system that it was tested against, or that it was never tested`,
+  );
 }
 
 function part(name: string): string[] {
@@ -79,11 +81,14 @@ export function presetsPage(): string {
     }),
     "The source overrides the preset: maps are merged key by key, lists and values are replaced, `null` removes a " +
       "key. A field of a mapping, a look-up table, a `skip` and a map of another `kind` are replaced as a whole. " +
-      "`crm-sync check` names the values that you must fill in, at the line of `preset`, and a mistake in the preset by its " +
+      "`crm-sync check` names the values that you must fill in, at the line of `preset`, and a mistake in " +
+      "the preset by its " +
       "own file and line.",
     "A preset cannot know what only your company knows. Which product of the platform a line of an order is, is in " +
       "the look-up table `products`; an order with another product goes into quarantine. For custom fields, write " +
-      "the query or the list of fields of a stream again. `skip` removes nothing: a won deal that is lost later does not change, unless `cancelled` says so. Look at the first records with `crm-sync map` before you apply.",
+      "the query or the list of fields of a stream again. `skip` removes nothing: a won deal that is lost " +
+      "later does not change, unless `cancelled` says so. Look at the first records with `crm-sync map` " +
+      "before you apply.",
     table(
       ["Preset", "For", "Tried"],
       presetNames(shippedPresets).map((name) => [code(name), presetHead(name).title, presetTrial(name)]),

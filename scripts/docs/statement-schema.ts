@@ -117,7 +117,7 @@ function rowSchema(part: Part): JsonObject {
 }
 
 function cellSchema({ type, required, title, about, currencyIn }: Column): JsonObject {
-  const description = currencyIn === undefined ? about : `${about} Its currency stands in ${currencyIn}.`;
+  const description = currencyIn === undefined ? about : `${about} Its currency is in ${currencyIn}.`;
   return { title, description, ...(required === true ? cells[type] : orNull(cells[type])) };
 }
 

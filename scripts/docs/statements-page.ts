@@ -40,7 +40,8 @@ function periods(): string[] {
     table(["Period", "What it is", "From", "Up to, not included"], rows),
     "A period that is not over yet may be asked for. Its statement is marked `provisional`: the figures may still " +
       "change. A CSV file holds rows alone, so there the command says it.",
-    "`--by crm-date` puts an order into the period that the date of the CRM names; without it a row belongs to the period in which it happened. The others than `orders`, `entitlements`, " +
+    "`--by crm-date` puts an order into the period that the date of the CRM names; without it a row " +
+      "belongs to the period in which it happened. The others than `orders`, `entitlements`, " +
       "`reconciliation` and `corrections` know no date of the CRM, and refuse it.",
   ];
 }
@@ -50,7 +51,9 @@ const datesOfCrm = [
   "A local date of the CRM, in a format without an offset and with a `zone` of the mapping " +
     "([mapping](mapping.md)), stays that date: an order of 1 October in Shanghai is of 1 October, and of October, in " +
     "a statement of Berlin. A time with an offset or as a number is shown as its date in the configured zone.",
-  "The ledger keeps the zone with each form of an order that it reads, so that a date does not change if the mapping gets another zone later. Two kinds of dates are shown in the configured zone: those of forms that were " +
+  "The ledger keeps the zone with each form of an order that it reads, so that a date does not change " +
+    "if the mapping gets another zone later. Two kinds of dates are shown in the configured zone: those " +
+    "of forms that were " +
     "read by a program that kept no zones; and those of a field, such as the end of products, that one order gives " +
     "in several ways.",
   "A correction is a change of the moment, because the moment is sent. Where both sides are the same local time, " +
@@ -61,11 +64,14 @@ const asOf = [
   "## As of a moment in the past",
   "`--as-of 2026-10-31T18:00` (local in the configured zone), `--as-of 2026-10-31T18:00+01:00` or `--as-of " +
     "2026-10-31` " +
-    "(the end of that day) shows the knowledge of that moment: the rows are those of a statement made then, under the audit head of then. A moment in the future, before the ledger began, or before what " +
+    "(the end of that day) shows the knowledge of that moment: the rows are those of a statement made " +
+    "then, under the audit head of then. A moment in the future, before the ledger began, or before what " +
     "retention has left is refused, with the earliest one that can be asked for.",
-  "The ledger keeps from when to when records waited or were in quarantine, refused, held or in doubt, so each statement can be made again. But:",
+  "The ledger keeps from when to when records waited or were in quarantine, refused, held or in doubt, " +
+    "so each statement can be made again. But:",
   [
-    "- How often a record was missing and when a row in quarantine was seen last are known only for now, and are in no statement.",
+    "- How often a record was missing and when a row in quarantine was seen last are known only for now, " +
+      "and are in no statement.",
     "- Names and other personal data are those of now: values that were erased since are erased there too.",
     "- Complete readings of sources that retention has thinned are missing from every statement, but those of a " +
       "period that was closed by then. The data of closed periods is kept for their moment.",
@@ -99,7 +105,9 @@ export function statementsPage(): string {
   const all: Statement[] = Object.values(statements);
   return page([
     "# Statements",
-    "`crm-sync report KIND --period PERIOD` writes a statement. Names and types of columns are a promise: a change of one raises the version of its statement, in the header. The same ledger and the same question give " +
+    "`crm-sync report KIND --period PERIOD` writes a statement. Names and types of columns are a " +
+      "promise: a change of one raises the version of its statement, in the header. The same ledger and " +
+      "the same question give " +
       "the " +
       "same bytes.",
     table(

@@ -1,6 +1,9 @@
 /** Phrases that a reader stumbles over, each with plain words for it. */
 export const oddPhrases: readonly (readonly [phrase: RegExp, plain: string])[] = [
-  [/\bst(and|ands|anding|ood) (in the way|in|for|of|beside|above|below|as|at|there|here|on|so|behind)\b/i, "is, exists, blocks"],
+  [
+    /\bst(and|ands|anding|ood) (in the way|in|for|of|beside|above|below|as|at|there|here|on|so|behind)\b/i,
+    "is, exists, blocks",
+  ],
   [/\b(is|are|was|were) told\b/i, "gets, learns, is notified"],
   [/\btells? of\b/i, "shows, reports"],
   [/\b(called|said|says?|meant|wished) otherwise\b/i, "renamed, changed, differs"],

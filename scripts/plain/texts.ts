@@ -46,7 +46,10 @@ export function textsOfSource(path: string, source: string): Text[] {
   const seen = new Set<number>();
   const take = (node: Expression): void => {
     if (seen.has(node.start)) return;
-    const text = joined(node, seen)?.replaceAll(/`[^`]*`/gu, "CODE").replaceAll(/<[^>]*>/gu, " ").trim();
+    const text = joined(node, seen)
+      ?.replaceAll(/`[^`]*`/gu, "CODE")
+      .replaceAll(/<[^>]*>/gu, " ")
+      .trim();
     if (text === undefined || wordsOf(text) < leastWordsOfMessage || !isProse(text)) return;
     texts.push({ line: source.slice(0, node.start).split("\n").length, text });
   };
@@ -72,7 +75,7 @@ function joined(node: Expression, seen: Set<number>): string | undefined {
     seen.add(node.start);
     return node.quasis.map(({ value }) => value.cooked ?? "").join("X");
   }
-  if (node.type !== "BinaryExpression" || node.operator !== "+" || node.left.type === "PrivateIdentifier") return undefined;
+  if (node.type !== "BinaryExpression" || node.operator !== "+") return undefined;
   const parts = [joined(node.left, seen), joined(node.right, seen)];
   if (parts.every((part) => part === undefined)) return undefined;
   return parts.map((part) => part ?? "X").join("");

@@ -42,7 +42,7 @@ export async function signedHead(application: Application): Promise<SignedHead |
   return { head, signed: { checkpoint, verifier: verifierKey(origin, key) } };
 }
 
-/** The verifier of the key that signs here; undefined where there is none, or whoever reads may not have it. */
+/** The verifier of the key that signs here; undefined without one, or whoever reads may not have it. */
 async function ownVerifier(application: Application): Promise<string | undefined> {
   const found = signerOf(application, await (await application.inquiry()).ledgerName());
   return found === undefined || found instanceof Problem ? undefined : verifierKey(found.origin, found.key);
@@ -144,7 +144,7 @@ interface CopiedHeads {
 
 /**
  * The heads in a copy of the file of heads, in a file that a configured place is, or in checkpoints. Throws a Problem
- * where there is none, or where one is not of the ledger of that name. What none of the keys signed is no head; where a
+ * without one, or where one is not of the ledger of that name. What none of the keys signed is no head; where a
  * signature `isNeeded`, that without one neither.
  */
 function headsIn(path: string, name: string | null, verifiers: readonly string[], isNeeded: boolean): CopiedHeads {
@@ -155,8 +155,8 @@ function headsIn(path: string, name: string | null, verifiers: readonly string[]
       code: "audit.other-ledger",
       message: `${path} holds a head of another ledger than this one (entry ${other.sequence}); nothing was verified`,
       cure:
-        "name the heads that were kept of this ledger; where they are of the ledger that stood here, this one was " +
-        "put in its place: do not change it, and compare it with a backup",
+        "name the heads that were kept of this ledger; if they belong to the former ledger here, somebody " +
+        "replaced it by this one: do not change it, and compare it with a backup",
       exitCode: exitCodes.ledgerRefused,
       place: path,
     });
@@ -229,7 +229,7 @@ export async function orderProof(
   if (entries.length === 0)
     throw usage(
       `no audit entry is about the order ${order.namespace}/${order.id}`,
-      `\`${explainCommand("orders", order)}\` says what is known of it`,
+      `\`${explainCommand("orders", order)}\` shows the details`,
     );
   return {
     proof: recordForm,

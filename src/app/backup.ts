@@ -129,7 +129,7 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
       throw new Problem({
         code: "backup.books-changed",
         message: `${name} of closed books was changed while it was copied`,
-        cure: "find out who changed it; `crm-sync report print` says whether it is what was frozen",
+        cure: "find out who changed it; `crm-sync report print` says whether it is the frozen file",
         exitCode: exitCodes.ledgerRefused,
         place: made,
       });
@@ -205,7 +205,7 @@ function notMade(folder: string, error: unknown): unknown {
   if (error instanceof Problem) return error;
   return new Problem({
     code: "backup.cannot-write",
-    message: `no backup was made: ${folder} cannot be written (${messageOf(error)}); what was written of it is gone`,
+    message: `no backup was made: ${folder} cannot be written (${messageOf(error)}); the unfinished file is gone`,
     cure: "check that the folder is there, that this user may write in it and that the disk has room for the ledger",
     exitCode: exitCodes.other,
     place: folder,

@@ -87,8 +87,9 @@ export async function signOff(
       code: "books.no-blocker",
       message: `nothing named ${JSON.stringify(id)} blocks the close of ${label}, or was open at its end`,
       cure:
-        `\`crm-sync report blockers ${label}\` lists what stands in the way; \`sign_off_id\` in ` +
-        `\`crm-sync report exceptions --period ${label} --part exceptions\` names what else can be signed off`,
+        `\`crm-sync report blockers ${label}\` lists the blockers; \`sign_off_id\` in ` +
+        `\`crm-sync report exceptions --period ${label} --part exceptions\` names the other rows that can be ` +
+        "signed off",
       exitCode: exitCodes.usage,
     });
   });

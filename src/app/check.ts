@@ -261,7 +261,7 @@ function idFindings(what: string, { stream, personalIds, rows }: StreamSample): 
       warning: true,
       kind: "records",
       detail:
-        `the ids of ${found} of ${rows} rows ${are}; ids stand in messages, logs and the audit record, and cannot ` +
+        `the ids of ${found} of ${rows} rows ${are}; ids are in messages, logs and the audit log, and cannot ` +
         "be erased",
       cure:
         `before the first run, map a hashed id: \`id: {hash: ${JSON.stringify(expression)}, salt: TEXT}\`` +

@@ -80,7 +80,7 @@ function appliedText(operation: SavedOperation, { run, state }: AppliedBy): stri
   if (state === "done") return `${name} was applied by ${run} already`;
   if (state === "sending" || state === "unknown" || state === "parked")
     return `${name} was sent by ${run}, and its outcome is not known yet (${state}): see \`crm-sync settle list\``;
-  return `${name} was taken by ${run} already, which did not carry it out (${state}); a new plan has what is left`;
+  return `${name} was taken by ${run} already, which did not carry it out (${state}); a new plan has the rest`;
 }
 
 type ExpectedCustomer = Omit<

@@ -33,7 +33,7 @@ export async function openDecisions(
 }
 
 function stoppedBefore(id: string): Problem {
-  const cure = "say it again; what was decided before stays decided";
+  const cure = "say it again; earlier decisions stay";
   return new Problem({ code: "settle.stopped", message: `operation ${id} was not decided: settle was stopped`, cure });
 }
 

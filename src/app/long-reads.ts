@@ -166,7 +166,7 @@ function failed(what: string, why: string, said: string, exitCode: number | null
   return new Problem({
     code: exitCode === exitCodes.usage ? "usage" : "reads.failed",
     message: [`${what} could not be made: ${why}`, ...told].join("\n"),
-    cure: "see to what it says, then ask again; on the command line the same command says the same",
+    cure: "follow the message, then ask again; the same command on a terminal gives the same message",
   });
 }
 

@@ -31,7 +31,7 @@ export async function customerOfStaff(application: RequestDesk, staff: RecordKey
   throw refused(
     "staff.not-linked",
     `${formatKey(staff)} has no account that this ledger knows`,
-    `\`${explainCommand("staff", staff)}\` says what it waits for; nothing was asked for`,
+    `\`${explainCommand("staff", staff)}\` shows why it waits; no request was made`,
   );
 }
 

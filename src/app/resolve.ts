@@ -121,7 +121,7 @@ async function requireOpen(
 ): Promise<void> {
   if (!isDone || (await state.seenDifferences(customer)).length > 0) return;
   const cure =
-    "nothing needs to be done; what was changed on the platform by hand is found by `crm-sync run verify`, and may " +
+    "nothing needs to be done; changes that people made on the platform are found by `crm-sync run verify`, and may " +
     "be noted after it";
   throw refused("resolve.agreed", `${subject} already agrees with the CRM, as far as is known`, cure);
 }
@@ -145,7 +145,7 @@ function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string)
   }
   if (of.stream === "orders") requireStanding(loaded, of.key, subject);
   else if (record.state === "absent") {
-    const cure = "nothing of it needs to be agreed; what is still taken away is seen to by the runs";
+    const cure = "nothing of it needs to be agreed; the next runs make the removals that are left";
     throw refused("resolve.gone", `${subject} is gone from the CRM`, cure);
   }
   return record.bodyHash;
@@ -156,7 +156,7 @@ function requireStanding({ customer, known, standings }: LoadedCustomer, key: Re
   const placed = known.placedOrders.get(formatKey(key));
   if (placed === undefined || formatKey(placed.customer) !== formatKey(customer)) {
     const cure =
-      "the runs place it, or find it in an enterprise that was linked by hand; " +
+      "the runs place it, or find it in an enterprise that a person linked; " +
       `\`${explainCommand("orders", key)}\` says how`;
     throw refused("resolve.not-placed", `${subject} was not placed for ${formatKey(customer)}`, cure);
   }
@@ -164,7 +164,7 @@ function requireStanding({ customer, known, standings }: LoadedCustomer, key: Re
   if (standing === undefined)
     throw refused("resolve.agreed", `${subject} agrees with the CRM`, "nothing needs to be done");
   if ("lost" in standing) {
-    const cure = `\`${explainCommand("orders", key)}\` shows what is known of it`;
+    const cure = `\`${explainCommand("orders", key)}\` shows the details`;
     throw refused("resolve.form-lost", `the present state of ${subject} is not known: ${standing.lost}`, cure);
   }
 }

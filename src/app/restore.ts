@@ -94,7 +94,7 @@ export async function restoreBackup(
     throw new Problem({
       code: "restore.cannot-write",
       message: `the backup cannot be put to ${ledgerPath}: ${messageOf(error)}`,
-      cure: "check that this user may write there and that the disk has room; what stood there is there, or beside it",
+      cure: "check that this user may write there and that the disk has room; the old file is there, or beside it",
       exitCode: exitCodes.other,
       place: ledgerPath,
       cause: error,
@@ -158,7 +158,7 @@ function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string
   });
 }
 
-/** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
+/** The name of the ledger that stands there; undefined without one, or it cannot be read. */
 function nameOf(ledgerPath: string): string | null | undefined {
   const size = statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return undefined;

@@ -49,7 +49,7 @@ async function handOut(
   if (link === undefined) {
     throw noPassword(
       `staff member ${key} was not added by crm-sync yet, so there is no password to hand out`,
-      `\`${explainCommand("staff", staff)}\` says what it waits for`,
+      `\`${explainCommand("staff", staff)}\` shows why it waits`,
     );
   }
   const account = { staff, customer: link.customer };

@@ -45,7 +45,7 @@ export async function lookForRefusedOrder(
 }
 
 export const refusedJustNow =
-  "an earlier E5 of this order was rejected a moment ago; what it may have done is looked for after the settle time";
+  "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
 
 /**
  * Orders that the CRM cancelled or dropped, that it has not been decided on since, and that are not known to be placed.

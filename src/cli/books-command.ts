@@ -87,7 +87,7 @@ function refuseOthers(report: CommandUnknownOpts, command: CommandUnknownOpts): 
   });
   if (other === undefined) return;
   const name = `crm-sync report ${command.name()}`;
-  throw usage(`\`${name}\` has no option ${other.long}`, `leave it out; \`${name} --help\` shows what it takes`);
+  throw usage(`\`${name}\` has no option ${other.long}`, `leave it out; \`${name} --help\` shows its options`);
 }
 
 interface Words {
@@ -185,7 +185,7 @@ async function signOffCommand(
     for (const { id, by, at, already } of signed)
       output.line(
         already
-          ? `${id} was signed off by ${by} already (${instantText(at, view)}), as it is now; nothing was written`
+          ? `${id} was signed off by ${by} already (${instantText(at, view)}); nothing was written`
           : `${id} was signed off by ${by}`,
       );
     return ok;
@@ -229,7 +229,7 @@ async function printCommand(
       for (const { kind, why } of printed.notCompared)
         output.line(withLocalInstants(`${kind} was not computed anew: ${why}`, { zone }));
       for (const { kind, line, frozen, now } of printed.different) {
-        output.line(`BAD: ${kind}, computed anew, is not what was frozen; line ${line} of its JSON is the first`);
+        output.line(`BAD: ${kind}, computed again, differs from the frozen one; line ${line} of its JSON is the first`);
         output.line(`  frozen  ${frozen}`);
         output.line(`  now     ${now}`);
       }

@@ -204,7 +204,7 @@ export function reportFailure(output: Output, failure: unknown, json: boolean, z
     if (json) output.result({ error: { code: "defect", message: text } });
     output.note(
       `crm-sync failed: ${printable(text)}\n  → this is a defect of the ` +
-        "program; run again with CRM_SYNC_TRACE=1 and report what it prints",
+        "program; run again with CRM_SYNC_TRACE=1 and report the output",
     );
     if (output.trace && thrown instanceof Error) output.note(thrown.stack ?? "");
     return exitCodes.other;

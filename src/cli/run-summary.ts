@@ -31,14 +31,15 @@ export async function showRun(
 
 const meanings: Record<number, string> = {
   [exitCodes.ok]: "all is well",
-  [exitCodes.other]: "the run did not come to its end; the next one goes on from here",
+  [exitCodes.other]: "the run did not end; the next one goes on from here",
   [exitCodes.recordsRejected]: "some records are not done",
   [exitCodes.changesPending]: "changes are pending: `crm-sync run JOB` carries them out",
   [exitCodes.held]: "something waits for approval: `crm-sync status` lists it with what decides it",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
   [exitCodes.doesNotBalance]: "the run does not balance: report this with what `crm-sync runs` shows of it",
   [exitCodes.sourceDown]:
-    "a source or a service was down or incomplete; what depends on it waits, and nothing was taken away because of it",
+    "a source or a service was down or incomplete; records that depend on it wait, and nothing was " +
+    "removed because of it",
 };
 
 /**

@@ -8,9 +8,7 @@ export const roles = ["see", "report", "decide"] as const;
 export type Role = (typeof roles)[number];
 
 const role = z.enum(roles);
-const secretReference = z
-  .string()
-  .regex(/^(env|file):/u, "must be env:NAME or file:/path; a secret never stands here itself");
+const secretReference = z.string().regex(/^(env|file):/u, "must be env:NAME or file:/path; never the secret itself");
 
 /** Whether a text is an address such as 10.0.0.7 or fd00::1, or a network such as 10.0.0.0/8. */
 function isNetwork(text: string): boolean {
@@ -53,7 +51,8 @@ const claimSettings = {
     .default({})
     .meta({
       description:
-        "The right of a person with this value in the claim; of several values, the highest. Who has none gets no page.",
+        "The right of a person with this value in the claim; of several values, the highest. Who has none " +
+        "gets no page.",
       examples: [{ "crm-operators": "decide", finance: "report", support: "see" }],
     }),
 };

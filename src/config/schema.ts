@@ -16,9 +16,7 @@ import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 
 /** `env:NAME` or `file:/path`. The value behind it is in Secrets. */
-const secretReference = z
-  .string()
-  .regex(/^(env|file):/u, "must be env:NAME or file:/path; a secret never stands here itself");
+const secretReference = z.string().regex(/^(env|file):/u, "must be env:NAME or file:/path; never the secret itself");
 const name = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu);
 const days = z.int().min(1).nullable();
 

@@ -85,7 +85,7 @@ const rows: Record<string, Row> = {
   "60002": {
     effect: "rejected",
     meaning: "the staff member is not there",
-    cure: "Check whether somebody deleted the account on the platform; the next run plans anew from what is there.",
+    cure: "Check whether somebody deleted the account on the platform; the next run plans again from the new state.",
     except: { M4: { effect: "already-done", cure: "Nothing: the staff member is gone, as was asked." } },
   },
   "40021": {
@@ -249,7 +249,7 @@ function meaningFrom(row: Row, endpoint: EndpointId): CodeMeaning {
 const unlisted: CodeMeaning = {
   effect: "unknown",
   meaning: "the contract does not list this code for this operation",
-  cure: "Ask the operator of the service what the code means; until then its outcome is settled by reading.",
+  cure: "Ask the operator of the service what the code means; until then crm-sync settles it by reading.",
   listed: false,
   alert: false,
 };

@@ -57,8 +57,8 @@ export const settledCures: Readonly<Record<string, string>> = {
     "The lock is with another staff member: have it returned on the platform, then ask again; or take the request " +
     "back with --withdraw.",
   "M9 60024":
-    "Check that the order that brings the asset went through, and that the " +
-    "number was not taken away on the platform; then crm-sync resync --customer.",
+    "Check that the order that brings the asset went through, and that nobody removed the number on the " +
+    "platform; then crm-sync resync --customer.",
   "M9 60026":
     "Check whether somebody deleted the staff member's account on " +
     "the platform; once it is there, crm-sync resync --customer.",

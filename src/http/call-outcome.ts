@@ -42,7 +42,7 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   code: { what: "was refused", cure: "Look up the code in the list of codes." },
   incomplete: {
     what: "gave a list that does not add up",
-    cure: "Nothing was taken away because of it; the next run reads again.",
+    cure: "Nothing was removed because of it; the next run reads again.",
   },
   "no-turn": { what: "found no turn in time", cure: "Allow more calls a second, or fewer at once." },
   "odd-answer": {

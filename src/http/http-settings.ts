@@ -10,14 +10,14 @@ const milliseconds = (standard: number) => span.default(standard);
 /** Where a secret comes from: `env:NAME` or `file:/path`. The value itself never stands in a configuration. */
 export const secretReferenceSchema = z
   .string()
-  .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; a secret never stands here itself");
+  .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; never the secret itself");
 
 /** Where a secret of a source comes from: as any other, or `command:` and a program that prints it. */
 export const sourceSecretSchema = z
   .string()
   .regex(
     /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+|command:.*\S.*)$/s,
-    "must be env:NAME, file:/path or command:PROGRAM; a secret never stands here itself",
+    "must be env:NAME, file:/path or command:PROGRAM; never the secret itself",
   )
   .refine((reference) => !reference.startsWith("command:") || commandOf(reference).length > 0, {
     message: "is no command; expected a program and its arguments, or a list of them in JSON",

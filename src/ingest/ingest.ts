@@ -240,7 +240,7 @@ class StreamReading {
     return sourceProblem(
       "source.not-believed",
       `${source.name}/${stream}`,
-      `${doubt.text}. ${doubt.isOfAbsence === true ? "Nothing counts as gone" : "Nothing of it was taken in"}`,
+      `${doubt.text}. ${doubt.isOfAbsence === true ? "Nothing counts as gone" : "No record of it was used"}`,
       `correct the export or the mapping; where it is right, ${command}`,
     );
   }

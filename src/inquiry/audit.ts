@@ -135,7 +135,7 @@ function requireProven(subject: string, { size, root, entries, since }: AuditPro
     subject,
     `${what} does not lead to the root of the record, so that nobody would believe a proof about ${subject}: ` +
       "somebody changed the audit record. Nothing was handed out",
-    "`crm-sync audit verify` says what is wrong first; keep the file as it is, and compare it with a backup",
+    "`crm-sync audit verify` names the first problem; do not change the file, and compare it with a backup",
   );
 }
 

@@ -166,7 +166,8 @@ async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snaps
     const contents = await snapshot.contentsById(context.enterpriseGlobalId, assetId);
     if (contents !== "gone" && contents.bare) {
       const reason =
-        `M7 shows the asset ${assetId} without any product or package, so it is not known whether the products are removed; ` +
+        `M7 shows the asset ${assetId} without any product or package, so it is not known whether the ` +
+        "products are removed; " +
         "ask the operator of the member-center whether such assets are empty " +
         "(assumptions.emptyAssets)";
       return { kind: "ambiguous", reason, detail, says: "nothing" };
@@ -241,7 +242,7 @@ export const deletion: Kind<DeletionShapes> = {
   read: (entry, snapshot) => readDeletion(entry, snapshot),
   countAsApplied: ({ id, operation, context }) => ({
     effect: removed(id, operation.customer, context.order, operation.after),
-    summary: "What was to go counts as gone; `verify` goes on comparing with M7.",
+    summary: "The removed parts count as gone; `verify` goes on comparing with M7.",
   }),
   amends: ({ records: [record], after: { lastStep, agreed } }) =>
     record === undefined ? undefined : { order: { namespace: record.namespace, id: record.id }, lastStep, agreed },
@@ -276,8 +277,8 @@ export const deletion: Kind<DeletionShapes> = {
     return {
       what: `a delete order with the channel order number ${context?.channelOrderId ?? some([])}`,
       where:
-        `back office of the order service, orders of ${withinEnterprise(context)}; M7 of the assets shows what is ` +
-        "left in them",
+        `back office of the order service, orders of ${withinEnterprise(context)}; M7 of the assets shows ` +
+        "their present contents",
       whom: orderDesk,
     };
   },

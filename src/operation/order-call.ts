@@ -213,7 +213,7 @@ function purchaseLines({ orderList, ...payload }: OrderShapes["payload"] | Amend
 const purchaseUndone: Undone = {
   how: "approximate",
   by: "E5",
-  difference: "what it bought is deleted as M7 shows it; its order number and its asset numbers are spent",
+  difference: "its licences are deleted as M7 shows them; its order number and its asset numbers are spent",
 };
 
 /** An order record as a plan prints it. */

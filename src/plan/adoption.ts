@@ -84,8 +84,8 @@ export function shownInOtherForm(
     reason:
       `the platform shows the order ${formatKey(order.key)} under the channel order number ${channelOrderId} ` +
       `otherwise than the CRM has it now, and this ledger did not place it: ${named}${more}. It is neither placed ` +
-      "nor amended: a person makes the platform as the CRM says, or gives the order the form back in the CRM that " +
-      "is shown, until it is taken over; the next run, or the next rebuild, looks again",
+      "nor amended: change the platform to agree with the CRM, or give the order in the CRM the form of " +
+      "the platform, until it is adopted; the next run, or the next rebuild, looks again",
     again: true,
   };
 }

@@ -111,7 +111,7 @@ function planUnlinked(
   if (found.length > 1) {
     const reason =
       `the platform shows ${found.length} enterprises for the channel customer number ${channelCustomerId}: ` +
-      `${candidates(found)}; one must be chosen by hand`;
+      `${candidates(found)}; a person must choose one`;
     return blocked("enterprise.ambiguous", reason, true);
   }
   const [only] = found;
@@ -137,7 +137,7 @@ function candidateText({ enterpriseGlobalId, customers }: ShownEnterprise): stri
 
 function unlinkedReason({ customer }: Given, { by, at, reason }: Unlinked): string {
   return (
-    `unlinked by hand by ${by}, ${at}: ${reason}; nothing is looked for, made or sent for it until ` +
+    `unlinked by hand by ${by}, ${at}: ${reason}; nothing is read, made or sent for it until ` +
     `\`crm-sync link ${formatKey(customer)} ENTERPRISE --reason TEXT\``
   );
 }

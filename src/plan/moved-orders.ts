@@ -99,7 +99,8 @@ function stays(order: string, why: string): Block {
 function stoodElsewhere(order: string): Block {
   const reason =
     `the order ${order} moved to another customer in the CRM; its licences here are in an enterprise ` +
-    "that the customer was linked with before, and crm-sync removes nothing in the enterprise that it is linked with now";
+    "that the customer was linked with before, and crm-sync removes nothing in the enterprise that it is " +
+    "linked with now";
   return { code: "order.elsewhere", reason, again: true };
 }
 

@@ -157,7 +157,7 @@ function amend(
     const what = `the order ${key} moved here from ${formatKey(customer)} in the CRM`;
     const said = consider(options.policies, "orders.moved", what);
     if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
-    const reason = `${what}; it is bought here once nothing of it is left there`;
+    const reason = `${what}; it is ordered here once it is removed there`;
     return waits(said === "act" ? { code: orderMoving, reason, again: true } : said);
   }
   if (!isHere) {
@@ -187,15 +187,15 @@ function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: Le
 function ignoredChange(left: RecordKey): Block {
   const reason =
     `the order moved to this customer in the CRM, which policies.orders.moved ignores, so it stays with ` +
-    `${formatKey(left)}; the CRM wants something else of it now, and nothing of that is bought or taken away`;
+    `${formatKey(left)}; the CRM changed it since, and crm-sync neither buys nor removes any part of that change`;
   return { code: "order.moved-changed", reason, again: false };
 }
 
 const standsElsewhere: Block = {
   code: "order.elsewhere",
   reason:
-    "it was placed in an enterprise that the customer was linked with before, and stands there; nothing of it is " +
-    "bought, changed or removed in the one that the customer is linked with now",
+    "it was placed in an enterprise that the customer was linked with before, and is still there; " +
+    "crm-sync buys, changes and removes nothing in the enterprise that the customer is linked with now",
   again: true,
 };
 

@@ -75,16 +75,19 @@ export const policySettingsSchema = z
     drift: z
       .strictObject({
         missing: repaired(
-          "Licences, people and assignments in the ledger that the platform no longer shows: bought, added or given again. " +
+          "Licences, people and assignments in the ledger that the platform no longer shows: bought, added or " +
+            "given again. " +
             "A purchase always waits for a person.",
         ),
         extra: repaired(
-          "Products of our own purchases that the ledger has ended and the platform still shows: removed again, under " +
+          "Products of our own purchases that the ledger has ended and the platform still shows: removed " +
+            "again, under " +
             "the limits. Products that others made stay.",
         ),
         different: repaired(
           "Differences between the platform and the ledger: name, note, mobile number and department of " +
-            "a person are set again (M2). Other products, terms and holders are reported and stay; the fields of E4 are " +
+            "a person are set again (M2). Other products, terms and holders are reported and stay; the fields of " +
+            "E4 are " +
             "shown by nothing.",
         ),
       })

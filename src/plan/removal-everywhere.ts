@@ -31,8 +31,8 @@ export function everywhere(
   const wanted = others.find((other) => isWanted(removing, other));
   if (wanted !== undefined) {
     const reason =
-      `${unknown}, so it could only be taken out of all orders of the customer, which would take ${textOf(wanted)} ` +
-      "along, and that stays; it is taken away by hand";
+      `${unknown}, so it could only be taken out of all orders of the customer, which would remove ${textOf(wanted)} ` +
+      "too, which must stay; remove it on the platform";
     return { code: "order.twin-product", reason, again: true };
   }
   const named = others.map(textOf).sort();

@@ -195,8 +195,8 @@ function lent(number: string, { asset }: AssetReading, loans: Observed["loans"])
   if (loans !== undefined && mayBe === undefined) return undefined;
   const why = mayBe === undefined ? "M8 was not read" : `the lock ${mayBe.lock} is lent`;
   const reason =
-    `M6 leaves out the asset number ${number}, and E8 does not say if it is lent: ${why}; nothing of it is taken ` +
-    "away before M6 shows it";
+    `M6 leaves out the asset number ${number}, and E8 does not say if it is lent: ${why}; it is not ` +
+    "removed before M6 shows it";
   return { code: "asset.lending-unknown", reason, again: true };
 }
 

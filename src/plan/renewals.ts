@@ -220,7 +220,7 @@ function ofAnother(
   // An order does not wait for itself.
   const moves = isSameKey(from, order) ? undefined : stillWanted(given, from);
   if (moves !== undefined)
-    return notPlaced(named, "which moves to this customer too and does not stand for it yet; it waits until it does");
+    return notPlaced(named, "which moves to this customer too and is not placed for it yet; it waits until then");
   const placed = given.known.placedOrders.get(formatKey(order));
   const stood = [placed?.placedFor, placed?.customer].some((one) => one !== undefined && isSameKey(one, owner));
   if (stood && isMore(given, order, asset)) return [];

@@ -64,7 +64,7 @@ export function allocate(
       return;
     }
     if (ended.has(token)) {
-      const reason = `${name} was taken away with what its order no longer has; nobody is given it`;
+      const reason = `${name} was removed with a part of its order; nobody gets it`;
       blocks.push([key, { code: "asset.ended", reason, again: true }]);
       return;
     }

@@ -113,7 +113,7 @@ function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membersh
     kind: "blocked",
     block: {
       code: "staff.ambiguous",
-      reason: `${hits} staff records fit the same staff member on the platform; one must be chosen by hand`,
+      reason: `${hits} staff records fit the same staff member on the platform; a person must choose one`,
       again: true,
     },
   };
@@ -145,7 +145,7 @@ function identify(
   if (hits.length > 1) {
     return blocked(
       "staff.ambiguous",
-      `${hits.length} staff members on the platform fit the account name; one must be chosen by hand`,
+      `${hits.length} staff members on the platform fit the account name; a person must choose one`,
     );
   }
   if (hit !== undefined) return adoptable(given, hit);

@@ -227,8 +227,8 @@ function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: Assumpt
   if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
   return block(
     "staff.would-set-back",
-    `M5 shows another ${named(left)} than was sent, which policies.drift.different leaves as it is, and the M2 of ` +
-      "what changed in the CRM would set it back",
+    `M5 shows another ${named(left)} than was sent, which policies.drift.different leaves as it is, and ` +
+      "the M2 for the changes of the CRM would set it back",
   );
 }
 
@@ -249,7 +249,7 @@ function setAgain(
   if (changed.length === 0) return {};
   const stopped = whyNotSent(given, person, of.settings);
   if (stopped !== undefined) return { note: stopped };
-  const reason = `M5 shows another ${named(changed)} than was sent; what the CRM says is sent again`;
+  const reason = `M5 shows another ${named(changed)} than was sent; the value of the CRM is sent again`;
   return { meant: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
 }
 
@@ -311,8 +311,8 @@ function whyNotSent(given: Given, { staff, link, member }: Person, settings: Ass
   if (strange.length === 0) return undefined;
   return block(
     "staff.would-clear",
-    `M5 shows a ${named(strange)} of the person that the CRM never gave, and whether M2 clears what is left out is ` +
-      "not known (assumptions.leftOutStaffFields, A41)",
+    `M5 shows a ${named(strange)} of the person that the CRM never gave, and it is not known whether M2 ` +
+      "clears omitted fields (assumptions.leftOutStaffFields, A41)",
   );
 }
 

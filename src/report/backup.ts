@@ -63,7 +63,8 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
         counted(gap.entries, "audit entry", "audit entries");
   return [
     lacks,
-    "the missing changes, also orders, would be made a second time: the ledger can be read, and every command that writes is refused",
+    "the missing changes, also orders, would be made a second time: the ledger can be read, and every " +
+      "command that writes is refused",
     "personal data that was erased after it is there again: `crm-sync audit erase --help` says how it is erased anew, after the rebuild",
     "  → restore a newer backup where there is one; else run `crm-sync rebuild`: it reads back from the platform what",
     "    was done since, keeps the history of this one, and lets whatever writes in again",

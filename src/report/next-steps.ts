@@ -12,7 +12,7 @@ const correctCrm = "correct the record in the CRM; the next run takes it up";
  */
 const byCode: Record<string, string> = {
   "amendment.not-enabled":
-    "nothing can be done here yet: amendments are not enabled; change it on the platform by hand where it is urgent",
+    "nothing can be done here yet: amendments are not enabled; change it on the platform if it is urgent",
   "asset.claimed-twice": "give the asset to one person only in the CRM",
   "asset.ended": "take the asset from the person in the CRM, or restore it in its order: the order no longer has it",
   "asset.ending":
@@ -29,8 +29,7 @@ const byCode: Record<string, string> = {
   "assumption.contradicted":
     "ask the operator of the service what holds, correct the setting of that row (docs/assumptions.md), then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",
-  "asset.wrong-type":
-    "take the flag back in the CRM; what only a person knows of an asset is asked for by hand (crm-sync --help)",
+  "asset.wrong-type": "take the flag back in the CRM; a person can also request it (crm-sync --help)",
   "assumption.missing": "crm-sync check names the setting and its choices; set it, then run again",
   "customer.blocked": "solve the customer's problem first",
   "customer.gone": "nothing: the CRM no longer has the customer and nothing was made for it",
@@ -50,19 +49,19 @@ const byCode: Record<string, string> = {
     "its own in the CRM, or merge the enterprises on the platform",
   "enterprise.no-single-customer":
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
-  "loan.": "correct what the CRM says of the loan, or have the lock returned on the platform; the next run looks again",
+  "loan.": "correct the loan in the CRM, or have the lock returned on the platform; the next run looks again",
   "loan.not-read": itself,
   "hold.open": "DECIDE",
   "hold.rejected": "nothing: a person decided that it stays; change the CRM where that is wrong, or WITHDRAW",
   "loan.returned":
-    "take the loan from the person in the CRM; where it is still meant, `crm-sync borrow CUSTOMER --help` says how it " +
+    "take the loan from the person in the CRM; if the loan is still wanted, `crm-sync borrow CUSTOMER " +
+    "--help` says how it " +
     "is lent again",
   "enterprise.unlinked":
     "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
   "operation.open": "first settle the operation: crm-sync settle list shows it",
   "operation.waits":
-    "see to the order that the reason names: EXPLAIN says what keeps its purchase; what it takes the place of goes " +
-    "after that",
+    "see to the order that the reason names: EXPLAIN says why it is not bought yet; the old form is removed after that",
   "order.": "correct the order's lines in the CRM; the next run takes it up",
   "order.absence-unsure": itself,
   "order.asset-changed":
@@ -72,13 +71,13 @@ const byCode: Record<string, string> = {
   "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
   "order.earlier-ended": "remove in the CRM the asset that this one continues: then it is ordered under its own number",
   "order.earlier-locked":
-    "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` says how it is done by hand; then run again",
+    "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` shows the command for it; then run again",
   "order.earlier-not-placed":
-    "see to the earlier order that the reason names: EXPLAIN; where it is not the right one, correct in the CRM what " +
-    "the asset continues",
+    "see to the earlier order that the reason names: EXPLAIN; if it is not the right one, correct in the " +
+    "CRM which asset this one continues",
   "order.earlier-not-shown":
-    "look on the platform whether the asset is there (M6, E8); where it is gone, leave out in the CRM what the asset " +
-    "continues",
+    "look on the platform whether the asset is there (M6, E8); if it is gone, remove in the CRM the " +
+    "asset that this one continues",
   "order.earlier-of-another":
     "correct in the CRM which asset this one continues: an asset of the customer's own orders",
   "order.earlier-other-number": "correct the asset number in the CRM, or leave it out: the earlier asset's is taken",
@@ -97,46 +96,48 @@ const byCode: Record<string, string> = {
   "order.moved-changed":
     "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
     "at it again",
-  "order.move-stopped": "correct in the CRM what the reason names; the next run moves the order",
+  "order.move-stopped": "correct the cause of the reason in the CRM; the next run moves the order",
   "order.moving":
     "nothing: the run that removes the rest of it at its old customer buys it here; if none does, EXPLAIN",
   "order.not-shown":
-    "look on the platform whether it is there, and take it away by hand where it is; nothing is deleted that M6, E8 " +
-    "and M7 do not show",
+    "look on the platform whether it is there, and remove it if it is; crm-sync deletes only what M6, E8 and M7 show",
   "order.not-repaired":
-    "look on the platform who took it away, and put it back there or order it by hand; then crm-sync resolve RECORD " +
+    "find out on the platform who removed it, and put it back or order it there; then crm-sync resolve RECORD " +
     "--done-by-hand --reason TEXT",
   "order.overlap": itself,
   "order.shown-elsewhere":
     "crm-sync rebuild, with ledger.path at a file that is not there yet, takes it over as an order that moved; where " +
     "a person did and the platform shows a difference, first follow the reason",
   "order.shown-differently":
-    "look on the platform who changed it; take it away there by hand, or put it back as it was bought; then run again",
+    "find out on the platform who changed it; remove it there, or restore its form; then run again",
   "order.shown-otherwise":
     "make the platform as the CRM says, or give the order its earlier form in the CRM until it is taken over; right " +
     "after a rebuild crm-sync rebuild takes it over with its asset numbers, a run without",
   "order.there-already":
-    "where a person did it by hand: crm-sync resolve order:ID --done-by-hand --reason TEXT; else have it taken away " +
-    "on the platform, and the next run buys it",
+    "if a person did it on the platform: crm-sync resolve order:ID --done-by-hand --reason TEXT; " +
+    "otherwise have it removed on the platform, and the next run buys it",
   "order.twin-product":
-    "take the product away on the platform by hand: a deletion by call would take the other one along; then run again",
+    "remove the product on the platform: a deletion by crm-sync would remove the other one too; then run again",
   "order.form-lost":
     "restore the ledger from a backup that holds the order's earlier form, or change the order on the platform",
   "order.number-unknown":
-    "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the order on the platform",
+    "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the " +
+    "order on the platform",
   "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
   "order.same-channel-number": "give one of the two orders another channel order number",
   paused: "crm-sync resume --reason TEXT; the next run sends it then",
   "payload.": "check the mapping and the settings of this field, then RESYNC",
   "policy.reported":
-    "do it by hand where it is meant, or set the policy that the reason names; the next run does it then",
+    "do it on the platform if it is wanted, or set the policy that the reason names; then the next run does it",
   "order.transfer-unknown":
     "check the order and the instance that the product is transferred from, or give srcLicenseOrderId in the CRM",
   "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
-  "rejected.": "do what the reason names; it is tried once more when the record or a setting changes, or with RESYNC",
+  "rejected.":
+    "solve the problem that the reason names; crm-sync tries again when the record or a setting changes, " +
+    "or with RESYNC",
   "request.": itself,
   "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
-  "revokes.blocked": "solve what is named; the next run looks at it again by itself",
+  "revokes.blocked": "solve the named problem; the next run tries again",
   "revokes.rejected": "nothing: a person decided that it stays; change the CRM where that is wrong, or WITHDRAW",
   "run.canary":
     "look at the customer that the reason names; where it is as it should be, the next run goes on with the others",
@@ -162,7 +163,7 @@ const byCode: Record<string, string> = {
   "staff.other-account":
     "look whose account it is on the platform: somebody renamed it there, or made another one under this id",
   "staff.shown-otherwise":
-    "correct the account on the platform by hand, or change the record in the CRM; the next run compares again",
+    "correct the account on the platform, or change the record in the CRM; the next run compares again",
   "staff.still-borrows":
     "have the lock returned on the platform; the next run deletes the account then, or set the policy to report",
   "staff.still-holds":
@@ -170,14 +171,16 @@ const byCode: Record<string, string> = {
   "staff.still-used":
     "where it is the same person, leave one record in the CRM; where they are two, give one another account name",
   "staff.would-set-back":
-    "set policies.drift.different to apply or hold, or give the person in the CRM what the platform shows; or set " +
-    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps omitted fields (A41)",
+    "set policies.drift.different to apply or hold, or give the person in the CRM the value of the platform; or set " +
+    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps " +
+    "omitted fields (A41)",
   "staff.would-clear":
-    "give the person what the platform shows in the CRM, or remove it there; or set assumptions.leftOutStaffFields: " +
+    "give the person in the CRM the value of the platform, or remove it on the platform; or set " +
+    "assumptions.leftOutStaffFields: " +
     "kept, once the operator of the service has said that M2 keeps omitted fields (A41)",
   "staff.refused":
-    "correct what the service names in the CRM; the person is sent in three runs by itself, " +
-    "then again when the record changes, or with RESYNC",
+    "correct in the CRM the field that the service names; crm-sync sends the person in three runs, then " +
+    "again when the record changes, or with RESYNC",
   "staff.same-account": "give each person an account name of their own in the CRM",
   "staff.": correctCrm,
 };
@@ -193,7 +196,7 @@ interface Waiting {
 /** What a person does about a deferred record, as far as is known of it. Never empty. */
 export function nextForDeferral(code: string, { customer, record, reason = "", holds = [] }: Waiting = {}): string {
   const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
-  const next = text ?? "solve what the reason names; the next run looks at it again";
+  const next = text ?? "solve the problem that the reason names; the next run tries again";
   const words: Record<string, () => string> = {
     RESYNC: () => resyncCommand(customer),
     EXPLAIN: () => (record === undefined ? "crm-sync status" : explainCommand(record.stream, record.key)),
@@ -235,7 +238,10 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       `crm-sync quarantine retry ${row.id} takes it unchanged`
     );
   if (suspectCodes.has(row.code))
-    return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it unchanged`;
+    return (
+      "correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry " +
+      `${row.id} takes it unchanged`
+    );
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
   if (row.code === "unlisted-word")
     return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";
@@ -277,7 +283,10 @@ export function nextForOperation(
     case "planned":
       return "nothing: the next run carries it out or plans anew";
     case "rejected":
-      return `correct what the service names; it is tried again when the record changes, or with ${resyncCommand(row.customer)}`;
+      return (
+        "correct the field that the service names; crm-sync tries again when the record changes, or with " +
+        `${resyncCommand(row.customer)}`
+      );
     case "done":
     case "dropped":
       return "nothing";

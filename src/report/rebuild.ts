@@ -18,7 +18,8 @@ export function neverRebuilt(isRestored: boolean): readonly string[] {
 
 /** What a restored ledger lacks for good of what was done since the backup. */
 const neverFilled = [
-  "erasures of personal data since the backup: what was erased is there again; `crm-sync audit erase --help` says how it is erased anew",
+  "erasures of personal data since the backup: the erased values are there again; `crm-sync audit " +
+    "erase --help` says how to erase them again",
   "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report " +
     "close` closes the months anew",
   "approvals, rejections, requests, links and resolutions of people since the backup: they are asked again",
@@ -39,7 +40,8 @@ const neverBroughtBack = [
   "passwords that were made and not handed out: `crm-sync staff reset-password --help` says how new ones are set",
   "which accounts crm-sync made: it never deletes them (M4)",
   "accounts that were made together with an enterprise: they are not protected any more",
-  "which customers a person unlinked: they are linked again by what the platform shows; `crm-sync unlink --help` says how that is said anew",
+  "which customers a person unlinked: they are linked again from the platform; `crm-sync unlink " +
+    "--help` says how to unlink them again",
   "orders of customers that the CRM gives no more, where it gives them to others: they are taken for new ones; let a " +
     "source give those customers too (merged into which), and build the ledger anew, before such an order is approved",
   "requests of people, their holds, approvals and earned policies",

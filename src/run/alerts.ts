@@ -43,7 +43,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       cure:
         row.state === "parked"
           ? settleCommands(row.id)
-          : "the next run settles it; `crm-sync settle list` shows what is known",
+          : "the next run settles it; `crm-sync settle list` shows the details",
       page: pagePath.settle(row.id),
     });
   }
@@ -53,7 +53,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       key: `assumption:${row}`,
       kind: "assumption",
       summary: `the assumption ${row} was contradicted at ${since}: ${evidence}`,
-      cure: `\`crm-sync assumptions\` says what it stops; then crm-sync assumptions accept ${row} --reason TEXT`,
+      cure: `\`crm-sync assumptions\` shows the waiting work; then crm-sync assumptions accept ${row} --reason TEXT`,
     });
   }
   alerts.push(...pausedAlerts(ledger), ...placeAlerts(ledger));
@@ -108,7 +108,7 @@ async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
       return [{ key: `switch-not-called:${name}`, kind: "switch-not-called", summary, cure }];
     }
     const summary = `${name} does not deliver alerts: ${problem}`;
-    const cure = `\`crm-sync alerts test ${name}\` says what it answers; the next run tries again what waits for it`;
+    const cure = `\`crm-sync alerts test ${name}\` shows its answers; the next run tries again`;
     return [{ key: wayDownKey(name), kind: "way-down", summary, cure }];
   });
 }

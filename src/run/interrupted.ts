@@ -11,7 +11,7 @@ export async function endInterruptedRuns(deps: RunDependencies): Promise<string[
     const open = (await deps.ledger.journal.open()).filter((row) => row.runId === run.id);
     deps.logger.warn(
       { run: run.id, job: run.job, startedAt: run.startedAt, inDoubt: open.length },
-      "a run was interrupted; what it left is settled now",
+      "a run was interrupted; crm-sync settles its open operations now",
     );
     await deps.ledger.runs.finish(run.id, {
       state: "interrupted",

@@ -108,7 +108,8 @@ export const alertSettingsSchema = z
       .array(waySchema)
       .default([])
       .describe(
-        "Ways of alerts, all used at once, beside the one of `notify`. An alert that one way does not deliver goes that " +
+        "Ways of alerts, all used at once, beside the one of `notify`. An alert that one way does not " +
+          "deliver goes that " +
           "way again with the next run, and no other way.",
       ),
     deadMansSwitches: z

@@ -216,7 +216,10 @@ export class Schedule {
     }
     if (outcome === "busy") {
       if (!due.claimed)
-        logger.warn({ event: "schedule.busy", job: job.id, fireTime }, "another run is on; the fire time waits");
+        logger.warn(
+          { event: "schedule.busy", job: job.id, fireTime },
+          "another run is in progress; the fire time waits",
+        );
       this.#owed.set(job.id, { ...due, fireTime: claimed, claimed: true });
     }
     return outcome;

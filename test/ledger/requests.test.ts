@@ -22,7 +22,7 @@ function named(about: string, wanted: "locked" | "unlocked" = "locked"): Request
   return { of: "lock", about, wanted };
 }
 
-/** Has E6 on its way for what is asked for of the first customer. */
+/** Has E6 on its way for what is already requested for the first customer. */
 async function send(ledger: Ledger): Promise<string> {
   const requests = only((await ledger.state.known(ours)).requests, "lock");
   const planned = operation("lock-assets", {

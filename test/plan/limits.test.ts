@@ -600,7 +600,7 @@ describe("while revokes are held", () => {
     expect(withoutHeld(chain, held)).toEqual([first]);
   });
 
-  it("and where there is none, everything goes on", () => {
+  it("and without one, everything goes on", () => {
     const harmless = planned.operations.filter((item) => item.takesAway === 0);
     expect(withoutHeld(harmless, new Set())).toEqual(harmless);
     expect(withoutHeld(planned.operations, new Set()), "what is free goes with what needs it").toEqual(

@@ -89,7 +89,7 @@ test("what is asked for anew is another operation, and what is taken back is non
   expect(planned([wish("1", "locked"), back])).toEqual({ sent: [], block: undefined, hashes: [] });
 });
 
-test("what is asked for of a customer that is gone from the CRM is sent, and of one in quarantine it waits", () => {
+test("what is already requested for a customer that is gone from the CRM is sent, and of one in quarantine it waits", () => {
   const { requests } = after(wish("1", "locked")).known;
   const kinds = (state: "absent" | "quarantined"): string[] => {
     const input = situation({ known: linked(customer(), { requests }), customer: customer({}, { state }) });

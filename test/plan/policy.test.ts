@@ -68,7 +68,7 @@ describe("what a policy makes of an operation that is meant", () => {
       ["customers crm/ALFKI planned", "staff crm/ann deferred policy.reported"],
     ]);
     expect(planned.records.at(-1)?.reason).toBe(
-      "the CRM no longer gives this person 1 asset; policies.seats.revoked is report, so crm-sync tells of this and does not do it",
+      "the CRM no longer gives this person 1 asset; policies.seats.revoked is report, so crm-sync reports this and does not do it",
     );
   });
 

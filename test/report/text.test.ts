@@ -144,7 +144,7 @@ describe("words for people", () => {
   it("has a next step for every deferral, known or not", () => {
     expect(nextForDeferral("amendment.not-enabled")).toContain("amendments are not enabled");
     expect(nextForDeferral("order.orphan-instance")).toContain("correct the order's lines");
-    expect(nextForDeferral("something.new")).toBe("solve what the reason names; the next run looks at it again");
+    expect(nextForDeferral("something.new")).toBe("solve the problem that the reason names; the next run tries again");
   });
 
   it("never gives a negative age", () => {

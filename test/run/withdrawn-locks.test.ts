@@ -112,7 +112,7 @@ it(
 );
 
 it(
-  "what is asked for of a customer that is gone from the CRM is sent by the next run, and again while it fails",
+  "what is already requested for a customer that is gone from the CRM is sent by the next run, and again while it fails",
   { tags: "long" },
   async () => {
     const { world, asking } = await withLock();

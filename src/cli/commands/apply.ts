@@ -69,8 +69,8 @@ function nextOfUndo({ held }: RunSummary, file: string, undone: string): string[
     ...holds.map(
       ({ hold, customer }) =>
         `next: hold ${hold} of ${customer} takes a run back: crm-sync approve ${hold} --reason TEXT, then ` +
-        `crm-sync apply ${file} again; no other run carries it out, and nothing of it is sent twice`,
+        `crm-sync apply ${file} again; no other run carries it out, and nothing is sent twice`,
     ),
-    `next: crm-sync undo ${undone} shows what of it is left; --out FILE plans that anew`,
+    `next: crm-sync undo ${undone} shows the rest; --out FILE plans the rest`,
   ];
 }

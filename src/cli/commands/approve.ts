@@ -13,7 +13,7 @@ const reason = ["--reason <text>", "why; kept for good, so without names, phone 
 export const register: Register = (program, carryOut) => {
   program
     .command("approve")
-    .description("release what a limit or a policy holds; the next run carries it out")
+    .description("approve a hold; the next run makes its changes")
     .argument("[id]", "the hold, or one operation that is held")
     .option("--run <run>", "everything that this run held because of its own sum or that of days")
     .option(...reason)
@@ -29,7 +29,7 @@ export const register: Register = (program, carryOut) => {
     .action((id, options) => carryOut((invocation) => approveCommand(invocation, id, options)));
   program
     .command("reject")
-    .description("refuse what a limit or a policy holds, approved or not yet; nothing of it is carried out")
+    .description("reject a hold, approved or not; none of its changes is made")
     .argument("<id>", "the hold")
     .option("--withdraw", "take the rejection back: it waits for a person again")
     .option(...reason)
@@ -126,7 +126,7 @@ export async function holdCommand(
       output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold)} exactly this set`);
     else if (hold.sent > 0)
       output.line(`hold ${id} of customer ${customer} is rejected, but for ${hold.sent} operation(s) sent before`);
-    else output.line(`hold ${id} of customer ${customer} is rejected; nothing of it is carried out`);
+    else output.line(`hold ${id} of customer ${customer} is rejected; none of its changes is made`);
     return ok;
   });
 }

@@ -49,7 +49,7 @@ export const register: Register = (program, carryOut) => {
     .action(() => carryOut(auditHeadCommand));
   audit
     .command("erase")
-    .description("erase what is kept of a customer and its people, or of one person; every proof stays good")
+    .description("erase the personal data of a customer and its people, or of one person; every proof stays valid")
     .option("--customer <id>", "the customer, as ID or NAMESPACE/ID")
     .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
     .option("--reason <text>", "why; kept for good, so without personal data")
@@ -65,14 +65,14 @@ The file of the ledger is written anew, which takes as long, and as much room, a
     );
   audit
     .command("answer")
-    .description("what a service answered to an operation, in its own words; who asked stands in the audit record")
+    .description("the answer of a service to an operation, in its own words; the audit log notes who asked")
     .argument("<operation>", "an operation whose answer was kept, as `crm-sync explain` names it")
     .option(...byWhom)
     .addHelpText("after", example("crm-sync audit answer op_0123456789 --by anna.lee"))
     .action((id, options) => carryOut((invocation) => auditAnswerCommand(invocation, id, options.by)));
   audit
     .command("subject")
-    .description("everything that is kept about a person, for them; who asked stands in the audit record")
+    .description("all data about a person, for them; the audit log notes who asked")
     .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
     .option("--customer <id>", "a customer and its administrator, without its staff")
     .option("--out <file>", "where to, for its owner alone (default: stdout)")

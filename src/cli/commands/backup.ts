@@ -16,7 +16,7 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example("crm-sync backup --to /mnt/elsewhere/crm-sync --keep 14")}
-The copy is looked through, and its audit record verified, before it counts: then its manifest (.json) stands beside it.
+The copy counts once crm-sync has checked it and its audit log: then its manifest (.json) is beside it.
 A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FILE\` puts one back.`,
     )
     .action((options) => carryOut((invocation) => backupCommand(invocation, options)));
@@ -28,7 +28,7 @@ A job of the kind \`backup\` does the same on a schedule. \`crm-sync restore FIL
     .addHelpText(
       "after",
       `${example("crm-sync restore /mnt/elsewhere/crm-sync/ledger-20261101T023000.000Z.db")}
-Stop the program first. The backup is checked before anything is touched, and what stood there is kept beside it. Where
+Stop the program first. crm-sync checks the backup before it changes anything, and keeps the old ledger beside it. Where
 it lacks something that was done, it ends with exit 3, and whatever would write into that ledger is refused (exit 65)
 until \`crm-sync rebuild\` has read the newer operations back from the platform.`,
     )

@@ -29,15 +29,15 @@ export const register: Register = (program, carryOut) => {
     .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .option("--dry-run", "show what would be sent; the platform is read, and nothing is written or sent")
-    .option("--withdraw", "take back what was asked for and is not done; nothing is sent")
+    .option("--withdraw", "withdraw a request that is not done; nothing is sent")
     .addHelpText(
       "after",
       `${example('crm-sync borrow ALFKI --staff 4711 --lock 8000000009 --asset 8000000001 --reason "travels"')}
 No operation returns a lent lock, and nothing undoes this. So the platform is read first: a lock that M8 does not show
-or shows as lent, and an asset that this person does not hold or that is lent already, refuse all of it. What is asked
-for is written down and sent at once; while another run is on (exit 75), and while the outcome of another operation of
-the customer is open (exit 5), it stays asked for, and the next run sends it. A call without an answer is proven by M8
-and M6 of every asset before anything else is sent.`,
+or shows as lent, and an asset that this person does not hold or that is lent already, refuse all of it. The request
+is written down and sent at once. During another run (exit 75), or while the outcome of another operation of the
+customer is open (exit 5), it waits, and the next run sends it. A call without an answer is proven by M8 and M6 of
+every asset before anything else is sent.`,
     )
     .action((customer, options) => carryOut((invocation) => borrowCommand(invocation, customer, options)));
 };

@@ -27,8 +27,8 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example('crm-sync clock correct --reason "the clock was in 2036 after a new battery"')}
-A service is asked what time it is: it has to agree with this computer. Audit entries keep the time that they bear; one
-more entry says which of them are wrong, by how much, and who decided it.`,
+A service is asked what time it is: it has to agree with this computer. Audit entries keep their times; one more entry
+says which times are wrong, by how much, and who decided it.`,
     )
     .action((words) => carryOut((invocation) => correctCommand(invocation, words)));
 };

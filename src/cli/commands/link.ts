@@ -41,8 +41,8 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example('crm-sync link ALFKI 7100000000000000003 --reason "the service desk named the right one"')}
-E3 has to show the enterprise under the customer's number, and M5 has to answer for it. Nothing is sent by this: the
-next run reads what is in the enterprise, and goes on from there. It is refused while a run is on (exit 75).`,
+E3 has to show the enterprise under the customer's number, and M5 has to answer for it. This sends nothing: the next
+run reads the enterprise and goes on from there. It is refused during a run (exit 75).`,
     )
     .action((customer, enterprise, options) =>
       carryOut((invocation) => linkCommand(invocation, customer, enterprise, options)),

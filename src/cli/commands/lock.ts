@@ -31,14 +31,14 @@ export const register: Register = (program, carryOut) => {
       .option(...byWhom)
       .option("--large-customer", "these are large-customer locks, which no field shows")
       .option("--dry-run", "show what would be sent, and write and send nothing")
-      .option("--withdraw", "take back what was asked for and is not done; nothing is sent")
+      .option("--withdraw", "withdraw a request that is not done; nothing is sent")
       .addHelpText(
         "after",
         `${example(`crm-sync ${name} ALFKI --asset 8000000001 8000000002 --reason "reported stolen"`)}
-What is asked for is written down first and sent at once. What cannot be sent now stays asked for, and the next run
-sends it: while another run is on (exit 75), while the outcome of another operation of the customer is open (exit 5),
-and where the platform says that it failed (status 3). Status 2 and 4 wait for a person. Any number that is not one of
-the customer, or that is asked for of another customer and not done there, refuses all of them.`,
+The request is written down first and sent at once. If it cannot be sent now, it waits for the next run: during
+another run (exit 75), while the outcome of another operation of the customer is open (exit 5), and if the platform
+says that it failed (status 3). Status 2 and 4 wait for a person. If one number is not the customer's, or another
+customer has an open request for it, all are refused.`,
       )
       .action((customer, options) => carryOut((invocation) => lockCommand(invocation, wanted, customer, options)));
   }

@@ -21,8 +21,8 @@ export const register: Register = (program, carryOut) => {
       "after",
       `${example('crm-sync pause --reason "the order service is being repaired"')}
 Once it has ended, no call that writes starts any more, in whatever process. It waits for calls that had begun; where
-one still goes on after that, it ends with exit 5. What is not sent waits (exit 4), and the first run after resume
-sends it.`,
+one still goes on after that, it ends with exit 5. Unsent changes wait (exit 4), and the first run after resume sends
+them.`,
     )
     .action((words) => carryOut((invocation) => pauseCommand(invocation, words)));
   program

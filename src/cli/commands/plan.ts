@@ -21,7 +21,7 @@ export const register: Register = (program, carryOut) => {
     .option("--order <id>", "only the customer of this order")
     .option("--source <name>", "only what this source gives")
     .option("--out <file>", "save the plan as a file for `apply`")
-    .option("--show-private", "with the personal data behind the markers; who saw it stands in the audit record", false)
+    .option("--show-private", "with the personal data behind the markers; the audit log notes who saw it", false)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
     .action((options) => carryOut((invocation) => planCommand(invocation, options, options)));

@@ -83,7 +83,7 @@ function retriedText(result: Retried): string {
     case "taken-up":
       return `${result.id}: usable now; the next run takes it up`;
     case "skipped":
-      return `${result.id}: its stream skips it now (\`skip\`); it waits no more, and what was known before stays`;
+      return `${result.id}: its stream skips it now (\`skip\`); it waits no more, and its earlier record stays`;
     case "still-unusable":
       return `${result.id}: still not usable: ${result.message}\n  → correct the record in the CRM, or the mapping`;
     case "waits-for-source":

@@ -21,7 +21,8 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example('crm-sync reassign hr --to people --reason "renamed"')}
-The records keep their keys. What the next full reads of the other source lack counts as deleted by the usual rules.`,
+The records keep their keys. Records that the next full reads of the other source do not have count as deleted by the
+usual rules.`,
     )
     .action((source, words) => carryOut((invocation) => reassignCommand(invocation, source, words)));
 };

@@ -17,11 +17,11 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example("crm-sync rebuild --dry-run")}
-Nothing is sent but readings. It is for a ledger that is lost, and begun anew, and for one that \`crm-sync restore\` put
-back and that lacks what was done since; any other one is refused (exit 65). A restored ledger keeps its history: what
-the platform shows as the backup has it stands, and all else is read anew. Until it has come to its end, whatever would
-write is refused. What cannot be brought back is listed. Where a record
-is among that, or something is left to do, it ends with exit 3.`,
+It only reads. Use it for a new ledger after the old one was lost, or for a ledger that \`crm-sync restore\` put back
+and that does not have newer changes; other ledgers are refused (exit 65). A restored ledger keeps its history:
+records that agree with the platform stay, and the rest is read again. Until it has ended, every command that writes
+is refused. It lists the rest that it cannot bring back. If that includes a record, or work is left, it ends with exit
+3.`,
     )
     .action((options) => carryOut((invocation) => rebuildCommand(invocation, options)));
 };

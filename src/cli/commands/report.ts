@@ -17,12 +17,12 @@ const kinds = "orders, entitlements, reconciliation, corrections, exceptions or 
 
 const kindsHelp = `
 Kinds:
-  orders          what was placed, amended, ended and found of orders, with its money; licences granted and revoked
+  orders          orders placed, amended, ended and found, with their money; licences granted and revoked
   entitlements    opening + granted - revoked +- adjusted = closing, in units, nodes and seats
-  reconciliation  the CRM, what was sent and what the platform shows, compared thing by thing
-  corrections     what the CRM changed in orders after they were placed
-  exceptions      what waits, was refused, is held or unknown, by age and owner, and what is at stake
-  run             what each run was handed, and what became of it
+  reconciliation  the CRM, the sent orders and the platform, compared item by item
+  corrections     changes of the CRM in orders after they were placed
+  exceptions      records that wait, were refused, are held or unknown, by age and owner, with the sum at stake
+  run             the input and the result of each run
 `;
 
 export const register: Register = (program, carryOut) => {
@@ -43,7 +43,7 @@ export const register: Register = (program, carryOut) => {
     .option("--product <id>", "only of this product: its number (gmsPid) or its application key")
     .option("--format <format>", "csv, json, xlsx or html (default: csv; json for --json without --out)")
     .option("--part <name>", "this part of it alone, where each part is a file (default on stdout: the first)")
-    .option("--out <file>", "where to; its other parts and what describes them stand beside it (default: stdout)")
+    .option("--out <file>", "where to; other parts and their description go beside it (default: stdout)")
     .addHelpText(
       "after",
       kindsHelp +

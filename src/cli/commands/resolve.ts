@@ -31,8 +31,8 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example('crm-sync resolve staff:S1 --done-by-hand --reason "the service desk renamed the account"')}
-The note is written first, then the platform is read. What it shows as the CRM says counts as agreed; what no reading
-shows counts by your word and is marked so; where it shows anything otherwise, nothing counts (exit 3).`,
+crm-sync writes the note first, then reads the platform. Fields that agree with the CRM count as done. Fields that no
+reading shows count by your word, and are marked so. If a field differs, nothing counts (exit 3).`,
     )
     .action((record, options) => carryOut((invocation) => resolveCommand(invocation, record, options)));
 };

@@ -25,7 +25,7 @@ export const register: Register = (program, carryOut) => {
     .option(...byWhom)
     .option("--from-crm", "set the password that the CRM gives, in place of a generated one")
     .option("--dry-run", "show what would be sent; M5 is read, and nothing is written or sent")
-    .option("--withdraw", "take back what was asked for and is not done; nothing is sent")
+    .option("--withdraw", "withdraw a request that is not done; nothing is sent")
     .addHelpText(
       "after",
       `${example('crm-sync staff reset-password 4711 --reason "lost the letter"')}

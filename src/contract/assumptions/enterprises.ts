@@ -122,7 +122,8 @@ export const enterprises = row({
     kind: "assumption",
     question: "What E4 does with an empty address, which nothing reads back",
     default:
-      "The address is left out; drift compares with the last acknowledged value, and the field is shown as not observable",
+      "The address is left out; drift compares with the last acknowledged value, and the field is shown as " +
+      "not observable",
     decidedBy: ["emptyAddress"],
     settings: {
       emptyAddress: z

@@ -65,7 +65,7 @@ export async function* otherMoneyItems(
         yield { order: comparison.order, crm: crm.amount, sent: sent.amount };
 }
 
-/** Every customer that is asked for with what is asked for of it, in key order. */
+/** Every customer that is asked for with what is already requested for it, in key order. */
 function* reconciled(
   ledger: ReadOnlyLedger,
   { period, by, filters, asOf, tolerances = {} }: StatementRequest,

@@ -300,8 +300,8 @@ export function refuseOlderLedger(
       (chained
         ? `${last.commit} groups of changes, and it has ${commits}`
         : `the audit entry ${last.sequence}, and it has another one or none there`) +
-      ". What it lacks, orders among it, would be done a second time. Nothing was sent",
-    "restore the newest copy (`crm-sync audit verify` says more); where there is none, `crm-sync rebuild` reads back " +
-      "from the platform what this one lacks",
+      ". The missing changes, also orders, would be made a second time. Nothing was sent",
+    "restore the newest copy (`crm-sync audit verify` says more); without one, `crm-sync rebuild` reads " +
+      "the missing changes back from the platform",
   );
 }

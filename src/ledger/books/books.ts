@@ -187,7 +187,7 @@ export class Books {
     if (asOf < to)
       throw new Problem({
         code: "books.not-over",
-        message: `${label} is not over; a statement of it is provisional, and it cannot be closed`,
+        message: `${label} is not over; its statements are provisional, and it cannot be closed`,
         cure: `close it when it is over; \`crm-sync report orders --period ${label}\` shows it so far`,
         exitCode: exitCodes.usage,
       });
@@ -293,7 +293,7 @@ function alreadyClosed(period: string): Problem {
     code: "books.closed",
     message: `${period} is closed`,
     cure:
-      `\`crm-sync report print ${period}\` prints it again; what came late stands in the open period; ` +
+      `\`crm-sync report print ${period}\` prints it again; late changes are in the open period; ` +
       `\`crm-sync report reopen ${period} --reason TEXT\` opens it again`,
     exitCode: exitCodes.usage,
   });

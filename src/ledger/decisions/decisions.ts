@@ -263,7 +263,7 @@ function sentAlready({ id }: Question): Problem {
   return new Problem({
     code: "hold.sent",
     message: `what ${id} holds was approved and has been sent, so it cannot be rejected any more`,
-    cure: "`crm-sync settle list` shows what is open; `crm-sync undo --help` says how a run is taken back",
+    cure: "`crm-sync settle list` lists the open holds; `crm-sync undo --help` says how to undo a run",
     exitCode: exitCodes.usage,
   });
 }

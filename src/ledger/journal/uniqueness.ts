@@ -133,7 +133,7 @@ export class UniquenessChecks {
       throw new Problem({
         code: "operation.not-approved",
         message: `a person has to approve this operation on ${subject}, and nobody did, so nothing was sent`,
-        cure: "`crm-sync status` lists what is held; `crm-sync approve op_… --reason TEXT` approves one operation",
+        cure: "`crm-sync status` lists the holds; `crm-sync approve op_… --reason TEXT` approves one operation",
       });
     if (state !== "rejected") return;
     const what = takesAway > 0 ? "taking this away" : "exactly this";

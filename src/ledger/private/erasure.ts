@@ -146,8 +146,7 @@ export class Erasure {
     if (pending !== undefined)
       throw refused(
         "erase.pending",
-        `the next run has to look at ${subjectOf(pending.stream, pending)} still: what it takes away is not taken ` +
-          "away yet",
+        `the next run has to look at ${subjectOf(pending.stream, pending)} once more: its removals are not made yet`,
         `run the job; then erase ${name}. Nothing was erased`,
       );
   }

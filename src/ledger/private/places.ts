@@ -112,7 +112,7 @@ export const placesOfPersonal: readonly PlaceOfPersonal[] = [
   kept("rejection", ["hash"], "the same"),
   kept("hold", ["hash"], "the same"),
   kept("applied_plan", ["hash"], "the same"),
-  kept("observation", ["body"], "ids, numbers, products and names of fields; never what a private field holds"),
+  kept("observation", ["body"], "ids, numbers, products and names of fields; never the value of a private field"),
   kept("audit", ["body"], "ids, counts, codes, commitments, and reason and name of a person who decided"),
   kept("sign_off", ["reason", "by"], "the same: it cannot be changed"),
   kept("closed_period", ["reason", "closed_by", "reopened_by", "reopened_reason"], "the same: it cannot be changed"),

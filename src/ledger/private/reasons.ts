@@ -137,7 +137,7 @@ function refused(options: string, whose: string): Problem {
   return new Problem({
     code: "reason.names",
     message:
-      `${options} repeats personal data${whose}; it would stand in the audit record and in closed books for good, ` +
+      `${options} repeats personal data${whose}; the audit log and closed periods would keep it for good, ` +
       "so it is refused, and nothing is decided",
     cure: "name people and customers by their ids, and say it again",
     exitCode: exitCodes.usage,

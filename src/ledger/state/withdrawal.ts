@@ -35,7 +35,8 @@ export function withdrawals(
       throw refused(
         "request.nothing-to-withdraw",
         `the ${nameOf(name)} has no request that is not done`,
-        `\`${explainCommand("customers", customer)}\` shows what is; what is done is undone by asking for the opposite`,
+        `\`${explainCommand("customers", customer)}\` shows the state; to undo a request that is done, ask ` +
+          "for the opposite",
       );
     }
     return { type: "request-withdrawn", customer, of, about };
@@ -56,7 +57,7 @@ export function requireFree(
   const whose = formatKey(earlier.customer);
   throw refused(
     "request.of-another-customer",
-    `the ${nameOf(name)} is asked for of ${whose} already, and that is not done; nothing was asked for`,
+    `the ${nameOf(name)} is already requested for ${whose} , and that is not done; no request was made`,
     `wait until it is done, or take it back with \`crm-sync ${requestKindOf(request).commands[request.wanted]} ` +
       `${whose} … --withdraw\``,
   );

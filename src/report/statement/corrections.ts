@@ -83,7 +83,8 @@ export const correctionsStatement: StatementShape = {
       name: "corrections",
       title: "Corrections",
       about:
-        "One row for each difference between a form of a placed order and the form before it. A form belongs to the period in which the CRM had it first, or by CRM date to that of its order.",
+        "One row for each difference between a form of a placed order and the form before it. A form belongs " +
+        "to the period in which the CRM had it first, or by CRM date to that of its order.",
       groupBy: "field",
       columns: [
         column("instant", "changed_at", "Changed", "When the ledger read the new form first."),

@@ -78,7 +78,8 @@ export const exceptionsStatement: StatementShape = {
   tolerates: true,
   title: "Exceptions",
   about:
-    "Everything that was not done at some moment of the period, as it was at the end of the period or at the time of the statement; and problems that ended in the period. By age and by who " +
+    "Everything that was not done at some moment of the period, as it was at the end of the period or at " +
+    "the time of the statement; and problems that ended in the period. By age and by who " +
     `had to act. ${stake}`,
   parts: [
     {
@@ -107,7 +108,9 @@ export const exceptionsStatement: StatementShape = {
       name: "exceptions",
       title: "Exceptions",
       about:
-        "One row for each. The columns of the sign-off are empty until somebody signs the row off. Signing off holds and unknown outcomes lets the period close; rows in quarantine, waiting or refused records are only accepted, since they do not block the close.",
+        "One row for each. The columns of the sign-off are empty until somebody signs the row off. Signing " +
+        "off holds and unknown outcomes lets the period close; rows in quarantine, waiting or refused " +
+        "records are only accepted, since they do not block the close.",
       groupBy: "kind",
       columns: [
         ...naming,

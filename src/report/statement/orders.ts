@@ -212,7 +212,8 @@ const orders: Part = {
       title: "Verdict",
       about:
         "`agrees`: the lines cost what the order costs; `differs`: they do not; `not given`: the CRM does not give " +
-        "the amount of the order or of every line; `ended`: it is fully removed; `not known`: the ledger no longer has a form that part of it was bought from.",
+        "the amount of the order or of every line; `ended`: it is fully removed; `not known`: the ledger no " +
+        "longer has a form that part of it was bought from.",
     },
   ],
 };

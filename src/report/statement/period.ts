@@ -66,7 +66,9 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
   if (began === undefined || began < to) return;
   throw new Problem({
     code: "books.before-ledger",
-    message: `${label} was over before this ledger began, at ${began}: this ledger observed nothing in it that could be closed`,
+    message:
+      `${label} was over before this ledger began, at ${began}: this ledger observed nothing in it that ` +
+      "could be closed",
     cure:
       "the first period that can be closed is the one in which it began, once it is over: " +
       `\`crm-sync report close ${periodLike(label, began, zone)}\``,

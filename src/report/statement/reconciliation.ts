@@ -64,7 +64,8 @@ const about: readonly Column[] = [
 ];
 
 const observedMoney =
-  "Of a product the sent amount of the visible units; of an order the sent amount without its invisible lines; empty if one of them has no amount in the order's currency.";
+  "Of a product the sent amount of the visible units; of an order the sent amount without its " +
+  "invisible lines; empty if one of them has no amount in the order's currency.";
 
 const judged: readonly Column[] = [
   ...amountColumns(
@@ -139,7 +140,9 @@ export const reconciliationStatement: StatementShape = {
     {
       name: "summary",
       title: "Summary",
-      about: `How much of each level has each verdict, on each side, for each currency by itself; items without money are in a row without a currency. It is checked against the items. ${noMoney}`,
+      about:
+        "How much of each level has each verdict, on each side, for each currency by itself; items without " +
+        `money are in a row without a currency. It is checked against the items. ${noMoney}`,
       groupBy: "verdict",
       columns: summaryColumns,
     },

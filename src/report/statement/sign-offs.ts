@@ -8,7 +8,8 @@ export const signOffsPart: Part = {
   about:
     "One row for each blocker of the period that somebody signed off: an outcome, a " +
     "hold, a source, a run, an amount or a sum; and for each row in quarantine, record that waits or " +
-    "refusal that somebody accepted. A sign-off covers the state of its time: a later change needs a new one. A statement " +
+    "refusal that somebody accepted. A sign-off covers the state of its time: a later change needs a new " +
+    "one. A statement " +
     "that is limited to a source, customer, branch or product has none.",
   groupBy: "kind",
   columns: [

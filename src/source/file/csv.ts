@@ -320,7 +320,7 @@ class CsvReading {
       "source.wrong-shape",
       `${this.#name}:${line}`,
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
-      "Export it as it was before, or correct the mapping and `csv`; " +
+      "Export it in its earlier form, or correct the mapping and `csv`; " +
         "list a column that may be missing in `csv.optionalColumns`.",
     );
   }

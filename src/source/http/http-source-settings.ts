@@ -113,7 +113,8 @@ export const httpListFields = () => ({
     .enum(["json", "form", "xml"])
     .default("json")
     .describe(
-      "How the body is written. xml: `body` is a text, such as that of a SOAP request; write parameters by their names in braces, {page}; they are written so that they cannot end the text around them",
+      "How the body is written. xml: `body` is a text, such as that of a SOAP request; write parameters by " +
+        "their names in braces, {page}; they are written so that they cannot end the text around them",
     ),
   parametersIn: placeSchema.default("query").meta({
     description:

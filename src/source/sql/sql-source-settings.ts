@@ -277,7 +277,7 @@ function checkQuery({ query, queryFile }: Asked, dialect: DialectName): Issue[] 
     return [{ path: ["query"], message: "missing; expected the query, or its file as queryFile" }];
   if (query === undefined) return [];
   if (queryFile !== undefined)
-    return [{ path: ["queryFile"], message: "stands beside a query; expected either of them" }];
+    return [{ path: ["queryFile"], message: "cannot be used with a query; expected either of them" }];
   const message = queryFault(query, dialect);
   return message === undefined ? [] : [{ path: ["query"], message }];
 }

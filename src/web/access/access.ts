@@ -123,7 +123,7 @@ function proxyRefused(context: PageContext, deps: Access, { why, code, claim }: 
   return refuse(context, 403, {
     code: "proxy-refused",
     text: `Refused: ${why}.`,
-    cure: "Sign in at the reverse proxy again; the log of crm-sync and serve.access.proxy say what has to hold.",
+    cure: "Sign in at the reverse proxy again; the log of crm-sync and serve.access.proxy name the conditions.",
   });
 }
 
@@ -131,7 +131,7 @@ function proxyUnknown(context: PageContext): Answer {
   return refuse(context, 503, {
     code: "proxy-keys-unreachable",
     text: "Nobody can come in through the reverse proxy now: its keys cannot be read.",
-    cure: "Try again in a moment; the log of crm-sync says what is wrong with serve.access.proxy.keys.",
+    cure: "Try again in a moment; the log of crm-sync names the problem with serve.access.proxy.keys.",
   });
 }
 

@@ -198,12 +198,12 @@ function refusedAnswer(context: PageContext, deps: Access, error: unknown): Answ
   if (isRefusal(error))
     return refuse(context, 403, {
       code: "provider-refused",
-      text: "What the OpenID provider answered was refused; nobody was signed in.",
+      text: "The answer of the OpenID provider was refused; nobody was signed in.",
       cure: "Begin again at /login; the log of crm-sync says what did not hold.",
     });
   return refuse(context, 502, {
     code: "provider-unreachable",
     text: "The OpenID provider gave no usable answer.",
-    cure: "Try again in a moment; the log of crm-sync says what is wrong.",
+    cure: "Try again in a moment; the log of crm-sync names the problem.",
   });
 }

@@ -125,7 +125,7 @@ function verificationText(state: KeptRead<Verification>["state"], dashboard: Das
       ["Completeness", verdictText(completeness, "nothing that the heads outside name is missing")],
       ["Freshness", verdictText(freshness, "")],
     ])}
-    ${good ? "" : html`<p class="cure">Keep the file as it is, and compare it with a backup.</p>`}
+    ${good ? "" : html`<p class="cure">Do not change the file, and compare it with a backup.</p>`}
   </div>`;
 }
 

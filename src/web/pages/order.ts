@@ -30,7 +30,7 @@ async function merchandise(inquiry: Inquiry, { key }: ExplainFacts): Promise<Htm
   if (sides === "tooLarge")
     return html`${heading}
       <p>It has too many parts for a page: <code>crm-sync report reconciliation</code> compares each of them.</p>`;
-  return html`${heading} ${tree(orderTree(sides), "What the CRM says, what was sent, and what the platform shows")}`;
+  return html`${heading} ${tree(orderTree(sides), "The CRM, the sent orders, and the platform")}`;
 }
 
 function placed({ placed: all }: ExplainFacts, when: When): Html {

@@ -278,7 +278,7 @@ function wordsOf(result: Retried): { text: string; cure?: string } {
     case "taken-up":
       return { text: "It is usable now; the next run takes it up." };
     case "skipped":
-      return { text: "Its stream skips it now; it waits no more, and what was known before stays." };
+      return { text: "Its stream skips it now; it waits no more, and its earlier record stays." };
     case "still-unusable":
       return { text: `Still not usable: ${result.message}`, cure: "correct the record in the CRM, or the mapping" };
     case "waits-for-source":

@@ -36,7 +36,8 @@ export const runsPage: Page = {
         return context.text("There is no such run.\n", 404);
       // Its body would be written for nobody, and never end.
       if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
-      if (streams >= mostStreams) return context.text("Too many pages are live; this one is as it was loaded.\n", 503);
+      if (streams >= mostStreams)
+        return context.text("Too many pages are live; this one shows the state of its load.\n", 503);
       streams += 1;
       return streamSSE(context, async (stream) => {
         try {

@@ -12,9 +12,7 @@ export function askedText(
   { action, label, text }: { action: string; label: string; text: string | undefined },
 ): Html {
   if (text !== undefined)
-    return html`<p class="soft">
-        Secrets are blanked, personal data is not. That you saw it stands in the audit record.
-      </p>
+    return html`<p class="soft">Secrets are blanked, personal data is not. The audit log notes that you saw it.</p>
       ${shownLines(indented(text))}`;
   if (!context.var.person.mayAskForPrivate)
     return html`<p class="none">It holds personal data, which your role may not see.</p>`;

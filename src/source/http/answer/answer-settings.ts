@@ -83,7 +83,8 @@ export const answerFields = () => ({
     .default([])
     .meta({
       description:
-        "HTTP statuses without content that mean that nothing is there. 304 does so only in an incremental read: an answer without changes is not a full list",
+        "HTTP statuses without content that mean that nothing is there. 304 does so only in an incremental " +
+        "read: an answer without changes is not a full list",
       examples: [[204, 304]],
     }),
   single: z

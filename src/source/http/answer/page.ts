@@ -43,7 +43,7 @@ export function unreadable(
     code,
     place,
     `The ${who} answers with ${what}.`,
-    "Correct `url` and `records`; open the address to see what it answers.",
+    "Correct `url` and `records`; open the address to see its answer.",
   );
 }
 

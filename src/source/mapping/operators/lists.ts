@@ -159,7 +159,9 @@ export const sum: Operator = {
     takes: takesList,
     gives: "a number",
     options: {
-      of: `The numbers to add. ${elementPaths} The element itself by default. An element without a number adds nothing.`,
+      of:
+        `The numbers to add. ${elementPaths} The element itself by default. An element without a number adds ` +
+        "nothing.",
     },
     refuses: {
       ...tooMany,

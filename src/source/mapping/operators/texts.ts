@@ -148,7 +148,9 @@ export const concat: Operator = {
 export const split: Operator = {
   reference: {
     form: "{split: EXPRESSION, separator: TEXT}",
-    does: "Cuts a text into a list, trims the pieces and leaves out empty pieces and those that mean nothing (`nothing`).",
+    does:
+      "Cuts a text into a list, trims the pieces and leaves out empty pieces and those that mean nothing " +
+      "(`nothing`).",
     takes: "text, or a number",
     gives: "a list of texts",
     options: { separator: "Where the text is cut; a comma by default." },
