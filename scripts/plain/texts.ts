@@ -84,7 +84,9 @@ function joined(node: Expression, seen: Set<number>): string | undefined {
 function isProse(text: string): boolean {
   return (
     /^[A-Z0-9a-z$"'(]/u.test(text) &&
-    !/\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|CREATE|VALUES|select|insert into|order by)\b/u.test(text) &&
+    !/\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|CREATE|VALUES|select|insert into|order by|update \w+ set|where \w+ =)\b/u.test(
+      text,
+    ) &&
     !/[{};]\s*$|=>/u.test(text)
   );
 }

@@ -45,6 +45,9 @@ export async function openOperationsOf(application: Application, run: string): P
   for await (const row of inquiry.unsettled())
     if (row.runId === wanted && kindOf(row).whenUnknown !== "lost") found.push(row.id);
   if (found.length === 0)
-    throw usage(`the run ${run} left no operation whose outcome is open`, "`crm-sync settle list` shows all that are");
+    throw usage(
+      `the run ${run} has no operation with an unknown outcome`,
+      "`crm-sync settle list` lists those of all runs",
+    );
   return found;
 }

@@ -42,7 +42,7 @@ export interface Health {
     /** What readings back showed otherwise than it was left. */
     differences: { class: string; count: number; since: string }[];
     runs: string[];
-    /** Ways of telling people and dead man's switches that fail. */
+    /** Ways of alerts, and dead man's switches, that fail now. */
     deliveries?: string[];
   };
   breakers: Record<string, "closed" | "open" | "half-open">;

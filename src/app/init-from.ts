@@ -282,7 +282,9 @@ async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedA
     settings["csv"] = { ...csvOf(settings), surplusInto };
     ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
     ({ columns, nullTexts } = columnsOfRows(rows));
-    doubts.push(`that the surplus fields of a row belong to ${surplusInto}: no field is quoted`);
+    doubts.push(
+      `that in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no ` + "quotes",
+    );
   }
   return {
     from,

@@ -36,7 +36,7 @@ export function sharesOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind
   if (!shares.success)
     throw usage(`--canary takes rising shares above 0 and below 100, not ${text}`, "--canary 1,5,25");
   if (kind !== "sync")
-    throw usage(`the job ${id} is of kind ${kind}, and only synchronising goes by shares`, "leave --canary out");
+    throw usage(`the job ${id} is of kind ${kind}; --canary is for jobs of kind sync`, "leave --canary out");
   return shares.data;
 }
 

@@ -140,7 +140,7 @@ function givenPassword(
     "staff.no-password",
     password === undefined
       ? `the CRM gives no password for ${formatKey(staff)}`
-      : `the password that the CRM gave for ${formatKey(staff)} was used and is not kept`,
+      : `the password that the CRM gave for ${formatKey(staff)} was set before, and crm-sync does not keep it`,
     "let the CRM give a new one and run a synchronisation, or ask without --from-crm; nothing was asked for",
   );
 }

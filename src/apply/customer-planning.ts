@@ -207,6 +207,6 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
     message:
       `the enterprise ${enterpriseGlobalId} that the platform shows for ${formatKey(customer)} ` +
       `is linked to ${formatKey(owner)}`,
-    cure: "correct the channel customer number of one of the two customers",
+    cure: "two customers have the same channel customer number: correct one of them in the CRM",
   });
 }

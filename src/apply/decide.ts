@@ -190,7 +190,7 @@ function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: numbe
   throw refusal(
     "settle.too-early",
     row,
-    `it may still land until ${toInstant(deps.clock.now() + left)}, so it cannot be called not applied yet`,
+    `the call can still take effect until ${toInstant(deps.clock.now() + left)}; only then can you say --not-applied`,
     "decide again after that time (settle.timeMs)",
   );
 }

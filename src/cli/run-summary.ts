@@ -36,7 +36,9 @@ const meanings: Record<number, string> = {
   [exitCodes.changesPending]: "changes are pending: `crm-sync run JOB` carries them out",
   [exitCodes.held]: "something waits for approval: `crm-sync status` lists it with what decides it",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
-  [exitCodes.doesNotBalance]: "the run does not balance: report this with what `crm-sync runs` shows of it",
+  [exitCodes.doesNotBalance]:
+    "the counts of the run do not add up, which is a fault of crm-sync: report it with the output of " +
+    "`crm-sync runs`",
   [exitCodes.sourceDown]:
     "a source or a service was down or incomplete; records that depend on it wait, and nothing was " +
     "removed because of it",

@@ -100,9 +100,10 @@ export function amendedElsewhere(
   return {
     code: "order.amended-elsewhere",
     reason:
-      `the platform shows the order ${formatKey(order.key)} under ${numbers.join(", ")}, channel order numbers of ` +
-      `amendments of ${channelOrderId} that this ledger did not make. It is neither placed nor amended: ` +
-      "`crm-sync rebuild` into an empty ledger brings both back",
+      `the platform shows the order ${formatKey(order.key)} under the channel order numbers ` +
+      `${numbers.join(", ")}. They are ` +
+      `amendments of ${channelOrderId} that are not in this ledger, so the ledger is incomplete. The order waits: ` +
+      "`crm-sync rebuild` with a new, empty ledger reads the order and its amendments from the platform",
     again: true,
   };
 }

@@ -81,7 +81,7 @@ function faultOf({ order, buyer, taken, unclear }: AwayOrder): string | undefine
 type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.gone">;
 
 const wordsOf: Record<Departing, (owner: string) => string> = {
-  "orders.moved": (owner) => `moved to ${owner} in the CRM, where it is ordered once it is removed here`,
+  "orders.moved": (owner) => `moved to ${owner} in the CRM: it is ordered for that customer once it is removed here`,
   "orders.cancelled": (owner) => `moved to ${owner} in the CRM and was cancelled`,
   "orders.gone": (owner) => `moved to ${owner} and is gone from the CRM`,
 };

@@ -174,7 +174,7 @@ function notShown({ order }: Endings, unit: StandingUnit, bare?: string): Block 
       ? `M7 shows the asset number ${bare} without any product or package`
       : number === undefined
         ? `the asset number of unit ${unit.unit + 1} of the instance ${instanceId} is not known`
-        : `neither M6 nor E8 shows the asset number ${number} of the instance ${instanceId}, or M7 knows no such asset`;
+        : `the asset number ${number} of the instance ${instanceId} is missing in M6 and E8, or in M7`;
   const reason =
     `${what}, so its contents are not known, and nothing of the order ${formatKey(order.order)} is deleted ` +
     "by guess";

@@ -48,7 +48,9 @@ export function outcomeBlocker({
 
 /** A hold that nobody decided on, or that is not carried out. */
 export function holdBlocker({ id, customer, state, count, explanation }: HoldFacts): Blocker {
-  const what = `holds of customer ${formatKey(customer)} are not decided or carried out: ${explanation}`;
+  const what =
+    `a held change of customer ${formatKey(customer)} waits for a decision, or for the run that makes ` +
+    `it: ${explanation}`;
   return blockerOf("held", `hold:${id}`, what, { state, count });
 }
 

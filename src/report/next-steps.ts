@@ -69,7 +69,8 @@ const byCode: Record<string, string> = {
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
   "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
-  "order.earlier-ended": "remove in the CRM the asset that this one continues: then it is ordered under its own number",
+  "order.earlier-ended":
+    "in the CRM, clear the field that says which asset this one continues: then " + "it is ordered as a new asset",
   "order.earlier-locked":
     "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` shows the command for it; then run again",
   "order.earlier-not-placed":

@@ -33,7 +33,7 @@ const neverFilled = [
   "asset numbers that were taken and not used: they are spent",
   "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again " +
     "if the CRM differs",
-  "audit entries, runs and history of that time: the audit record says from when to when they are missing",
+  "audit entries, runs and history since the backup: the audit log says from when to when they are missing",
 ] as const;
 
 const neverBroughtBack = [

@@ -164,7 +164,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
     items.push({
       what: `the circuit of ${circuit.service} is open since ${since}, because ${circuit.reason}`,
       next:
-        "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check, " +
+        "nothing for now: crm-sync tries again. If it goes on, run crm-sync check, " +
         "then the network and the operator of the service",
     });
   }
@@ -172,7 +172,7 @@ export function attentionOf(facts: StatusFacts, now: string, view: View = plainV
   for (const { noun, due, oldest } of facts.requests) {
     items.push({
       what: `${counted(due, noun)} asked for and not done, the first ${ageOf(oldest, now)} ago`,
-      next: "nothing, where it was not refused: the next run sends it, or says why it does not",
+      next: "the next run sends it, unless it was refused, or says why it does not",
     });
   }
   for (const group of facts.open.filter((item) => item.counts && item.code !== requestOpen))

@@ -134,7 +134,7 @@ function openCircuits(facts: StatusFacts): Waiting[] {
     why: reason,
     since,
     owner: "platform",
-    cure: "nothing as long as it may pass: it is tried again by itself; where it lasts, crm-sync check",
+    cure: "nothing for now: crm-sync tries again. If it goes on, run crm-sync check",
     page: pagePath.today(),
     tone: "bad",
   }));
@@ -190,7 +190,7 @@ function requested({ requests }: StatusFacts): Waiting[] {
     what: `${counted(due, noun)} asked for and not done`,
     since: oldest,
     owner: "program",
-    cure: "nothing, where it was not refused: the next run sends it",
+    cure: "the next run sends it, unless it was refused",
     page: "/plan",
     tone: "wait",
   }));

@@ -254,7 +254,7 @@ const jobFields = {
     .array()
     .min(1)
     .optional()
-    .describe("Reports that a job of kind `report` writes, for the month before the fire time."),
+    .describe("Reports that a job of kind `report` writes, each for the month before its scheduled time."),
   to: z
     .string()
     .min(1)

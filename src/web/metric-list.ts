@@ -143,9 +143,7 @@ export const metricList = {
   differences: ledger("differences", "What readings back show otherwise than it was left.", ["class"]),
   alerts: ledger("alerts", "Open issues that people got an alert for, by kind.", ["kind"]),
   paused: ledger("paused", "1 while a person has it that nothing is written to the services, else 0."),
-  deliveriesFailing: ledger("deliveries_failing", "Ways of telling people and dead man's switches that fail.", [
-    "kind",
-  ]),
+  deliveriesFailing: ledger("deliveries_failing", "Ways of alerts, and dead man's switches, that fail now.", ["kind"]),
 } as const satisfies Record<string, MetricFacts>;
 
 export type MetricName = keyof typeof metricList;

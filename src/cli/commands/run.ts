@@ -29,7 +29,10 @@ export const register: Register = (program, carryOut) => {
     )
     .option("--accept-drift <source/stream=number>", `${believe} lacks so many fields`, repeated, [] as string[])
     .option("--calls <number>", "with a job of kind verify: make at most so many calls, the oldest readings first")
-    .option("--canary <shares>", "with a job of kind sync: apply to these shares of the enterprises first, in per cent")
+    .option(
+      "--canary <shares>",
+      "with a job of kind sync: start with these percentages of the enterprises, such " + "as 5,25, then all",
+    )
     .option(
       "--by <name>",
       "with an option that accepts something: who decides (default: the user of the operating system)",

@@ -97,7 +97,9 @@ export function contradictionIn(error: unknown, what: string): unknown {
   return new Problem({
     code: "ledger.contradiction",
     message: `what ${what} brought contradicts what the ledger knows: ${said}; nothing of it was kept`,
-    cure: "correct the CRM or the platform, then decide: `crm-sync settle list` shows the evidence",
+    cure:
+      "correct the CRM or the platform, then decide with `crm-sync settle`: `crm-sync settle list` shows " +
+      "the evidence",
     cause: error,
   });
 }

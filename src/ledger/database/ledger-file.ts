@@ -55,7 +55,7 @@ export function notWritable(path: string, error: unknown): Problem {
   return new Problem({
     code: "config.ledger-not-writable",
     message: `ledger.path is ${path}, which this user cannot write (${messageOf(error)}). Nothing was sent`,
-    cure: "name a file in a folder that this user may write in ledger.path, or give this user the right to it",
+    cure: "set ledger.path to a file in a folder where this user can write, or let this user write there",
     exitCode: exitCodes.configuration,
     place: "ledger.path",
     cause: error,

@@ -98,7 +98,7 @@ export class Decisions {
   #end(event: "changed" | "unwanted", customer: RecordKey, holds: readonly StandingHold[]): void {
     const at = this.#context.now;
     const why =
-      event === "changed" ? "the change that a person was shown is another one now" : "the CRM no longer wants it";
+      event === "changed" ? "the change is no longer the one that a person was shown" : "the CRM no longer wants it";
     for (const hold of holds) this.#holds.happens(event, hold, at, why);
     const operations = holds.map(({ operation, kind, hash, state }) => ({ operation, kind, intent: hash, state }));
     const subject = `customer:${formatKey(customer)}`;

@@ -173,7 +173,7 @@ export class UniquenessChecks {
     throw new Problem({
       code: "order.in-doubt",
       message: `the outcome of ${open.operation} on the order ${formatKey(order)}, sent for another customer, is open`,
-      cure: "the next run settles it, or a person: `crm-sync settle list`",
+      cure: "the next run settles it; to settle it yourself: `crm-sync settle list`",
     });
   }
 
@@ -216,7 +216,7 @@ export class UniquenessChecks {
       message:
         `the order ${formatKey(order)} may have been placed already: the outcome of ` +
         `${open?.operation ?? "an operation"} is open`,
-      cure: "the next run settles it, or a person: `crm-sync settle list`",
+      cure: "the next run settles it; to settle it yourself: `crm-sync settle list`",
     });
   }
 

@@ -118,7 +118,7 @@ export class Erasure {
       const { stream, namespace, id, source } = current;
       throw refused(
         "erase.current",
-        `the source ${source} still gives ${subjectOf(stream, { namespace, id })}, so the next run would store it anew`,
+        `the source ${source} still has ${subjectOf(stream, { namespace, id })}, so the next run would store it again`,
         `remove it there first; once runs have seen that it is gone, erase ${name}. Nothing was erased`,
       );
     }

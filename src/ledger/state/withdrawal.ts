@@ -34,7 +34,7 @@ export function withdrawals(
     if (request === undefined || standing(request) === "done") {
       throw refused(
         "request.nothing-to-withdraw",
-        `the ${nameOf(name)} has no request that is not done`,
+        `the ${nameOf(name)} has no open request`,
         `\`${explainCommand("customers", customer)}\` shows the state; to undo a request that is done, ask ` +
           "for the opposite",
       );

@@ -77,7 +77,7 @@ export const correctionsStatement: StatementShape = {
   title: "Corrections",
   about:
     "Every amount, date, quantity, term, number of nodes and product that the CRM changed in an order after it was " +
-    "placed, form by form: when, in which row of the source, from what to what, and what became of it.",
+    "placed: when, in which row of the source, the old and the new value, and the result.",
   parts: [
     {
       name: "corrections",

@@ -14,9 +14,9 @@ const measured: Record<Measure, { title: string; about: string }> = {
 };
 
 const figures = [
-  { name: "opening", title: "opening", about: "at the beginning of the period: the sum of all that happened before" },
-  { name: "granted", title: "granted", about: "that came in the period by an operation of ours" },
-  { name: "revoked", title: "revoked", about: "that went in the period by an operation of ours" },
+  { name: "opening", title: "opening", about: "at the start of the period: the sum of everything before" },
+  { name: "granted", title: "granted", about: "added in the period by an operation of crm-sync" },
+  { name: "revoked", title: "revoked", about: "removed in the period by an operation of crm-sync" },
   {
     name: "adjusted",
     title: "adjusted",
@@ -33,7 +33,7 @@ const key = {
     name: "branch",
     type: "text",
     title: "Branch",
-    about: "Code of the branch that looked after the customer when it happened; of a sum, at its moment.",
+    about: "Code of the customer's branch at the time of the row; of a sum, at the time of the sum.",
   },
   license_type: {
     name: "license_type",

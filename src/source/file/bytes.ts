@@ -64,7 +64,7 @@ function declaredWrong({ name, encoding }: OpenedFile, { line, byte }: FirstChar
   return sourceProblem(
     "source.wrong-encoding",
     `${name}:${line}`,
-    `The file ${name} is declared as ${encoding} and is UTF-8, as line ${line} (byte ${byte}) shows first.`,
+    `The file ${name} is configured as ${encoding} and is UTF-8, as line ${line} (byte ${byte}) shows first.`,
     `Set \`encoding: utf-8\`, or export it in ${encoding} again.`,
   );
 }
@@ -121,7 +121,7 @@ function unmarked(start: Buffer, { name, encoding }: OpenedFile): Buffer {
     throw sourceProblem(
       "source.wrong-encoding",
       `${name}:1`,
-      `The file ${name} is declared as ${encoding} and is ${found}, as its beginning shows.`,
+      `The file ${name} is configured as ${encoding} and is ${found}, as its beginning shows.`,
       `Set \`encoding: ${found}\`.`,
     );
   return start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? start.subarray(3) : start;

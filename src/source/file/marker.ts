@@ -53,7 +53,8 @@ export function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expecte
   if (contains !== "sha256" && lastMoment(modified) < file.modified)
     throw notFinished(
       file,
-      `its marker ${marker} is older (${toInstant(modified)}) than the file (${toInstant(file.modified)})`,
+      `its marker ${marker}, written ${toInstant(modified)}, is older than the file, written ` +
+        `${toInstant(file.modified)}`,
       `${wait} Where both are copied, copy the marker last, or keep the times of both; ` +
         "`contains: sha256` needs no times.",
     );

@@ -63,7 +63,7 @@ export const conditionReference: readonly ConditionReference[] = [
   },
   {
     key: "matches",
-    holds: "A part of the text matches this pattern; see `extract`. `^` and `$` are its ends.",
+    holds: "A part of the text matches this pattern; see `extract`. `^` is the start of the text, `$` its end.",
     written: writtenPattern,
     subject: textExpression,
     examples: [{ condition: { path: "sku", matches: "^CAD-[0-9]+$" }, record: { sku: "CAD-7" }, holds: true }],

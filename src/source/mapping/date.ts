@@ -102,7 +102,12 @@ export function compileDate(
     try {
       epochMs = momentIn(zone, time, { isDay, clockChange }).epochMilliseconds;
     } catch {
-      return refuse(context, "clock-change", value, `a local time that happens exactly once in ${zone}`);
+      return refuse(
+        context,
+        "clock-change",
+        value,
+        `a local time that the clock change neither skips nor repeats in ${zone}`,
+      );
     }
     context.localIn = zone;
     return plausibleInstant(epochMs, value, context);

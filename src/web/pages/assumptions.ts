@@ -91,7 +91,10 @@ function contradiction(context: PageContext, dashboard: Dashboard, row: Assumpti
       ["Last", moment(contradicted.last, whenOf(dashboard))],
       ["About", contradicted.about.length === 0 ? undefined : shown(contradicted.about.join(", "))],
       ["Stops", html`${stops}; everything else goes on`],
-      ["What to do", html`<span class="cure">ask the operator of the service; ${setting}then accept it</span>`],
+      [
+        "What to do",
+        html`<span class="cure">ask the operator of the service; ${setting}then accept the answer here</span>`,
+      ],
     ])}
     ${decide}
   </section>`;

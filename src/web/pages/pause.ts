@@ -20,7 +20,7 @@ export const pausePage: Page = {
         const whose = { by: context.var.person.name, reason: keepableReason(reason) };
         const { pause } = await dashboard.application.existingLedger();
         if (decision !== "pause" && decision !== "resume")
-          throw usage("Nothing was decided: the form does not say what.", "Open the page again.");
+          throw usage("Nothing was decided: no choice was sent.", "Open the page again.");
         if (decision === "pause") await pause.begin(whose);
         else await pause.end(whose);
         const calls = decision === "pause" && pause.goingOn > 0 ? ` ${callsGoingOnText(pause.goingOn)}` : "";

@@ -88,7 +88,7 @@ async function decideOnHold(hold: string, { ledger, decision, reason, by, shown 
       await ledger.decisions.withdraw(hold, reason, by);
       return "taken-back";
     default:
-      throw usage("Nothing was decided: the form does not say what.", "Use one of the buttons.");
+      throw usage("Nothing was decided: no choice was sent.", "Use one of the buttons.");
   }
 }
 

@@ -86,7 +86,10 @@ function groupOf(said: Readonly<Record<string, unknown>>): QuarantineGroup | und
   const known = streams.find((name) => name === stream);
   if (typeof source === "string" && known !== undefined && typeof code === "string")
     return { source, stream: known, code };
-  throw usage("A reason is named by source, stream and code.", "Choose one of those that the page Quarantine lists.");
+  throw usage(
+    "The form names no reason of the quarantine (source, stream, code).",
+    "Choose a reason on the page " + "Quarantine.",
+  );
 }
 
 /** The row after which those of a page or a form come; undefined: they are the oldest. */
@@ -278,7 +281,9 @@ function wordsOf(result: Retried): { text: string; cure?: string } {
     case "taken-up":
       return { text: "It is usable now; the next run takes it up." };
     case "skipped":
-      return { text: "Its stream skips it now; it waits no more, and its earlier record stays." };
+      return {
+        text: "The settings of its stream now skip this row: it no longer waits, and its earlier record stays.",
+      };
     case "still-unusable":
       return { text: `Still not usable: ${result.message}`, cure: "correct the record in the CRM, or the mapping" };
     case "waits-for-source":

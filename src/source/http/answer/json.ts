@@ -33,7 +33,7 @@ export function readJson({ bytes }: Received, maxBytes: number, named: Named): J
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) {
       throw (
-        htmlProblem(text, named) ?? unreadable(named, "something that is no JSON, or was cut off", "source.not-json")
+        htmlProblem(text, named) ?? unreadable(named, "an answer that is not JSON, or was cut off", "source.not-json")
       );
     }
     suspect = true;

@@ -105,5 +105,5 @@ export function option(spec: JsonObject, key: string, at: KeyPath, context: Mapp
 /** What any operator that wants text refuses. */
 export const textRefusals = {
   "wrong-type": "the value is neither text nor a number",
-  "broken-text": "the text holds a NUL character or half a surrogate pair",
+  "broken-text": "the text has an invalid character: NUL, or one half of a Unicode surrogate pair",
 } as const;
