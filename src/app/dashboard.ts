@@ -3,12 +3,11 @@ import { setImmediate as othersGoOn } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import { toInstant } from "../base/clock.ts";
-import { nextFireTime } from "../run/fire-times.ts";
 import type { ScheduleState } from "../run/schedule.ts";
 import type { Application } from "./application.ts";
 import { createLongReads } from "./long-reads.ts";
 import type { LongReads } from "./long-reads.ts";
+import { notFired } from "./not-fired.ts";
 
 /** What the pages are made from, and what they may do. */
 export interface Dashboard {
@@ -78,21 +77,4 @@ export function createDashboard({ application, fireTimes, signal, longReads }: D
 function fileAt(path: string): string {
   const { dev, ino } = statSync(path);
   return `${dev}/${ino}`;
-}
-
-/** A daemon that is there fires long before. */
-const firedWithinMs = 10 * 60_000;
-
-/** By the reckoning of the schedule: from the last fire time on, which the first look of a daemon gives each job. */
-function notFired(
-  application: Application,
-  slots: readonly { job: string; lastSlot: string | null }[],
-): { job: string; since: string }[] {
-  const now = application.clock.now();
-  return application.jobs().flatMap(({ id, schedule }) => {
-    const last = Date.parse(slots.find(({ job }) => job === id)?.lastSlot ?? "");
-    if (schedule === undefined || Number.isNaN(last)) return [];
-    const due = nextFireTime(schedule.cron, schedule.zone, last);
-    return due === undefined || due > now - firedWithinMs ? [] : [{ job: id, since: toInstant(due) }];
-  });
 }

@@ -7,7 +7,7 @@ import { nextForOpen, openWhat, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { pagePath } from "./page-links.ts";
 import { runVerdict } from "./run-verdict.ts";
-import { attentionOf, rejectedOf } from "./status.ts";
+import { rejectedOf } from "./status.ts";
 import type { StatusFacts } from "./status.ts";
 import { ageOf, counted, rejectedText } from "./text.ts";
 
@@ -48,8 +48,8 @@ const mostOfEach = 10;
 const mostNamed = 3;
 const owners: Readonly<Record<string, string>> = { crm: "CRM" };
 
-/** What waits for a person, oldest first, the first few of each sort; `more` says how many are left out. */
-export function waitingOf(facts: TodayFacts, now: string): { items: Waiting[]; more: number } {
+/** What waits for somebody, the worst first, at most so many of each sort; `more` says how many are left out. */
+export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { items: Waiting[]; more: number } {
   const sorts = [
     troubledRuns(facts.status),
     operationsInDoubt(facts.status),
@@ -61,9 +61,19 @@ export function waitingOf(facts: TodayFacts, now: string): { items: Waiting[]; m
     contradicted(facts),
     openGroups(facts.status),
   ];
-  const items = sorts.flatMap((sort) => sort.slice(0, mostOfEach));
+  const items = sorts.flatMap((sort) => sort.slice(0, most));
   const all = sorts.reduce((sum, sort) => sum + sort.length, 0);
-  return { items: items.sort((one, other) => (one.since < other.since ? -1 : 1)), more: all - items.length };
+  return { items: items.toSorted(worstFirst), more: all - items.length };
+}
+
+/** What is wrong before what waits for a decision, that before what only waits; of each, the oldest. */
+function worstFirst(one: Waiting, other: Waiting): number {
+  return rankOf(one) - rankOf(other) || (one.since < other.since ? -1 : 1);
+}
+
+function rankOf({ tone, decision, owner }: Waiting): number {
+  if (tone === "bad") return owner === "operator" ? 0 : 2;
+  return decision === undefined ? 3 : 1;
 }
 
 function troubledRuns({ lastRuns }: StatusFacts): Waiting[] {
@@ -253,8 +263,11 @@ export function stateSentence(facts: TodayFacts, now: string): StateSentence {
   const wrong = wrongBeside(facts, count, now);
   const notes = [...wrong, ...hintsOf(facts)];
   if (count > 0) {
-    const oldest = ageOf(items[0]?.since ?? now, now);
-    const what = `${counted(count, "thing")} ${count === 1 ? "waits" : "wait"} to be seen to`;
+    const oldest = ageOf(
+      items.reduce((least, { since }) => (since < least ? since : least), now),
+      now,
+    );
+    const what = counted(count, "open issue");
     const tone = items.some((item) => item.tone === "bad") ? "bad" : "wait";
     return { tone, text: `${what}, the oldest for ${oldest}.`, notes };
   }
@@ -286,9 +299,6 @@ function wrongBeside({ status, jobs, notFired }: TodayFacts, waiting: number, no
       );
   const differing = status.differences.reduce((sum, { count }) => sum + count, 0);
   if (differing > 0) notes.push(`The platform shows ${counted(differing, "thing")} otherwise than it was left.`);
-  // Each line of `status` has its item here; where one had none, it would not be silent.
-  const told = waiting === 0 ? attentionOf(status, now).length : 0;
-  if (told > 0) notes.push(`crm-sync status names ${counted(told, "thing")}.`);
   const alerts = waiting === 0 ? status.notices.length : 0;
   if (alerts > 0) notes.push(`${counted(alerts, "alert")} ${alerts === 1 ? "stands" : "stand"}.`);
   return notes;

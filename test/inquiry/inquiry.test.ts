@@ -3,7 +3,8 @@ import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import { explainText } from "../../src/report/explain-text.ts";
 import { verdictOf } from "../../src/report/explain-verdict.ts";
 import { runsText, runText } from "../../src/report/runs.ts";
-import { attentionOf, statusText } from "../../src/report/status.ts";
+import { statusText } from "../../src/report/status-text.ts";
+import { waitingOf } from "../../src/report/today.ts";
 import { operationText, quarantineListText, quarantineText, unsettledText } from "../../src/report/waiting.ts";
 import { ask } from "../support/world/asked.ts";
 import { canaries, canary, customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
@@ -92,11 +93,14 @@ describe("status", () => {
     expect(facts.pool).toEqual({ free: 1, inUse: 2 });
     expect(facts.running).toHaveLength(1);
     expect(facts.audit?.sequence).toBeGreaterThan(3);
-    expect(attentionOf(facts, now).map((item) => item.what.replace(/; the oldest.*/u, ""))).toEqual([
-      "1 order is deferred (operation.open), owner: the platform: crm/O3",
-      "1 customer is in quarantine (missing), owner: the CRM: crm/C9",
-    ]);
-    const text = statusText(facts, now);
+    const today = { status: facts, assumptions: [], jobs: [], notFired: [] };
+    expect(waitingOf(today, now).items.map(({ what, owner }) => `${what}, ${owner}`)).toEqual(
+      expect.arrayContaining([
+        "1 order is deferred (operation.open): crm/O3, platform",
+        "1 customer is in quarantine (missing): crm/C9, CRM",
+      ]),
+    );
+    const text = statusText(today, now, { all: true });
     expect(text).toContain("1 enterprise, 1 order placed, 1 staff member, 1 assignment");
     expect(text).toContain("operation.open");
     expect(text).toContain("→ crm-sync quarantine list");
@@ -116,13 +120,13 @@ describe("status", () => {
     });
     const { hold } = await ask(world.ledger, "C1", { scope: "enterprise" });
     const facts = await inquiry.status();
-    expect(statusText(facts, now)).toMatch(new RegExp(`${hold} +crm/C1 +open`));
-    const waits = attentionOf(facts, now);
-    expect(waits.map((item) => item.next)).toEqual([
-      "crm-sync settle list",
+    const today = { status: facts, assumptions: [], jobs: [], notFired: [] };
+    expect(statusText(today, now)).toContain(`! hold ${hold} on crm/C1 (`);
+    expect(waitingOf(today, now).items.map(({ cure }) => cure)).toEqual([
+      expect.stringContaining(`crm-sync settle ${open?.id ?? ""} --applied`),
       `crm-sync approve ${hold} --reason TEXT, or crm-sync reject ${hold} --reason TEXT`,
-      "first settle the operation: crm-sync settle list shows it",
       "crm-sync quarantine list",
+      "first settle the operation: crm-sync settle list shows it",
     ]);
   });
 });
@@ -230,7 +234,7 @@ describe("explain", () => {
     const world = await livelyWorld();
     const inquiry = await world.inquiry();
     const quarantined = verdictOf(await inquiry.explain("customers", key("C9")));
-    expect(quarantined.headline).toBe("customer crm/C9 was read and cannot be used as it is");
+    expect(quarantined.headline).toBe("customer crm/C9 was read and cannot be used");
     expect(quarantined.next[0]).toMatch(/crm-sync quarantine retry q-\w+$/);
     const wrong = verdictOf(await inquiry.explain("customers", key("CO-O1")));
     expect(wrong.headline).toBe("the CRM has not given customer crm/CO-O1");

@@ -1,3 +1,4 @@
+import { notFired } from "../../app/not-fired.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -11,22 +12,33 @@ export const register: Register = (program, carryOut) => {
   program
     .command("status")
     .description("show the state of the synchronisation, and what needs a person")
-    .addHelpText("after", example("crm-sync status --json"))
-    .action(() => carryOut(statusCommand));
+    .option("--all", "everything that waits, and the figures of the ledger", false)
+    .addHelpText("after", example("crm-sync status --all"))
+    .action(({ all }) => carryOut((invocation) => statusCommand(invocation, all)));
 };
 
-export async function statusCommand(invocation: Invocation): Promise<ExitCode> {
+export async function statusCommand(invocation: Invocation, all: boolean): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const inquiry = await application.inquiry();
     const now = application.clock.now();
-    const facts = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.taking, now) };
-    const { attentionOf, statusText } = await import("../../report/status.ts");
+    const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.taking, now) };
+    const scheduled = application.jobs().filter(({ schedule }) => schedule !== undefined);
+    const facts = {
+      status,
+      assumptions: await inquiry.assumptions(),
+      jobs: scheduled.map(({ id }) => ({ job: id, clockBehind: false })),
+      notFired: notFired(application, status.slots),
+    };
     if (options.json) {
-      output.json(toJson({ ...facts, attention: attentionOf(facts, toInstant(now)) }));
+      const { waitingOf } = await import("../../report/today.ts");
+      const { items } = waitingOf(facts, toInstant(now), Infinity);
+      const attention = items.map(({ what, why, since, owner, cure }) => ({ what, why, since, owner, next: cure }));
+      output.json(toJson({ ...status, attention }));
       return ok;
     }
-    output.line(statusText(facts, toInstant(now), viewOf(output, application.config.zone)));
+    const { statusText } = await import("../../report/status-text.ts");
+    output.line(statusText(facts, toInstant(now), { all, view: viewOf(output, application.config.zone) }));
     return ok;
   });
 }

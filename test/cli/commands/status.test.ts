@@ -28,7 +28,7 @@ jobs:
   expect((await w.run("run", "everything")).exitCode).toBe(7);
   const { cutReads } = await w.ask("status");
   expect(cutReads).toMatchObject([{ source: "people", stream: "staff", rows: 2 }]);
-  expect((await w.run("status")).stdout).toContain("people, staff: 2 rows");
+  expect((await w.run("status", "--all")).stdout).toContain("people, staff: 2 rows");
   isDown = false;
   await w.run("run", "everything");
   expect((await w.run("run", "everything")).exitCode).toBe(0);

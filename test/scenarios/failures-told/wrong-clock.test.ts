@@ -339,7 +339,7 @@ it("a clock that is ahead ends no settle time of an earlier run, and one that is
   for (let run = 0; run < 4; run += 1) expect(await runs(w, 5)).toEqual({});
   const [{ id }] = await unsettled(w);
   const early = await w.run("settle", id, "--not-applied", "--reason", "not there");
-  expect([early.exitCode, early.stderr]).toEqual([64, expect.stringContaining("it may still land until")]);
+  expect([early.exitCode, early.stderr]).toEqual([64, expect.stringContaining("the call can still take effect until")]);
   w.ahead = 0;
   w.later(2);
   expect(await runs(w, 0)).toEqual({ E5: 1 });
