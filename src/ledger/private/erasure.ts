@@ -17,7 +17,7 @@ import type {
   ShownEntry,
   StandingOnPlatform,
 } from "./erasure-tables.ts";
-import { mentionsIn, tellingTexts } from "./mentions.ts";
+import { mentionsIn, shownSubject, tellingTexts } from "./mentions.ts";
 import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
@@ -78,7 +78,7 @@ export class Erasure {
       this.#requireErasable(whose, records);
       const texts = this.#textsOf(records);
       requireNoneIn(`${reason}\n${by}`, texts);
-      const { counts, unreadableRows, given, namedBy } = this.#wipe(whose, records, texts);
+      const { counts, unreadableRows, given, namedBy, forms } = this.#wipe(whose, records, texts);
       for (const record of records) this.#tables.forgetForms(record);
       for (const record of records.filter(({ state }) => state === "absent")) this.#tables.emptyPlaces(record);
       const entry = this.#note(whose, counts, { by, reason });
@@ -92,6 +92,7 @@ export class Erasure {
         standing: this.#tables.standingOnPlatform(whose),
         shown: this.#tables.shownEntries([
           ...persons(whose, records).map(nameOf),
+          ...forms.map(shownSubject),
           ...this.#tables.operationsOf(whose).map((id) => `operation:${id}`),
         ]),
         entry,
@@ -169,7 +170,7 @@ export class Erasure {
     whose: Erasable,
     records: readonly RecordOfErasable[],
     texts: ReadonlySet<string>,
-  ): { counts: ErasedCounts; unreadableRows: string[]; given: RecordOfSource[]; namedBy: RecordOfSource[] } {
+  ): Pick<Erased, "counts" | "unreadableRows"> & Record<"given" | "namedBy", RecordOfSource[]> & { forms: string[] } {
     const run = this.#tables;
     const telling = tellingTexts(run.bodies(records.filter(({ stream }) => stream !== "orders").map(refOf)));
     const at = this.#context.now;
@@ -214,6 +215,7 @@ export class Erasure {
       unreadableRows: [...unreadable.places, ...places],
       given: [...new Map(given.map((record) => [formatKey(record) + record.stream, record])).values()],
       namedBy,
+      forms: [...quarantined, ...unreadable.refs, ...mentions.map(({ ref }) => ref)],
     };
   }
 
