@@ -55,7 +55,7 @@ function olderBackups(application: Application, ledger: string, { entry }: Erase
 }
 
 /** Endings of what lies beside a ledger and belongs to it. */
-const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out)(?:-journal)?)$/u;
+const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out|sessions)(?:-journal)?)$/u;
 
 /** So much of a file tells whether it is a plan that shows personal data. */
 const planStart = 4_096;

@@ -109,7 +109,7 @@ async function decided(context: PageContext, dashboard: Dashboard): Promise<Resp
   try {
     if (decision !== "applied" && decision !== "not-applied")
       throw usage("Nothing was decided: say what became of it.", "Choose “applied” or “not applied”.");
-    const kept = keepableReason(reason);
+    const kept = keepableReason(context, reason);
     const { application, signal } = dashboard;
     const decide = await openDecisions(application, context.var.person.name, signal);
     const { summary } = await decide({ id: idOf(context), verdict: decision, reason: kept });
