@@ -5,8 +5,10 @@ import { endpoints } from "../contract/endpoints.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
+import { repeatedIn, textsIn } from "../ledger/private/erased-texts.ts";
 import { keptOfOthers, mentionsIn, shownSubject, tellingTexts } from "../ledger/private/mentions.ts";
 import type { KeptOfOthers } from "../ledger/private/mentions.ts";
+import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isPrivateMarker } from "../operation/references.ts";
 import { passwordRefsBegin } from "../operation/sealed-passwords.ts";
 import { subjectOf as rowSubject } from "../report/reconciliation/rows.ts";
@@ -35,6 +37,8 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
     versions,
     quarantine: quarantined,
     mentions,
+    repeated: repeatedOf(ledger, versions, [record?.customer ?? key, ...accounts.map(({ customer }) => customer)]),
+    beside: leftToPeopleBeside,
     operations,
     accounts,
     observed: await observedOf(ledger, stream, accounts),
@@ -55,6 +59,17 @@ function mentionsOf(ledger: ReadOnlyLedger, versions: SubjectFacts["versions"]):
   const texts = tellingTexts(versions.map(({ values }) => JSON.stringify(values)));
   const rows = ledger.rows({ compile: () => sql.raw<KeptOfOthers>(keptOfOthers).compile(ledger.db) });
   return mentionsIn(rows, texts).map(({ ref, version }) => ({ ref, version }));
+}
+
+/** Where an erasure would put a mark for these values. */
+function repeatedOf(
+  ledger: ReadOnlyLedger,
+  versions: SubjectFacts["versions"],
+  customers: readonly RecordKey[],
+): SubjectFacts["repeated"] {
+  const texts = textsIn(versions.map(({ values }) => values));
+  const each = [...new Map(customers.map((one) => [formatKey(one), one])).values()];
+  return ledger.reading((database) => repeatedIn(database, each, texts));
 }
 
 async function recordOf(

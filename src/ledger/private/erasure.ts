@@ -1,4 +1,3 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey, subjectOf } from "../../crm/keys.ts";
@@ -7,7 +6,7 @@ import { passwordRefsBegin } from "../../operation/sealed-passwords.ts";
 import type { LedgerContext } from "../context.ts";
 import { overwriteFreed } from "../database/overwrite.ts";
 import { stored } from "../database/stored.ts";
-import { eraseTexts, replacing } from "./erased-texts.ts";
+import { eraseTexts, replacing, textsIn } from "./erased-texts.ts";
 import { ErasureTables } from "./erasure-tables.ts";
 import type {
   Erasable,
@@ -155,15 +154,8 @@ export class Erasure {
 
   /** Every text in clear that the private table holds of these records. */
   #textsOf(records: readonly RecordOfErasable[]): Set<string> {
-    const texts = new Set<string>();
-    const add = (value: Json | undefined): void => {
-      if (typeof value === "string" && value.trim() !== "") texts.add(value.trim());
-      else if (Array.isArray(value)) value.forEach(add);
-      else if (isJsonObject(value)) Object.values(value).forEach(add);
-    };
     const refs = records.filter(({ stream }) => stream !== "orders").map(refOf);
-    for (const body of this.#tables.bodies(refs)) add(stored<Json>(body));
-    return texts;
+    return textsIn(this.#tables.bodies(refs).map((body) => stored<Json>(body)));
   }
 
   #wipe(
