@@ -92,4 +92,3 @@ function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
   }));
   return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...leftToPeopleBeside];
 }
-
