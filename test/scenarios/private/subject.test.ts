@@ -84,6 +84,14 @@ it("a person is told in which places of the ledger an erasure would find them, a
   };
   expect(await words("S1-1")).toEqual([{ table: "meta", columns: ["value"], rows: 1 }]);
   expect(await words("S2-1")).toEqual([]);
-  const read = await crmSync({ ...w.place, clock: w.clock }, "audit", "subject", "--by", "anna.lee", "--person", "S1-1");
+  const read = await crmSync(
+    { ...w.place, clock: w.clock },
+    "audit",
+    "subject",
+    "--by",
+    "anna.lee",
+    "--person",
+    "S1-1",
+  );
   expect(read.stdout).toContain("meta.value: 1 row");
 });
