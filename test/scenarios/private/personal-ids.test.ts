@@ -114,3 +114,16 @@ it.each([
   expect(ran.stdout + ran.stderr + listed.stdout).not.toContain("wandafremdling");
   expect(inClear(w, ["wandafremdling"])).toEqual([]);
 });
+
+it.each([{ hash: "login", salt }, { upper: { hash: "login", salt } }, { first: [{ hash: "login", salt }, "id"] }])(
+  "a mapping that gives the id %o shows no login",
+  async (id) => {
+    const w = await world({ records: company(1, 1) });
+    mapped(w, { staff: { id } });
+    expect(await warnings(w)).toEqual([]);
+    const shown = await w.run("map", "crm", "staff");
+    expect(shown.exitCode, shown.stderr).toBe(0);
+    expect(shown.stdout).toContain("login");
+    expect(shown.stdout).not.toContain(w.staff[0]?.login);
+  },
+);
