@@ -199,3 +199,24 @@ it("an order that was cancelled, removed and restored with another amount is bou
   expect(order).toMatchObject({ events: 3, amount_after: "21.00" });
   expect((await w.run("explain", "order", "1")).stdout).not.toContain("amounts changed");
 });
+
+it("the amount of a whole order is recorded once what it is for was bought", async () => {
+  const w = await placedOrders({ first: whole(2), staff: [] });
+  rule(w, "orders.added", "hold");
+  amend(w, "1", whole(4));
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const now = async (): Promise<unknown> => {
+    const [order] = await stated(w, "orders");
+    return [order?.amount_after, order?.lines_amount];
+  };
+  expect(await now()).toEqual(["14.00", "14.00"]);
+  const hold = await openHold(w);
+  expect((await w.run("reject", hold, "--reason", "not paid for")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await now()).toEqual(["14.00", "14.00"]);
+  expect((await w.run("reject", hold, "--withdraw", "--reason", "paid by now")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect((await w.run("approve", await openHold(w), "--reason", "paid")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await now()).toEqual(["28.00", "28.00"]);
+});

@@ -3,7 +3,7 @@ import { numberOf } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import type { StatedRow } from "../../support/statement-rows.ts";
-import { amend, placedOrders, rule } from "../../support/world/placed-orders.ts";
+import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 const now = (w: World): string => new Date(w.clock.now()).toISOString();
 
@@ -63,4 +63,16 @@ it("what the platform no longer shows is missing since a reading did not show it
     expect(Date.parse(String(since))).toBeGreaterThan(Date.parse(lost));
     expect(Date.parse(String(since))).toBeLessThan(Date.parse(later));
   }
+});
+
+it("a product that a placed order has since and that nobody approved is missing since the CRM has it", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.added", "hold");
+  w.later(2);
+  const added = now(w);
+  amend(w, "1", { products: ["P1", "Q1", "R1"].map((id) => line(id, "A1")) });
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const [row] = (await statementRows(w, "reconciliation", "items")).filter(({ item }) => item === "R1");
+  expect(row).toMatchObject({ verdict: "missing" });
+  expect(Date.parse(String(row?.["open_since"]))).toBeGreaterThan(Date.parse(added));
 });
