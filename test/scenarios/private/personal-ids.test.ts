@@ -127,3 +127,16 @@ it.each([{ hash: "login", salt }, { upper: { hash: "login", salt } }, { first: [
     expect(shown.stdout).not.toContain(w.staff[0]?.login);
   },
 );
+
+it.each(["", " "])("a row without what its id is the hash of has no id, and is of nobody else without it (%j)", async (none) => {
+  const w = await world({ records: company(2, 1), isNew: true });
+  w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, email: none } : { ...row, email: "a@example.com" }));
+  w.orders = w.orders.map((row) => ({ ...row, customer: row.customer === "C1" ? "a@example.com" : none }));
+  w.staff = [];
+  w.write();
+  const hashed = { customerId: { hash: "customer", salt } };
+  mapped(w, { customers: { id: { hash: "email", salt } }, orders: hashed, staff: hashed });
+  const ran = await w.does("run", "everything");
+  expect([ran.exitCode, ran.calls], ran.stdout).toEqual([3, { E2: 1, E5: 1, E9: 1 }]);
+  expect(await w.ask("quarantine", "list")).toHaveLength(2);
+});
