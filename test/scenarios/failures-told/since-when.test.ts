@@ -3,7 +3,7 @@ import { numberOf } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import type { StatedRow } from "../../support/statement-rows.ts";
-import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 const now = (w: World): string => new Date(w.clock.now()).toISOString();
 
@@ -75,4 +75,26 @@ it("a product that a placed order has since and that nobody approved is missing 
   const [row] = (await statementRows(w, "reconciliation", "items")).filter(({ item }) => item === "R1");
   expect(row).toMatchObject({ verdict: "missing" });
   expect(Date.parse(String(row?.["open_since"]))).toBeGreaterThan(Date.parse(added));
+});
+
+it("what was being sent at a moment was neither held nor planned then, but in doubt", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.orders.push(orderOf("3", "C1"));
+  w.write();
+  const stop = w.stopsAt("E5", { when: "after" });
+  const run = w.run("run", "everything");
+  await stop.reached;
+  w.later(1);
+  const then = now(w);
+  w.later(24);
+  stop.goOn();
+  expect((await run).exitCode).toBe(0);
+  const of = async (period: string, ...words: string[]): Promise<unknown> => {
+    const { parts } = await w.ask("report", "exceptions", "--period", period, ...words, "--format", "json");
+    return parts.exceptions.rows.map((row: Parsed) => [row.kind, row.code, row.subject ?? row.record]);
+  };
+  expect(await of("2026-11")).toEqual([]);
+  const doubted = [["unknown", null, "order:crm/3"]];
+  expect(await of("2026-11-02..2026-11-02")).toEqual(doubted);
+  expect(await of("2026-11", "--as-of", then)).toEqual(doubted);
 });
