@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
+import { startService } from "../../source/http-service.ts";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import type { Stream } from "../../../src/crm/model.ts";
 import { document, world } from "../../support/cli.ts";
@@ -139,4 +140,23 @@ it.each(["", " "])("a row without what its id is the hash of has no id, and is o
   const ran = await w.does("run", "everything");
   expect([ran.exitCode, ran.calls], ran.stdout).toEqual([3, { E2: 1, E5: 1, E9: 1 }]);
   expect(await w.ask("quarantine", "list")).toHaveLength(2);
+});
+
+it("a reading by keys of a service that are hashed for ids keeps no position of them", async () => {
+  const w = await world({ records: company(1, 1), isNew: true });
+  const rows = [0, 1].map((number) => ({ ...staffRow(w.staff[0] ?? { id: "", customer: "" }), login: `wandafremdling${number}` }));
+  const service = await startService(({ query }) => (query["after"] === undefined ? { body: rows } : { status: 500 }));
+  const staff = {
+    url: `${service.origin}/staff`,
+    key: "login",
+    paging: { kind: "keyset", parameter: "after", size: 2 },
+    mapping: { ...mappingOf("staff"), id: { hash: "login", salt } },
+  };
+  const hr = { kind: "http", retries: 0, streams: { staff } };
+  const crm = fileSource("data", ["customers", "orders"]);
+  const jobs = { everything: { kind: "sync", streams: ["customers", "orders", "staff"] } };
+  const ledger = { path: "ledger.db", sealKey: "env:SEAL_KEY" };
+  writeFileSync(w.path("crm-sync.yaml"), stringify({ ledger, zone: "UTC", sources: { crm, hr }, jobs }));
+  expect((await w.run("run", "everything")).exitCode).toBe(7);
+  expect(inClear(w, ["wandafremdling"])).toEqual([]);
 });
