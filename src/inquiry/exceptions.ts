@@ -85,12 +85,15 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
     and w.deferred_code = s.deferred_code and w.deferred_since is s.deferred_since`;
   // Of a record that moved to another customer since, the form of then says whose it was.
   const isOwnNow = sql`(v.version is null or v.version = r.version or s.stream = 'customers')`;
-  // What a person had rejected of the customer by then, and not taken back.
+  // What a person had rejected of the record by then, and not taken back; of a customer, anything of it.
   const rejected = sql`(select json_group_array(distinct k.id) from question k join hold h on h.question_id = k.id
     join decision d on d.hold_id = h.id and d.id = (select max(l.id) from decision l
       where l.hold_id = h.id and l.at < ${time.to})
     where waited.deferred_code = 'revokes.rejected' and d.verdict = 'reject'
-      and k.customer_namespace = waited.customer_namespace and k.customer_id = waited.customer_id)`;
+      and k.customer_namespace = waited.customer_namespace and k.customer_id = waited.customer_id
+      and (waited.stream = 'customers' or exists (select 1 from json_each(h.records) named
+        where named.value ->> '$.stream' = waited.stream and named.value ->> '$.namespace' = waited.namespace
+          and named.value ->> '$.id' = waited.id)))`;
   const query = sql<DeferredRow>`
     select waited.*, ${rejected} as rejected from (
       select s.stream, s.namespace, s.id,

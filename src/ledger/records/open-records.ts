@@ -32,24 +32,34 @@ interface OpenRow {
   examples: string;
 }
 
-const decided = "k.of_undo = 0 and k.state in ('open', 'rejected')";
+/** Whether the question `k` waits for a person, or was rejected, and is about this record. */
+function isAbout(stream: string, namespace: string, id: string): string {
+  return `k.of_undo = 0 and k.state in ('open', 'rejected') and exists (select 1 from hold h, json_each(h.records) named
+    where h.question_id = k.id and h.state in ('asked', 'rejected') and named.value ->> '$.stream' = ${stream}
+      and named.value ->> '$.namespace' = ${namespace} and named.value ->> '$.id' = ${id})`;
+}
+
+const ofCustomer = "k.customer_namespace = record.customer_namespace and k.customer_id = record.customer_id";
 
 /** The newest hold on what a record waits for that a person has to decide, or rejected. */
 const heldBy = `case deferred_code
   when 'order.moving' then (
     select max(k.number) from moved_order m join question k on k.customer_namespace = m.customer_namespace
       and k.customer_id = m.customer_id
-    where m.namespace = record.namespace and m.order_id = record.id and m.ended_at is null and ${decided}
-      and exists (select 1 from hold h, json_each(h.records) named where h.question_id = k.id
-        and named.value ->> '$.stream' = 'orders' and named.value ->> '$.namespace' = record.namespace
-        and named.value ->> '$.id' = record.id))
+    where m.namespace = record.namespace and m.order_id = record.id and m.ended_at is null
+      and ${isAbout("'orders'", "record.namespace", "record.id")})
   when 'asset.ending' then (
-    select max(k.number) from question k where k.customer_namespace = record.customer_namespace
-      and k.customer_id = record.customer_id and ${decided} and exists (select 1 from hold h
-        where h.question_id = k.id and h.kind in ('delete-assets', 'delete-products', 'delete-package-products')))
+    select max(k.number) from record_version v, json_each(v.body, '$.assets') claim
+      join asset_number n on n.customer_namespace = record.customer_namespace and n.customer_id = record.customer_id
+        and n.fixed_at is not null and n.ended_at is null
+        and (claim.value ->> '$.assetNumber' in (n.number, n.wire_number)
+          or n.namespace = record.namespace and n.instance_id = claim.value ->> '$.instanceId')
+      join question k on ${ofCustomer}
+    where v.stream = record.stream and v.namespace = record.namespace and v.id = record.id
+      and v.version = record.version and ${isAbout("'orders'", "n.namespace", "n.order_id")})
   when 'revokes.rejected' then (
-    select max(k.number) from question k where k.customer_namespace = record.customer_namespace
-      and k.customer_id = record.customer_id and ${decided} and k.state = 'rejected')
+    select max(k.number) from question k
+    where ${ofCustomer} and k.state = 'rejected' and ${isAbout("record.stream", "record.namespace", "record.id")})
   end`;
 
 /**
