@@ -48,7 +48,7 @@ export interface DeliverOptions {
   /** What a person approved of it. */
   hold?: StandingHold | undefined;
   /** The members that M5 showed (M1 only). */
-  shownBefore?: readonly string[] | undefined;
+  shownBefore?: readonly { globalId: string }[] | undefined;
   signal?: AbortSignal | undefined;
   /** What is done is committed with what is written next; whoever asks for it waits for `state.settled()`. */
   ahead?: boolean | undefined;

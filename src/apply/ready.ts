@@ -56,7 +56,7 @@ export async function makeReady(
   state: CustomerState,
   given: {
     existing?: Existing | undefined;
-    shownBefore?: readonly string[] | undefined;
+    shownBefore?: readonly { globalId: string }[] | undefined;
     /** Of an amendment. */
     channelOrderId?: string | undefined;
   },

@@ -99,7 +99,7 @@ function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSe
   if (!request.success) return notSendable(request.error.issues);
   const context: AddStaffContext = {
     enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),
-    shownBefore: [...bound.shownBefore],
+    shownBefore: bound.shownBefore.map(({ globalId }) => globalId),
     staff: operation.after.map(({ userName, name, remark, mobile, departmentId }, index) => ({
       key: keyOf(operation, index),
       particulars: { userName, name, remark, mobile, departmentId },

@@ -69,7 +69,7 @@ export interface Bound<S extends Shapes> {
   facts: PayloadFacts;
   settings: AssumptionSettings;
   /** Members that M5 showed before (M1 only). */
-  shownBefore: readonly string[];
+  shownBefore: readonly { globalId: string }[];
   /** Passwords that are sealed with its intent. */
   sealed: readonly { ref: string; version: number }[];
   /** What is known of the customer when the answer is there. */

@@ -2,7 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import { noWeight } from "../operation/taking.ts";
 import type { Weight } from "../operation/taking.ts";
-import type { ObservedAsset } from "../platform/snapshot.ts";
+import type { ObservedAsset, ObservedMember } from "../platform/snapshot.ts";
 import type { Observed } from "./input.ts";
 import type { Allocation } from "./seat-allocation.ts";
 
@@ -14,19 +14,25 @@ type Revoke = MeantOperation<"revoke-assets">;
 /** Revokes with what each of them takes away, as the platform shows the people and the locks now. */
 export function weighRevokes(
   meant: readonly Revoke[],
-  observed: Pick<Observed, "members" | "assets">,
+  { members = [], assets = [] }: Pick<Observed, "members" | "assets">,
   claims: Allocation["claims"],
 ): Revoke[] {
-  return meant.map((revoke) => ({ ...revoke, weight: weightOf(revoke, observed, claims) }));
+  const byId = new Map<unknown, ObservedMember>(members.map((member) => [member.globalId, member]));
+  const lent = new Set(
+    assets.filter((asset) => asset.borrowed && saysLent.has(asset.from)).map(({ assetNum }) => assetNum),
+  );
+  return meant.map((revoke) => ({
+    ...revoke,
+    weight: weightOf(revoke, { member: byId.get(revoke.target.memberGlobalId), lent }, claims),
+  }));
 }
 
 function weightOf(
-  { target, payload, records }: Revoke,
-  { members = [], assets = [] }: Pick<Observed, "members" | "assets">,
+  { payload, records }: Revoke,
+  { member, lent }: { member: ObservedMember | undefined; lent: ReadonlySet<string> },
   claims: Allocation["claims"],
 ): Weight {
   const taken = new Set(payload.deleteAssets.filter((number) => typeof number === "string"));
-  const member = members.find((item) => item.globalId === target.memberGlobalId);
   const keeps = (member?.assetNums ?? []).some((number) => !taken.has(number));
   const isToHold = records.some((record) => (claims.get(formatKey(record)) ?? []).length > 0);
   return {
@@ -34,6 +40,6 @@ function weightOf(
     seats: payload.deleteAssets.length,
     lastAsset: keeps || isToHold ? 0 : 1,
     online: member?.online === true ? 1 : 0,
-    lent: assets.filter((asset) => asset.borrowed && saysLent.has(asset.from) && taken.has(asset.assetNum)).length,
+    lent: [...taken].filter((number) => lent.has(number)).length,
   };
 }

@@ -43,6 +43,7 @@ export function membershipsOf(
   const { link: enterprise, staffLinks } = given.known;
   const shown = (given.observed.members ?? []).filter((member) => !member.deleted);
   const unread = enterprise !== undefined && given.observed.members === undefined;
+  const shownIds = new Set(shown.map(({ globalId }) => globalId));
   const members: Members = { shown, names: accountNames(given) };
   const memberships = new Map<string, Membership>();
   const unlinked = new Map<string, Membership>();
@@ -51,7 +52,7 @@ export function membershipsOf(
     const link = staffLinks.get(key);
     if (link !== undefined) {
       const { memberGlobalId } = link;
-      const isShown = unread || shown.some((member) => member.globalId === memberGlobalId);
+      const isShown = unread || shownIds.has(memberGlobalId);
       if (isShown) memberships.set(key, { kind: "member", memberGlobalId, origin: "linked" });
       else if (options !== undefined && isLost(given, staff, memberGlobalId, options))
         unlinked.set(key, identify(given, staff, members, settings, true));

@@ -111,11 +111,13 @@ interface Person {
 export function planProfiles(given: Given, settings: AssumptionSettings, repairs?: ProfileRepairs): ProfileStage {
   const stage = { meant: [] as MeantOperation<"edit-staff">[], changes: [] as StateChange[] };
   const notes = new Map<string, Block>();
+  const shown = (given.observed.members ?? []).filter(({ deleted }) => !deleted);
+  const members = new Map(shown.map((member) => [member.globalId, member]));
   for (const staff of given.staff) {
     const key = formatKey(staff.key);
     const kept = given.known.staffLinks.get(key);
     if (kept === undefined || staff.state !== "current") continue;
-    const member = given.observed.members?.find((item) => item.globalId === kept.memberGlobalId && !item.deleted);
+    const member = members.get(kept.memberGlobalId);
     const link = toldAnew(given, { staff, link: kept, member }, settings);
     const wanted = profileOf(staff.body);
     const login = wanted.userName === link.profile.userName ? undefined : loginChanged;

@@ -96,8 +96,9 @@ function adoption(
   { memberGlobalId, origin, insteadOf }: Extract<Membership, { kind: "member" }>,
 ): StateChange[] {
   const { customer, known, observed } = given;
+  if (origin === "linked" || known.link === undefined) return [];
   const member = observed.members?.find(({ globalId }) => globalId === memberGlobalId);
-  if (origin === "linked" || known.link === undefined || member === undefined) return [];
+  if (member === undefined) return [];
   const { enterpriseGlobalId } = known.link;
   const profile = shownProfile(given, staff.body, member);
   const linked = { staff: staff.key, customer, enterpriseGlobalId, memberGlobalId, origin, profile };

@@ -58,7 +58,7 @@ export async function carryOut(of: CarryOut, before: AttemptState, operation: Op
     plan: attempt.expected?.plan,
     ofUndo: attempt.expected?.undo !== undefined,
     hold: of.approved.get(operation.hash),
-    shownBefore: observed.members?.map((member) => member.globalId),
+    shownBefore: observed.members,
     signal: attempt.signal,
     ahead,
   });

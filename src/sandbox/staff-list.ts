@@ -40,7 +40,7 @@ function contextOf(platform: Platform) {
       "SELECT asset_number FROM assets WHERE holder_id = ? AND removed_by IS NULL ORDER BY id",
     ),
     findBorrowed: store.prepare<[number, number], { asset_number: string }>(
-      "SELECT asset_number FROM assets WHERE enterprise_id = ? AND borrower_id = ? AND removed_by IS NULL LIMIT 1",
+      "SELECT asset_number FROM assets WHERE borrower_id = ? AND +enterprise_id = ? AND removed_by IS NULL LIMIT 1",
     ),
   };
 }
@@ -67,7 +67,7 @@ function staffRecord(context: Context, row: StaffRow, code: string) {
     passwordMobile: row.mobile,
     name: row.name,
     assetNums: context.findHeld.all(row.id).map((asset) => asset.asset_number),
-    borrowNum: context.findBorrowed.get(row.enterprise_id, row.id)?.asset_number ?? "",
+    borrowNum: context.findBorrowed.get(row.id, row.enterprise_id)?.asset_number ?? "",
     onlineFlag: context.isOnline(row.id),
     remark: row.remark,
     deleted: row.deleted === 1,

@@ -42,6 +42,7 @@ const tables = `
   CREATE INDEX IF NOT EXISTS live_assets_by_enterprise ON assets (enterprise_id) WHERE removed_by IS NULL;
   CREATE INDEX IF NOT EXISTS live_assets_by_holder ON assets (holder_id) WHERE removed_by IS NULL
   AND holder_id IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS lent_assets ON assets (borrower_id) WHERE borrower_id IS NOT NULL;
   CREATE INDEX IF NOT EXISTS live_assets_by_order ON assets (license_order_id) WHERE removed_by IS NULL;
   CREATE TABLE IF NOT EXISTS merchandises (
     id INTEGER PRIMARY KEY, asset_id INTEGER NOT NULL REFERENCES assets, parent_id INTEGER REFERENCES merchandises,

@@ -195,7 +195,7 @@ export class ApplyWorld {
     const deps = answerMs === undefined ? this.deps : { ...this.deps, platform: this.#impatient(answerMs) };
     return await deliver(deps, this.pool, operation, {
       runId: "run",
-      shownBefore: members.map((member) => member.globalId),
+      shownBefore: members,
     });
   }
 
