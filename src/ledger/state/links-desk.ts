@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -128,7 +129,7 @@ export class LinksDesk {
       if (orders + assignments > 0 && !whose.keepStanding) {
         throw refused(
           "unlink.standing",
-          `${orders} order(s) and ${assignments} assignment(s) of ${name} stand in the enterprise ` +
+          `${counted(orders, "order")} and ${counted(assignments, "assignment")} of ${name} stand in the enterprise ` +
             `${enterpriseGlobalId} by this ledger, and nothing would look after them any more`,
           "end them in the CRM first, or say --keep-standing: they stay on the platform and stay known",
         );

@@ -208,7 +208,7 @@ it("counts and names what waits for a person where it waits", async () => {
   const [operation = ""] =
     /op_\w+/u.exec((await said(w, "explain", "customer", "C1")).split("in the CRM")[0] ?? "") ?? [];
   expect((await w.run("approve", operation, "--reason", "asked the customer")).exitCode).toBe(0);
-  expect(await said(w, "plan")).toMatch(/2 operation\(s\) planned for 1 customer\(s\)/u);
+  expect(await said(w, "plan")).toMatch(/2 operations planned for 1 customer;/u);
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   expect((await w.ask("status")).pool).toMatchObject({ inUse: 2 });
   expect(await said(w, "run", "verify")).toContain("accounts shown, with those that each enterprise has by itself");
