@@ -268,3 +268,13 @@ it("a person who is gone should hold nothing, and a number that was removed is n
   expect(gone).not.toContain("should hold");
   expect(gone).toContain("the account that was made for it would be deleted");
 });
+
+it("a run counts the records of the customers it worked on, under that name", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { products: more });
+  await w.run("run", "everything");
+  const { run } = await w.ask("run", "show", "last");
+  const orders = run.balance.streams.find(({ stream }: Parsed) => stream === "orders");
+  expect(orders).toMatchObject({ extracted: 2, unchanged: 1, workedOn: 1, adds: true });
+  expect(orders).not.toHaveProperty("planned");
+});
