@@ -206,8 +206,9 @@ async function wishOf(
 }
 
 /** What an E5 that buys says, for people. */
-function purchaseLines({ orderList, ...payload }: OrderShapes["payload"] | AmendmentShapes["payload"]): string[] {
-  return [...fieldLines(payload), ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`)];
+function purchaseLines({ payload }: { payload: OrderShapes["payload"] | AmendmentShapes["payload"] }): string[] {
+  const { orderList, ...others } = payload;
+  return [...fieldLines(others), ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`)];
 }
 
 /** How a purchase is taken back. */

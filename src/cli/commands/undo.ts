@@ -30,7 +30,7 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
       operations.flatMap((operation) => [
         `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
         ...kindOf(operation)
-          .planLines(operation.payload)
+          .planLines(operation)
           .map((line) => `        ${line}`),
       ]);
     return await undoByHand(application, run, {

@@ -278,3 +278,19 @@ it("a run counts the records of the customers it worked on, under that name", as
   expect(orders).toMatchObject({ extracted: 2, unchanged: 1, workedOn: 1, adds: true });
   expect(orders).not.toHaveProperty("planned");
 });
+
+it("a plan names the asset numbers that exist already", async () => {
+  const w = await placedOrders();
+  personOf(w, "S2").holds = ["A2", "A3"];
+  w.orders.push({ id: "3", customer: "C2", assets: ["A3"] });
+  w.write();
+  expect(await said(w, "plan")).toContain("addAssets: [(known after E9)]");
+  const { numbers } = await w.ask("explain", "order", "1");
+  const [{ number } = { number: "" }] = numbers;
+  personOf(w, "S1").holds = [];
+  w.write();
+  await w.run("run", "everything");
+  personOf(w, "S1").holds = ["A1"];
+  w.write();
+  expect(await said(w, "plan")).toContain(`addAssets: [${number}]`);
+});
