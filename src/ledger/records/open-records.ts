@@ -5,6 +5,7 @@ import { requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { questionStood } from "../decisions/what-is-asked.ts";
 import { removedStreams } from "./removed-sources.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
@@ -32,14 +33,39 @@ interface OpenRow {
   examples: string;
 }
 
-const decided = "k.of_undo = 0 and k.state in ('open', 'rejected')";
+/** How what a `record` waits for stands: the customer of it, the question `k`, the move `m`; now, or before a moment. */
+interface Standing {
+  customer: string;
+  question: (of: string) => string;
+  isMoving: string;
+}
 
-/** The newest hold on what a record waits for that a person has to decide, or rejected. */
-const heldBy = `case deferred_code
+const ofCustomer = `c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id`;
+
+const now: Standing = {
+  customer: `record c where ${ofCustomer}`,
+  question: (of) => `${of}.state`,
+  isMoving: "m.ended_at is null",
+};
+
+/** As it stood before a moment. */
+export function standingBefore(to: string): Standing {
+  return {
+    customer: `record_stood c where ${ofCustomer} and c.from_at < ${to} and (c.to_at is null or c.to_at >= ${to})`,
+    question: (of) => questionStood(of, to),
+    isMoving: `(m.ended_at is null or m.ended_at >= ${to})`,
+  };
+}
+
+/** The newest hold on what the `record` waits for that a person has to decide, or rejected. */
+export function heldBy({ question, isMoving }: Standing): string {
+  const isStill = (...states: string[]): string => `k.of_undo = 0 and ${question("k")} in (${states.join(", ")})`;
+  const decided = isStill("'open'", "'rejected'");
+  return `case deferred_code
   when 'order.moving' then (
     select max(k.number) from moved_order m join question k on k.customer_namespace = m.customer_namespace
       and k.customer_id = m.customer_id
-    where m.namespace = record.namespace and m.order_id = record.id and m.ended_at is null and ${decided}
+    where m.namespace = record.namespace and m.order_id = record.id and ${isMoving} and ${decided}
       and exists (select 1 from hold h, json_each(h.records) named where h.question_id = k.id
         and named.value ->> '$.stream' = 'orders' and named.value ->> '$.namespace' = record.namespace
         and named.value ->> '$.id' = record.id))
@@ -49,8 +75,19 @@ const heldBy = `case deferred_code
         where h.question_id = k.id and h.kind in ('delete-assets', 'delete-products', 'delete-package-products')))
   when 'revokes.rejected' then (
     select max(k.number) from question k where k.customer_namespace = record.customer_namespace
-      and k.customer_id = record.customer_id and ${decided} and k.state = 'rejected')
+      and k.customer_id = record.customer_id and ${isStill("'rejected'")})
   end`;
+}
+
+/** The code of what keeps the `record` from being done, on which its owner depends; `q`: the hold on it, if there is one. */
+export function causeOf({ customer, question }: Standing): string {
+  return `case deferred_code
+    when 'customer.blocked' then coalesce(
+      (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from ${customer}),
+      'customer.unknown')
+    when 'revokes.rejected' then deferred_code
+    else coalesce('hold.' || ${question("q")}, deferred_code) end`;
+}
 
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
@@ -66,16 +103,10 @@ const statement = `
       else 'deferred' end
         as standing,
       stream, deferred_code as code,
-      case deferred_code
-        when 'customer.blocked' then coalesce(
-          (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from record c
-            where c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id),
-          'customer.unknown')
-        when 'revokes.rejected' then deferred_code
-        else coalesce('hold.' || q.state, deferred_code) end as cause,
+      ${causeOf(now)} as cause,
       coalesce(deferred_since, changed_at) as since, coalesce(deferred_reason, '') as reason,
       namespace || '/' || record.id as record, q.id as hold
-    from record left join question q on q.number = ${heldBy}
+    from record left join question q on q.number = ${heldBy(now)}
     where deferred_code is not null and record.state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
