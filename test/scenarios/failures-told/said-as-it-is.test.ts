@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { openHold } from "../../support/asking.ts";
+import { openHold, quarantined } from "../../support/asking.ts";
 import { document, documents } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
+import type { ProductRow } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
@@ -293,4 +294,14 @@ it("a plan names the asset numbers that exist already", async () => {
   personOf(w, "S1").holds = ["A1"];
   w.write();
   expect(await said(w, "plan")).toContain(`addAssets: [${number}]`);
+});
+
+it("an order of which a product was exchanged for another one is not said to have its lines under new ids", async () => {
+  const suite = (id: string): ProductRow => line(id, "A1", { pid: "PID", name: "Suite" });
+  const w = await placedOrders({ first: { products: [line("P1", "A1"), suite("Q1")] } });
+  amend(w, "1", { products: [line("P1", "A1"), suite("R1")] });
+  await w.run("run", "everything");
+  const [row] = await quarantined(w);
+  expect(row).toMatchObject({ code: "lines-renumbered", key: { id: "1" } });
+  expect(row.message).toContain("crm/1 has 1 new line with the terms of a line that it no longer has");
 });
