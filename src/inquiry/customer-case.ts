@@ -158,6 +158,15 @@ const endedSeats = ofEachCustomer(({ db }, customer) =>
     .orderBy("a.to_at"),
 );
 
+/** When somebody last ceased to hold a number, or one of an asset instance, by person and either. */
+function endedBySeat(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, string> {
+  return new Map(
+    endedSeats(ledger, customer).flatMap(({ at, number, instance, ...staff }) =>
+      [number, instance].map((what) => [JSON.stringify([formatKey(staff), what]), at] as const),
+    ),
+  );
+}
+
 function staffCases(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
@@ -169,12 +178,11 @@ function staffCases(
   const byInstance = Map.groupBy([...numbers.values()].flat(), (row) =>
     JSON.stringify([row.namespace, row.instance_id]),
   );
-  const ended = new Map<string, string>();
-  for (const { at, number, instance, ...staff } of endedSeats(ledger, customer))
-    for (const what of [number, instance]) ended.set(JSON.stringify([formatKey(staff), what]), at);
+  let ended: ReadonlyMap<string, string> | undefined;
   return records.map((row) => {
     const member = linked.get(formatKey(row));
-    const endedAt = (what: string): string | undefined => ended.get(JSON.stringify([formatKey(row), what]));
+    const endedAt = (what: string) => (): string | undefined =>
+      (ended ??= endedBySeat(ledger, customer)).get(JSON.stringify([formatKey(row), what]));
     return {
       key: { namespace: row.namespace, id: row.id },
       crm: standing(row),

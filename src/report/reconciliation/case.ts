@@ -70,7 +70,7 @@ export interface StaffCase {
   crm: CrmStanding | null;
   member: { memberGlobalId: string; at: string } | null;
   /** What the CRM gives this person: the numbers that would satisfy each claim, and when one was last taken from them. */
-  claims: readonly { claim: string; numbers: readonly string[]; endedAt?: string | undefined }[];
+  claims: readonly { claim: string; numbers: readonly string[]; endedAt?: () => string | undefined }[];
 }
 
 export interface AssignmentCase {
