@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatKey } from "../crm/keys.ts";
 import type { Erasable, Erased } from "../ledger/private/erasure.ts";
-import { placesBeside } from "../ledger/private/places.ts";
+import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isHeldFolder, removeAbandoned } from "../ledger/database/held-folder.ts";
 import type { Application } from "./application.ts";
 import { backupsIn } from "./backup-manifest.ts";
@@ -55,7 +55,7 @@ function olderBackups(application: Application, ledger: string, { entry }: Erase
 }
 
 /** Endings of what lies beside a ledger and belongs to it. */
-const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out)(?:-journal)?)$/u;
+const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out|sessions)(?:-journal)?)$/u;
 
 /** So much of a file tells whether it is a plan that shows personal data. */
 const planStart = 4_096;
@@ -90,10 +90,5 @@ function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
     what: `what was shown to ${by}, where it holds any of it`,
     where: `entry ${sequence} of ${at}`,
   }));
-  return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...elsewhere];
+  return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...leftToPeopleBeside];
 }
-
-/** What no program can look for. */
-const elsewhere: readonly LeftToPeople[] = placesBeside
-  .filter(({ erasing }) => erasing === "by people")
-  .map(({ what, where }) => ({ what, where }));

@@ -1,6 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
+import { hiddenSecret } from "../base/known-secrets.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
 import type { Application } from "./application.ts";
 
@@ -33,8 +34,21 @@ export function failedMapping(
   return {
     key: way.join("."),
     place: application.writtenAt(way),
-    expression: application.secrets.known.tree(found.value),
+    expression: withoutSalts(application.secrets.known.tree(found.value)),
   };
+}
+
+/** With the salt of an id, who may not see logins or addresses could try which of them are known. */
+function withoutSalts(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutSalts);
+  if (!isJsonObject(value)) return value;
+  const isHash = Object.hasOwn(value, "hash");
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      isHash && name === "salt" ? hiddenSecret : withoutSalts(member ?? null),
+    ]),
+  );
 }
 
 /** As deep as the names of the field lead; what an operator has around them is gone through. */

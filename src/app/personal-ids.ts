@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import { isAddressOrNumber } from "../crm/personal-data.ts";
 import type { Stream } from "../crm/model.ts";
-import { hiddenPlaces } from "../source/mapping/open-places.ts";
+import { hiddenPlaces, inClear } from "../source/mapping/open-places.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
@@ -29,10 +29,10 @@ export function personalIds(
   const { expression } = way;
   const others = ways.filter(({ field }) => field !== "id");
   const hidden = hiddenPlaces(stream, others, formatRawPath);
-  const isHashed = hiddenPlaces(stream, [way], formatRawPath).size > 0;
-  if (isHashed) return undefined;
+  const read = inClear(way);
+  if (read.length === 0) return undefined;
   // The number of a customer is often the login of its administrator as well.
-  if (stream === "staff" && way.reads.some((steps) => hidden.has(formatRawPath(steps))))
+  if (stream === "staff" && read.some((steps) => hidden.has(formatRawPath(steps))))
     return { rows: usable.length, are: "are read from a private field", expression };
   const rows = usable.filter((item) => {
     const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;

@@ -1,6 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import { privateFields } from "../crm/model.ts";
-import type { QuarantineFacts } from "../report/facts.ts";
+import type { OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import type { Application } from "./application.ts";
 import type { Dashboard } from "./dashboard.ts";
 
@@ -30,7 +30,7 @@ export async function askForRawForm(
  */
 export async function askForAnswer(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
-  operation: string,
+  { id: operation }: Pick<OperationFacts, "id">,
   by: string,
 ): Promise<string | undefined> {
   const ledger = await application.existingLedger();

@@ -10,26 +10,27 @@ const vocabulary: ReadonlySet<string> = new Set(
   available bad balance be because been before begin below between blank body boolean both bound broken but by call
   calls can cannot cause change changed character characters check client closed code codes column company conflict
   connection contain contains content correct could count create created credentials currency current custom customer
-  customers data database date day days default delete deleted denied department details did different digits disabled
-  do does doesn duplicate duplicated during each email empty enabled end ended ending endpoint enough enterprise error
-  errors exceed exceeded exceeds exist existing exists expected expired expires extra failed failure false fault feature
-  field fields file filter first for forbidden format found from full get given gone greater group has have header hidden
-  hour hours http https id identifier ids if in inactive incorrect index inside instance insufficient integer internal
-  into invalid is it item items its json key keys kind language larger last later least length less letter letters
-  licence licences license licenses limit limited limits line list lock locked locks login longer maintenance malformed
-  many match matched maximum member members message method minimum minute minutes missing mobile module month months more
-  most must name names needed negative network new next no node nodes not note nothing null number numbers object of off
-  old on one only operation or order orders other out outside package page pages parameter parameters parent part password
-  path pending period permission permitted phone place please point position positive present product products query
-  quota range rate read record records refresh refused reject rejected remote renew repeated request requested requests
-  require required requires reset resource response result retry right rights role root row rows same schema scope second
-  seconds secret section see sequence server service session set short should size small some start started state status
-  still string subscription succeeded success such suffix support supported suspended syntax system table taken term text
-  than that the their them then there these this time timeout timestamp to token too total trial true try two type unable
-  unauthorized under undefined unexpected unique unit unknown unpaid unsupported until update updated upload url usage
-  use used user username users valid validation value values version wait was wasn we were when where which while with
-  without write wrong busy gateway log much offline overloaded redirect redacted scheduled sign signed temporarily
-  temporary throttled unavailable year years you your zero zone`.split(/\s+/u),
+  customers data database date day days default delete deleted denied department details did different digits
+  disabled do does doesn duplicate duplicated during each email empty enabled end ended ending endpoint enough
+  enterprise error errors exceed exceeded exceeds exception exceptions exist existing exists expected expired expires
+  extra failed failure false fault feature field fields file filter first for forbidden format found from full get
+  given gone greater group has have header hidden hour hours http https id identifier ids if in inactive incorrect
+  index inside instance insufficient integer internal into invalid is it item items its json key keys kind language
+  larger last later least length less letter letters licence licences license licenses limit limited limits line list
+  locator lock locked locks login longer maintenance malformed many match matched maximum member members message
+  method minimum minute minutes missing mobile module month months more most must name names needed negative network
+  new next no node nodes not note nothing null number numbers object of off old on one only operation or order orders
+  other out outside package page pages parameter parameters parent part password path pending period permission
+  permitted phone place please point position positive present product products query quota range rate read record
+  records refresh refused reject rejected remote renew repeated request requested requests require required requires
+  reset resource response result retry right rights role root row rows same schema scope second seconds secret
+  section see sequence server service session set short should size small some start started state status still
+  string subscription succeeded success such suffix support supported suspended syntax system table taken term text
+  than that the their them then there these this time timeout timestamp to token too total trial true try two type
+  unable unauthorized under undefined unexpected unique unit unknown unpaid unsupported until update updated upload
+  url usage use used user username users valid validation value values version wait was wasn we were when where which
+  while with without write wrong busy gateway log much offline overloaded redirect redacted scheduled sign signed
+  temporarily temporary throttled unavailable year years you your zero zone`.split(/\s+/u),
 );
 
 /** So many digits are a count or a place, and no part of somebody's number. */
@@ -60,11 +61,22 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
     .trim();
 }
 
-/** Whether a text has the form of an error's code: a short number, or words of which one is of protocols. */
-export function isErrorCode(text: string): boolean {
-  if (!/^[\w.:-]{1,80}$/u.test(text)) return false;
-  if (/^(?:0x[0-9a-f]{1,8}|[A-Z]{0,3}-?\d{1,6})$/iu.test(text)) return true;
-  return partsOf(text).some((part) => vocabulary.has(part.toLowerCase()));
+/** Is a name too, but not in a code of OAuth. */
+const ofCodes: ReadonlySet<string> = new Set(["grant"]);
+
+/**
+ * What of an error's code surely is of no person, all else as an ellipsis; undefined where it has not the form of a code:
+ * a short number, or words of which one is of protocols.
+ */
+export function toldCode(text: string): string | undefined {
+  if (!/^[\w.:-]{1,80}$/u.test(text)) return undefined;
+  if (/^(?:0x[0-9a-f]{1,8}|[A-Z]{0,3}-?\d{1,6})$/iu.test(text)) return text;
+  if (!partsOf(text).some((part) => vocabulary.has(part.toLowerCase()))) return undefined;
+  const isTold = (part: string): boolean =>
+    vocabulary.has(part.toLowerCase()) || ofCodes.has(part.toLowerCase()) || shortNumber.test(part);
+  return text
+    .replaceAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/gu, (part) => (isTold(part) ? part : left))
+    .replaceAll(/…(?:[^A-Za-z\d]*…)+/gu, left);
 }
 
 /** The words of a name such as `invalid_query` or `invalidQuery`. */

@@ -7,6 +7,7 @@ import type { ConfigChoice, Needs } from "../app/open-config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
 import { pausedText } from "../report/paused.ts";
 import type { Paused } from "../report/paused.ts";
 import type { Heading, Output } from "./output.ts";
@@ -97,6 +98,11 @@ export async function withReader(
   work: (application: Application) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   return await withApplication(invocation, work, { services: false, secrets: false });
+}
+
+/** What a person is shown of private data at the command line is read by this. */
+export function readingOf<A>(application: A, inquiry: Inquiry) {
+  return { application, read: async <T>(question: (of: Inquiry) => Promise<T>): Promise<T> => await question(inquiry) };
 }
 
 export const ok: ExitCode = exitCodes.ok;

@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import type { Agent } from "undici";
 import { messageOf } from "../base/errors.ts";
-import { isErrorCode } from "../base/told-words.ts";
+import { toldCode } from "../base/told-words.ts";
 import { credentialOf } from "./secrets.ts";
 import { TokenFailure } from "./token.ts";
 import type { TokenReading } from "./token.ts";
@@ -118,7 +118,7 @@ function asFailure(thrown: unknown, host: string): TokenFailure {
   if (thrown instanceof TokenFailure) return thrown;
   if (thrown instanceof oauth.ResponseBodyError) {
     const { status } = thrown;
-    const code = isErrorCode(thrown.error) ? thrown.error : undefined;
+    const code = toldCode(thrown.error);
     const text = `the token endpoint ${host} refused: ${code ?? "an error"} (HTTP ${status})`;
     return new TokenFailure(text, { kind: "refused", status, code });
   }

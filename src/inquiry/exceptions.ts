@@ -90,7 +90,7 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
   const query = sql<DeferredRow>`
     with moment(at) as (select ${time.to})
     select record.*, ${sql.raw(causeOf(then))} as cause, q.id as hold from (
-      select s.stream, s.namespace, s.id,
+      select s.stream, s.namespace, s.id, coalesce(v.version, r.version) as version,
         iif(${isOwnNow}, r.customer_namespace, coalesce(v.body ->> '$.customerNamespace', v.namespace))
           as customer_namespace,
         iif(${isOwnNow}, r.customer_id, v.body ->> '$.customerId') as customer_id, s.deferred_code, s.deferred_reason,

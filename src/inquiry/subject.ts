@@ -5,8 +5,10 @@ import { endpoints } from "../contract/endpoints.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
-import { keptOfOthers, mentionsIn, tellingTexts } from "../ledger/private/mentions.ts";
+import { repeatedIn, textsIn } from "../ledger/private/erased-texts.ts";
+import { keptOfOthers, mentionsIn, shownSubject, tellingTexts } from "../ledger/private/mentions.ts";
 import type { KeptOfOthers } from "../ledger/private/mentions.ts";
+import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isPrivateMarker } from "../operation/references.ts";
 import { passwordRefsBegin } from "../operation/sealed-passwords.ts";
 import { subjectOf as rowSubject } from "../report/reconciliation/rows.ts";
@@ -26,17 +28,17 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
   const { operations, subjects } = await operationsOf(ledger, stream, key);
   const versions = await versionsOf(ledger, stream, key);
   const quarantined = await quarantineOf(ledger, stream, key);
-  const own = [
-    `raw:${stream}/${formatKey(key)}`,
-    `${stream}/${formatKey(key)}`,
-    ...quarantined.map(({ id }) => `quarantine/${id}`),
-  ];
+  const rows = quarantined.map(({ id }) => `quarantine/${id}`);
+  const own = [`raw:${stream}/${formatKey(key)}`, `${stream}/${formatKey(key)}`, ...rows];
+  const mentions = mentionsOf(ledger, versions).filter(({ ref }) => !own.includes(ref));
   return {
     subject: subjectOf(stream, key),
     record,
     versions,
     quarantine: quarantined,
-    mentions: mentionsOf(ledger, versions).filter(({ ref }) => !own.includes(ref)),
+    mentions,
+    repeated: repeatedOf(ledger, versions, [record?.customer ?? key, ...accounts.map(({ customer }) => customer)]),
+    beside: leftToPeopleBeside,
     operations,
     accounts,
     observed: await observedOf(ledger, stream, accounts),
@@ -46,6 +48,7 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
     audit: await auditOf(ledger, subjectOf(stream, key), {
       customer: record?.customer ?? key,
       subjects,
+      shown: [...rows, ...mentions.map(({ ref }) => ref)].map(shownSubject),
       operations: new Set(operations.map(({ id }) => id)),
     }),
   };
@@ -56,6 +59,17 @@ function mentionsOf(ledger: ReadOnlyLedger, versions: SubjectFacts["versions"]):
   const texts = tellingTexts(versions.map(({ values }) => JSON.stringify(values)));
   const rows = ledger.rows({ compile: () => sql.raw<KeptOfOthers>(keptOfOthers).compile(ledger.db) });
   return mentionsIn(rows, texts).map(({ ref, version }) => ({ ref, version }));
+}
+
+/** Where an erasure would put a mark for these values. */
+function repeatedOf(
+  ledger: ReadOnlyLedger,
+  versions: SubjectFacts["versions"],
+  customers: readonly RecordKey[],
+): SubjectFacts["repeated"] {
+  const texts = textsIn(versions.map(({ values }) => values));
+  const each = [...new Map(customers.map((one) => [formatKey(one), one])).values()];
+  return ledger.reading((database) => repeatedIn(database, each, texts));
 }
 
 async function recordOf(
@@ -301,9 +315,17 @@ async function passwordsOf({ db }: ReadOnlyLedger, key: RecordKey): Promise<Subj
 async function auditOf(
   { db }: ReadOnlyLedger,
   own: string,
-  of: { customer: RecordKey; subjects: readonly string[]; operations: ReadonlySet<string> },
+  of: {
+    customer: RecordKey;
+    subjects: readonly string[];
+    /** Forms and answers that hold something of it, as the entries name them that say who was shown one. */
+    shown: readonly string[];
+    operations: ReadonlySet<string>;
+  },
 ): Promise<SubjectFacts["audit"]> {
   const customer = subjectOf("customers", of.customer);
+  const answers = [...of.operations].map((id) => `operation:${id}`);
+  const subjects = [own, customer, "plan", ...of.subjects, ...answers, ...of.shown];
   const rows = await db
     .selectFrom("audit")
     .select(["sequence", "at", "kind", "subject"])
@@ -311,14 +333,14 @@ async function auditOf(
       sql<string | null>`body ->> '$.operation'`.as("operation"),
       sql<string | null>`body ->> '$.scope'`.as("scope"),
     ])
-    .where("subject", "in", [...new Set([own, customer, "plan", ...of.subjects])])
+    .where(sql<boolean>`subject in (select value from json_each(${JSON.stringify(subjects)}))`)
     .orderBy("sequence")
     .execute();
   const isAbout = ({ subject: about, kind, operation, scope }: (typeof rows)[number]): boolean => {
     if (about === own || (operation !== null && of.operations.has(operation))) return true;
     if (about === customer) return kind === "erased";
     if (kind !== "private-shown") return false;
-    return about === "plan" && isOfCustomer(scope, of.customer);
+    return of.shown.includes(about) || (about === "plan" && isOfCustomer(scope, of.customer));
   };
   return rows.filter(isAbout).map(({ sequence, at, kind, operation }) => ({ sequence, at, kind, operation }));
 }

@@ -308,15 +308,17 @@ export function buy(
 
 /**
  * Records amounts, which go to no service. The CRM's new amounts leave out what is to end: while that is still on the
- * platform, the old amounts of these products and of the whole order are the true ones.
+ * platform, the old amounts of these products are the true ones. That of the whole order is, while anything of it is to
+ * be bought or to end.
  */
 function keepPrices(amendment: Amendment, { order, standing }: Placed, difference: OrderDifference, acts: Acts): void {
-  const { price: all, ...others } = difference;
+  const { price: all, wording: _, ...others } = difference;
+  const isWhole = Object.values(others).every((parts: readonly unknown[]) => parts.length === 0);
   const ending = new Set(others.ended.flatMap(({ products }) => products.map(({ product }) => product.id)));
-  const price = all.filter(({ product }) => (product === null ? ending.size === 0 : !ending.has(product)));
+  const price = all.filter(({ product }) => (product === null ? isWhole : !ending.has(product)));
   if (price.length === 0 || !acts("orders.price", `${counted(price.length, "amount")} changed`)) return;
   const items = price.map((item) => ({ product: item.product, from: item.from ?? null, to: item.to ?? null }));
   const { version } = order;
   amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });
-  if (isEmpty({ ...others, price: [] })) amendment.changes.push(agreed(order));
+  if (isWhole && difference.wording.length === 0) amendment.changes.push(agreed(order));
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { View } from "./text.ts";
-import { instantText, plainView, printable, section, textOf } from "./text.ts";
+import { counted, instantText, plainView, printable, section, textOf } from "./text.ts";
 import { valueText } from "./runs.ts";
 
 /** A version of a record with what the private table holds of it; nothing where it was erased. */
@@ -58,6 +58,10 @@ export interface SubjectFacts {
   passwords: { name: string; at: string; wipedAt: string | null }[];
   /** What is kept of others and repeats it, by name; what it says is not shown here. */
   mentions: { ref: string; version: number }[];
+  /** Where else in the ledger words repeat it. */
+  repeated: { table: string; columns: readonly string[]; rows: number }[];
+  /** What may hold it beside the ledger. */
+  beside: readonly { what: string; where: string }[];
   audit: { sequence: number; at: string; kind: string; operation: string | null }[];
 }
 
@@ -92,6 +96,17 @@ export function subjectText(facts: SubjectFacts, view: View = plainView): string
     ...section(
       "kept of others, with something of this in it",
       facts.mentions.map(({ ref, version }) => `${printable(ref)}, version ${version}`),
+    ),
+    ...section(
+      "repeated by words of others",
+      facts.repeated.map(
+        ({ table, columns, rows }) =>
+          `${columns.map((column) => `${table}.${column}`).join(", ")}: ${counted(rows, "row")}`,
+      ),
+    ),
+    ...section(
+      "what may hold it beside the ledger",
+      facts.beside.map(({ what, where }) => `${what}: ${where}`),
     ),
     ...section(
       "audit record",

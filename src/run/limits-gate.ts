@@ -64,9 +64,13 @@ export class LimitsGate {
    * Judges everything that was not judged yet, over the sum of the whole run, what was released before in it included;
    * then these customers are attempted once more, without what is held of them. What comes up only then, as the old
    * form of what was just bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
+   * `again`: of whom what came up anew is judged, whatever was judged before.
    */
-  async judge(): Promise<void> {
-    let items = [...this.#destructive.values()].filter(({ customer }) => !this.#released.has(formatKey(customer)));
+  async judge(again: readonly RecordKey[] = []): Promise<void> {
+    const anew = new Set(again.map(formatKey));
+    let items = [...this.#destructive]
+      .filter(([key]) => !this.#released.has(key) || (anew.has(key) && this.#again.delete(key)))
+      .map(([, item]) => item);
     for (let more = 0; more <= mostMore && items.length > 0 && !this.#deps.stopped(); more += 1) {
       await this.#judge(items);
       items = await this.#attemptAll(items);

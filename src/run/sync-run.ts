@@ -165,22 +165,24 @@ export class SyncRun {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
     const customers = eachPendingCustomer(this.#deps, this.#request);
-    if (canary === undefined) return await this.#applyWhole(customers);
-    this.tranches = await applyByShares(
-      this.#deps,
-      { run: this.#run, job: this.#request.job, canary, signal },
-      {
-        customers,
-        apply: (own) => this.#applyWhole(each(own)),
-        touched: () => {
-          const touched = [...this.#touched.values()];
-          this.#touched.clear();
-          return touched;
+    if (canary === undefined) await this.#applyWhole(customers);
+    else
+      this.tranches = await applyByShares(
+        this.#deps,
+        { run: this.#run, job: this.#request.job, canary, signal },
+        {
+          customers,
+          apply: (own) => this.#applyWhole(each(own)),
+          touched: () => {
+            const touched = [...this.#touched.values()];
+            this.#touched.clear();
+            return touched;
+          },
+          trouble: (customer) => this.#troubled.get(formatKey(customer)),
+          unread: (customer) => this.#unread.get(formatKey(customer)),
         },
-        trouble: (customer) => this.#troubled.get(formatKey(customer)),
-        unread: (customer) => this.#unread.get(formatKey(customer)),
-      },
-    );
+      );
+    for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
   }
 
   /**
@@ -189,21 +191,19 @@ export class SyncRun {
    */
   async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
     await this.#applyTo(customers);
-    await this.#judgeAndSettle();
+    await this.gate.judge();
+    await this.#waitForSettling();
     const again = this.#takeMoved();
-    if (again.length > 0) {
-      const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
-      await workInLanes(each(again), lanes, async (customer) =>
-        this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
-      );
-      await this.#judgeAndSettle();
-    }
-    for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
-    this.#moving.clear();
+    if (again.length === 0) return;
+    const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
+    await workInLanes(each(again), lanes, async (customer) =>
+      this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+    );
+    await this.gate.judge(again);
+    await this.#waitForSettling();
   }
 
-  async #judgeAndSettle(): Promise<void> {
-    await this.gate.judge();
+  async #waitForSettling(): Promise<void> {
     await this.#settleWait.wait();
     this.customers.waiting = this.#settleWait.size;
   }
@@ -242,7 +242,9 @@ export class SyncRun {
     this.#note(customer, result);
     switch (result.kind) {
       case "finished":
-        if ((result.moving ?? []).length > 0) this.#moving.set(key, { ...result, customer });
+        // A saved plan of before has no such purchase.
+        if ((result.moving ?? []).length > 0 && this.#request.expected === undefined)
+          this.#moving.set(key, { ...result, customer });
         else this.customers[countedAs(result.short)] += 1;
         return;
       case "destructive":

@@ -5,7 +5,8 @@ import { ReadingWorld } from "../support/world/reading-world.ts";
 async function readOnce(pageSize = 5): Promise<ReadingWorld> {
   const w = await ReadingWorld.open(pageSize);
   const mapping = w.source.mapping.bind(w.source);
-  const way = { field: "branchName", kind: undefined, expression: "branch", at: ["branchName"], reads: [["branch"]] };
+  const reads = { reads: [["branch"]], hashed: [] };
+  const way = { field: "branchName", kind: undefined, expression: "branch", at: ["branchName"], ...reads };
   w.source.mapping = async (stream) => ({ ...(await mapping(stream)), ways: () => [way] });
   w.add(60);
   expect((await w.read())?.problem).toBeUndefined();

@@ -101,7 +101,8 @@ export async function showing(
   return { url: server.url, dashboard, tick, as, ...as(person.name) };
 }
 
-const nameHeader = "x-name-in-test";
+/** Names who asks, where that is somebody else. */
+export const nameHeader = "x-name-in-test";
 
 async function asked(name: string, url: string, form?: string): Promise<Shown> {
   const headers = {

@@ -1,11 +1,10 @@
-import type { Inquiry } from "../../inquiry/inquiry.ts";
 import type { AuditAnswer } from "../../app/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import { counted, withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
 import { parseKey } from "../keys.ts";
-import { ok, withLedger, withReader } from "../command.ts";
+import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
@@ -89,10 +88,9 @@ async function auditAnswerCommand(invocation: Invocation, id: string, by?: strin
   return await withLedger(invocation, async (application) => {
     const { askForAnswer } = await import("../../app/raw-form.ts");
     const inquiry = await application.inquiry();
-    if ((await inquiry.operation(id)) === undefined)
-      throw notFound("operation", id, "`crm-sync explain` names those of a record");
-    const place = { application, read: async <T>(ask: (of: Inquiry) => Promise<T>) => await ask(inquiry) };
-    const text = await askForAnswer(place, id, deciderOf(by));
+    const row = await inquiry.operation(id);
+    if (row === undefined) throw notFound("operation", id, "`crm-sync explain` names those of a record");
+    const text = await askForAnswer(readingOf(application, inquiry), row, deciderOf(by));
     if (options.json) output.json({ operation: id, answer: text ?? null });
     else output.line(safeLines(text ?? "no answer was kept, or it was erased"));
     return ok;

@@ -1,8 +1,9 @@
+import { askForRawForm } from "../../app/raw-form.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes } from "../../base/errors.ts";
 import type { Retried } from "../../run/retry.ts";
-import { ok, withLedger, withReader } from "../command.ts";
+import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
@@ -21,9 +22,10 @@ export const register: Register = (program, carryOut) => {
     .command("show")
     .description("one of them")
     .argument("<id>")
-    .option("--raw", "show the raw record too; it may hold personal data", false)
+    .option("--raw", "show the raw record too; it may hold personal data, and who asked is in the audit record", false)
+    .option(...byWhom)
     .addHelpText("after", example("crm-sync quarantine show q-1a2b3c4d5e --raw"))
-    .action((id, options) => carryOut((invocation) => quarantineShowCommand(invocation, id, options.raw)));
+    .action((id, options) => carryOut((invocation) => quarantineShowCommand(invocation, id, options)));
   quarantine
     .command("retry")
     .description("map the stored raw form of a record anew, with the mapping of now, without asking its source")
@@ -47,13 +49,18 @@ export async function quarantineListCommand(invocation: Invocation): Promise<Exi
   });
 }
 
-export async function quarantineShowCommand(invocation: Invocation, id: string, raw: boolean): Promise<ExitCode> {
+export async function quarantineShowCommand(
+  invocation: Invocation,
+  id: string,
+  { raw, by }: { raw: boolean; by?: string },
+): Promise<ExitCode> {
   const { output, options } = invocation;
-  return await withReader(invocation, async (application) => {
+  return await (raw ? withLedger : withReader)(invocation, async (application) => {
     const inquiry = await application.inquiry();
     const row = await inquiry.quarantineById(id);
     if (row === undefined) throw notFound("quarantined record", id, "`crm-sync quarantine list` lists them");
-    const form = raw ? ((await inquiry.rawForm(id)) ?? "erased, or kept no longer") : undefined;
+    const ask = async () => await askForRawForm(readingOf(application, inquiry), row, deciderOf(by));
+    const form = raw ? ((await ask()) ?? "erased, or kept no longer") : undefined;
     if (options.json) {
       output.json(toJson(form === undefined ? row : { ...row, raw: form }));
       return ok;

@@ -36,7 +36,7 @@ export function peopleWithout(numbers: string): string {
 }
 
 /** How the hold `h` stood before a moment. */
-function holdStood(before: string): string {
+export function holdStood(before: string): string {
   return `iif(${before} = '${now}' or h.ended_at < ${before}, h.state, coalesce((select case d.verdict
     when 'approve' then 'approved' when 'reject' then 'rejected' end from decision d
     where d.hold_id = h.id and d.at < ${before} order by d.id desc limit 1), 'asked'))`;

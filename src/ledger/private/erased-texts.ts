@@ -23,43 +23,90 @@ const noNames: ReadonlySet<string> = new Set();
 /** A smaller number is a count, and no phone number. */
 const leastNumber = 1e6;
 
+/** Every text in these values. */
+export function textsIn(values: readonly Json[]): Set<string> {
+  const texts = new Set<string>();
+  const add = (value: Json | undefined): void => {
+    if (typeof value === "string" && value.trim() !== "") texts.add(value.trim());
+    else if (Array.isArray(value)) value.forEach(add);
+    else if (isJsonObject(value)) Object.values(value).forEach(add);
+  };
+  values.forEach(add);
+  return texts;
+}
+
 /**
  * Puts a mark in the place of personal data wherever words of others repeat it: texts of `customers` in their rows, and
  * in rows that are nobody's. Positions of readings that repeat it are forgotten. Answers how many rows had any. Runs
  * inside the writer's transaction.
  */
 export function eraseTexts(database: Sqlite, customers: readonly RecordKey[], texts: ReadonlySet<string>): number {
-  const within = (least: number, updates: readonly [sql: string, of: readonly object[]][]): number => {
+  let changed = 0;
+  for (const { place, of } of searches(database, customers, texts)) {
+    const set = place.columns.map((column) => `${column} = ${erasedIn(place, column)}`).join(", ");
+    const statement = database.prepare(`update ${place.table} set ${set} where ${repeats(place)}`);
+    for (const one of of) changed += statement.run(one).changes;
+  }
+  for (const sql of forgetting) changed += database.prepare(sql).run().changes;
+  return changed;
+}
+
+/** A place of the ledger where words repeat texts, and in how many rows. */
+export interface RepeatedIn {
+  table: string;
+  columns: readonly string[];
+  rows: number;
+}
+
+/** In how many rows of which places an erasure of these texts would put a mark. */
+export function repeatedIn(
+  database: Sqlite,
+  customers: readonly RecordKey[],
+  texts: ReadonlySet<string>,
+): RepeatedIn[] {
+  const found: RepeatedIn[] = [];
+  for (const { place, of } of searches(database, customers, texts)) {
+    const { table, columns } = place;
+    const sql = `select count(*) from ${table} where ${repeats(place)}`;
+    const count = database.prepare<[object], number>(sql).pluck();
+    const rows = of.reduce((sum, one) => sum + (count.get(one) ?? 0), 0);
+    if (rows > 0) found.push({ table, columns, rows });
+  }
+  return found;
+}
+
+type Searched = Pick<PlaceOfPersonal, "table" | "columns" | "theirs">;
+
+/** Places are emptied for the record itself, and looked through for what others say of it. */
+const nobodys: readonly Searched[] = [
+  ...searchedPlaces.filter(({ theirs }) => theirs === undefined),
+  { table: "quarantine", columns: ["place"] },
+  { table: "quarantine_stood", columns: ["place"] },
+];
+
+/** Every place that is looked through, and of whom; until the next is asked for, SQL can take the texts out of a text. */
+function* searches(
+  database: Sqlite,
+  customers: readonly RecordKey[],
+  texts: ReadonlySet<string>,
+): Generator<{ place: Searched; of: readonly object[] }, void, void> {
+  const groups = [
+    { least: shortest, places: searchedPlaces.filter(({ theirs }) => theirs !== undefined), of: customers },
+    { least: shortestAnywhere, places: nobodys, of: [{}] },
+  ];
+  for (const { least, places, of } of groups) {
     const those = [...texts].filter((text) => text.length >= least);
-    for (const [name, kept] of [
+    for (const [name, names] of [
       ["crm_sync_erased", noNames],
       ["crm_sync_erased_of_runs", ownNames],
     ] as const) {
-      const replace = replacing(those, kept);
+      const replace = replacing(those, names);
       database.function(name, { deterministic: true }, (text: unknown) =>
         typeof text === "string" ? replace(text) : text,
       );
     }
-    let changed = 0;
-    for (const [sql, of] of updates) for (const one of of) changed += database.prepare(sql).run(one).changes;
-    return changed;
-  };
-  const theirs = searchedPlaces.filter((place) => place.theirs !== undefined);
-  const nobodys = searchedPlaces.filter((place) => place.theirs === undefined);
-  return (
-    within(
-      shortest,
-      theirs.map((place) => [update(place), customers]),
-    ) +
-    within(shortestAnywhere, [
-      ...nobodys.map((place): [string, object[]] => [update(place), [{}]]),
-      ...["quarantine", "quarantine_stood"].map((table): [string, object[]] => [
-        update({ table, columns: ["place"] }),
-        [{}],
-      ]),
-      ...forgetting.map((sql): [string, object[]] => [sql, [{}]]),
-    ])
-  );
+    for (const place of places) yield { place, of };
+  }
 }
 
 const forgetting = [
@@ -70,11 +117,13 @@ const forgetting = [
   "delete from read_checkpoint where position is not crm_sync_erased(position)",
 ];
 
-function update({ table, columns, theirs = "true" }: Pick<PlaceOfPersonal, "table" | "columns" | "theirs">): string {
-  const erased = table === "run" ? "crm_sync_erased_of_runs" : "crm_sync_erased";
-  const set = columns.map((column) => `${column} = ${erased}(${column})`).join(", ");
-  const differs = columns.map((column) => `${column} is not ${erased}(${column})`).join(" or ");
-  return `update ${table} set ${set} where (${theirs}) and (${differs})`;
+function erasedIn({ table }: Searched, column: string): string {
+  return `${table === "run" ? "crm_sync_erased_of_runs" : "crm_sync_erased"}(${column})`;
+}
+
+function repeats(place: Searched): string {
+  const differs = place.columns.map((column) => `${column} is not ${erasedIn(place, column)}`).join(" or ");
+  return `(${place.theirs ?? "true"}) and (${differs})`;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey, subjectOf } from "../../crm/keys.ts";
@@ -7,7 +6,7 @@ import { passwordRefsBegin } from "../../operation/sealed-passwords.ts";
 import type { LedgerContext } from "../context.ts";
 import { overwriteFreed } from "../database/overwrite.ts";
 import { stored } from "../database/stored.ts";
-import { eraseTexts, replacing } from "./erased-texts.ts";
+import { eraseTexts, replacing, textsIn } from "./erased-texts.ts";
 import { ErasureTables } from "./erasure-tables.ts";
 import type {
   Erasable,
@@ -17,7 +16,7 @@ import type {
   ShownEntry,
   StandingOnPlatform,
 } from "./erasure-tables.ts";
-import { mentionsIn, tellingTexts } from "./mentions.ts";
+import { mentionsIn, shownSubject, tellingTexts } from "./mentions.ts";
 import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";
@@ -78,7 +77,7 @@ export class Erasure {
       this.#requireErasable(whose, records);
       const texts = this.#textsOf(records);
       requireNoneIn(`${reason}\n${by}`, texts);
-      const { counts, unreadableRows, given, namedBy } = this.#wipe(whose, records, texts);
+      const { counts, unreadableRows, given, namedBy, forms } = this.#wipe(whose, records, texts);
       for (const record of records) this.#tables.forgetForms(record);
       for (const record of records.filter(({ state }) => state === "absent")) this.#tables.emptyPlaces(record);
       const entry = this.#note(whose, counts, { by, reason });
@@ -92,6 +91,7 @@ export class Erasure {
         standing: this.#tables.standingOnPlatform(whose),
         shown: this.#tables.shownEntries([
           ...persons(whose, records).map(nameOf),
+          ...forms.map(shownSubject),
           ...this.#tables.operationsOf(whose).map((id) => `operation:${id}`),
         ]),
         entry,
@@ -154,22 +154,15 @@ export class Erasure {
 
   /** Every text in clear that the private table holds of these records. */
   #textsOf(records: readonly RecordOfErasable[]): Set<string> {
-    const texts = new Set<string>();
-    const add = (value: Json | undefined): void => {
-      if (typeof value === "string" && value.trim() !== "") texts.add(value.trim());
-      else if (Array.isArray(value)) value.forEach(add);
-      else if (isJsonObject(value)) Object.values(value).forEach(add);
-    };
     const refs = records.filter(({ stream }) => stream !== "orders").map(refOf);
-    for (const body of this.#tables.bodies(refs)) add(stored<Json>(body));
-    return texts;
+    return textsIn(this.#tables.bodies(refs).map((body) => stored<Json>(body)));
   }
 
   #wipe(
     whose: Erasable,
     records: readonly RecordOfErasable[],
     texts: ReadonlySet<string>,
-  ): { counts: ErasedCounts; unreadableRows: string[]; given: RecordOfSource[]; namedBy: RecordOfSource[] } {
+  ): Pick<Erased, "counts" | "unreadableRows"> & Record<"given" | "namedBy", RecordOfSource[]> & { forms: string[] } {
     const run = this.#tables;
     const telling = tellingTexts(run.bodies(records.filter(({ stream }) => stream !== "orders").map(refOf)));
     const at = this.#context.now;
@@ -214,6 +207,7 @@ export class Erasure {
       unreadableRows: [...unreadable.places, ...places],
       given: [...new Map(given.map((record) => [formatKey(record) + record.stream, record])).values()],
       namedBy,
+      forms: [...quarantined, ...unreadable.refs, ...mentions.map(({ ref }) => ref)],
     };
   }
 

@@ -16,6 +16,11 @@ export type Mention = Kept & { isGiven: 0 | 1 };
  */
 export type KeptOfOthers = Mention & { body: string; own: string | null };
 
+/** What the audit record names a form or an answer by, where somebody was shown it. */
+export function shownSubject(ref: string): string {
+  return ref.replace(/^quarantine\//u, "quarantine:").replace(/^answer\//u, "operation:");
+}
+
 /** Fields whose text is no name, number or address of anybody. */
 const untelling: ReadonlySet<string> = new Set(["remark"]);
 /** Of several words, or with digits or signs. */

@@ -147,3 +147,8 @@ export const placesBeside: readonly { what: string; where: string; erasing: stri
     erasing: "by people",
   },
 ];
+
+/** What no program can look for. */
+export const leftToPeopleBeside = placesBeside
+  .filter(({ erasing }) => erasing === "by people")
+  .map(({ what, where }) => ({ what, where }));

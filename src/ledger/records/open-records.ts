@@ -5,7 +5,7 @@ import { requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { questionStood } from "../decisions/what-is-asked.ts";
+import { holdStood, questionStood } from "../decisions/what-is-asked.ts";
 import { removedStreams } from "./removed-sources.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
@@ -33,10 +33,11 @@ interface OpenRow {
   examples: string;
 }
 
-/** How what a `record` waits for stands: the customer of it, the question `k`, the move `m`; now, or before a moment. */
+/** How stands what a `record` waits for: its customer, the question `k`, the hold `h` and the move `m`. */
 interface Standing {
   customer: string;
   question: (of: string) => string;
+  hold: string;
   isMoving: string;
 }
 
@@ -45,6 +46,7 @@ const ofCustomer = `c.stream = 'customers' and c.namespace = record.customer_nam
 const now: Standing = {
   customer: `record c where ${ofCustomer}`,
   question: (of) => `${of}.state`,
+  hold: "h.state",
   isMoving: "m.ended_at is null",
 };
 
@@ -53,33 +55,41 @@ export function standingBefore(to: string): Standing {
   return {
     customer: `record_stood c where ${ofCustomer} and c.from_at < ${to} and (c.to_at is null or c.to_at >= ${to})`,
     question: (of) => questionStood(of, to),
+    hold: holdStood(to),
     isMoving: `(m.ended_at is null or m.ended_at >= ${to})`,
   };
 }
 
 /** The newest hold on what the `record` waits for that a person has to decide, or rejected. */
-export function heldBy({ question, isMoving }: Standing): string {
-  const isStill = (...states: string[]): string => `k.of_undo = 0 and ${question("k")} in (${states.join(", ")})`;
-  const decided = isStill("'open'", "'rejected'");
+export function heldBy({ question, hold, isMoving }: Standing): string {
+  const isAbout = (stream: string, namespace: string, id: string): string =>
+    `k.of_undo = 0 and ${question("k")} in ('open', 'rejected') and exists (
+      select 1 from hold h, json_each(h.records) named
+      where h.question_id = k.id and ${hold} in ('asked', 'rejected') and named.value ->> '$.stream' = ${stream}
+        and named.value ->> '$.namespace' = ${namespace} and named.value ->> '$.id' = ${id})`;
+  const ofRecord = "k.customer_namespace = record.customer_namespace and k.customer_id = record.customer_id";
   return `case deferred_code
   when 'order.moving' then (
     select max(k.number) from moved_order m join question k on k.customer_namespace = m.customer_namespace
       and k.customer_id = m.customer_id
-    where m.namespace = record.namespace and m.order_id = record.id and ${isMoving} and ${decided}
-      and exists (select 1 from hold h, json_each(h.records) named where h.question_id = k.id
-        and named.value ->> '$.stream' = 'orders' and named.value ->> '$.namespace' = record.namespace
-        and named.value ->> '$.id' = record.id))
+    where m.namespace = record.namespace and m.order_id = record.id and ${isMoving}
+      and ${isAbout("'orders'", "record.namespace", "record.id")})
   when 'asset.ending' then (
-    select max(k.number) from question k where k.customer_namespace = record.customer_namespace
-      and k.customer_id = record.customer_id and ${decided} and exists (select 1 from hold h
-        where h.question_id = k.id and h.kind in ('delete-assets', 'delete-products', 'delete-package-products')))
+    select max(k.number) from record_version v, json_each(v.body, '$.assets') claim
+      join asset_number n on n.customer_namespace = record.customer_namespace and n.customer_id = record.customer_id
+        and n.fixed_at is not null and n.ended_at is null
+        and (claim.value ->> '$.assetNumber' in (n.number, n.wire_number)
+          or n.namespace = record.namespace and n.instance_id = claim.value ->> '$.instanceId')
+      join question k on ${ofRecord}
+    where v.stream = record.stream and v.namespace = record.namespace and v.id = record.id
+      and v.version = record.version and ${isAbout("'orders'", "n.namespace", "n.order_id")})
   when 'revokes.rejected' then (
-    select max(k.number) from question k where k.customer_namespace = record.customer_namespace
-      and k.customer_id = record.customer_id and ${isStill("'rejected'")})
+    select max(k.number) from question k where ${ofRecord} and k.of_undo = 0 and ${question("k")} = 'rejected'
+      and (record.stream = 'customers' or ${isAbout("record.stream", "record.namespace", "record.id")}))
   end`;
 }
 
-/** The code of what keeps the `record` from being done, on which its owner depends; `q`: the hold on it, if there is one. */
+/** The code of what keeps the `record` from being done, by which it has an owner; `q`: the hold on it, if any. */
 export function causeOf({ customer, question }: Standing): string {
   return `case deferred_code
     when 'customer.blocked' then coalesce(

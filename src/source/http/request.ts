@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
-import { isErrorCode } from "../../base/told-words.ts";
+import { toldCode } from "../../base/told-words.ts";
 import type { Pace } from "../../http/pace.ts";
 import { retryAfterMs, retryRead } from "../../http/retry.ts";
 import type { FailedAttempt } from "../../http/retry.ts";
@@ -254,7 +254,7 @@ class Attempt {
     const { known } = this.#deps;
     const asked = shownUrl(this.#page.url);
     const clean = words === undefined ? "" : shownWords(words, known, 200, asked).replace(/[.\s]+$/u, "");
-    const name = code === undefined || !isErrorCode(code) ? "" : known.words(code);
+    const name = code === undefined ? "" : (toldCode(known.words(code)) ?? "");
     if (clean === "" && name === "") return "";
     return `: ${[clean === "" ? "" : JSON.stringify(clean), name === "" ? "" : `(${name})`].join(" ").trim()}`;
   }

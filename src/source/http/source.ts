@@ -8,6 +8,10 @@ import { undici } from "../../http/undici.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { columnsOf, neededColumns } from "../file/columns.ts";
+import { placeInRecord } from "../group-places.ts";
+import { hiddenPlaces } from "../mapping/open-places.ts";
+import { formatRawPath } from "../mapping/raw-path.ts";
+import { waysOf } from "../mapping/ways.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import type { TableRows } from "../table.ts";
@@ -76,7 +80,9 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
   return {
     read(stream, options) {
       const declared = settings.streams[stream];
-      return declared === undefined ? nothing() : readingOf(stream, declared).read(options);
+      if (declared === undefined) return nothing();
+      const { reached: _, ...unkept } = options;
+      return readingOf(stream, declared).read(isPagedPrivately(stream, declared) ? unkept : options);
     },
     async check(signal) {
       for (const stream of streams) {
@@ -108,6 +114,15 @@ function columnsRead(stream: Stream, declared: HttpStream): ReturnType<typeof ne
     own: [...own, ...keys({ paging }), ...columnsOf(since?.changedAt)],
     details: Object.fromEntries(ofDetails),
   };
+}
+
+/** Whether positions of a stream are keys from which a private field is read, or that are hashed for an id. */
+function isPagedPrivately(stream: Stream, { paging, key, group, mapping, skip }: HttpStream): boolean {
+  if (paging.kind !== "keyset") return false;
+  const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) =>
+    formatRawPath(placeInRecord(steps, group)),
+  );
+  return hidden.has(paging.key ?? key ?? "");
 }
 
 // oxlint-disable-next-line require-yield

@@ -1,4 +1,3 @@
-import { isJsonObject } from "../../base/canonical-json.ts";
 import { privateFields } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { skipWay } from "./ways.ts";
@@ -17,31 +16,30 @@ export function openPlaces(
   named: (steps: Way["reads"][number]) => string,
 ): Set<string> {
   const hidden = hiddenPlaces(stream, ways, named);
-  const placesOf = (wanted: (way: Way) => boolean): string[] =>
-    ways.filter(wanted).flatMap(({ reads }) => reads.map(named));
-  const open = new Set(placesOf((way) => !isHidden(stream, way) && way.field !== skipWay));
-  for (const place of hidden) open.delete(place);
-  for (const place of placesOf((way) => isId(way) && !isHashed(way))) open.add(place);
+  const open = new Set<string>();
+  for (const way of ways.filter(({ field }) => field !== skipWay))
+    for (const place of inClear(way).map(named)) if (isId(way) || !hidden.has(place)) open.add(place);
   return open;
 }
 
-/** The raw places that the mapping reads for private fields, or to give their hash for an id. */
+/** The raw places that the mapping reads for private fields, or to give their hash. */
 export function hiddenPlaces(
   stream: Stream,
   ways: readonly Way[],
   named: (steps: Way["reads"][number]) => string,
 ): Set<string> {
-  return new Set(ways.filter((way) => isHidden(stream, way)).flatMap(({ reads }) => reads.map(named)));
+  return new Set(ways.flatMap((way) => (isPrivate(stream, way) ? way.reads : way.hashed).map(named)));
 }
 
-function isHidden(stream: Stream, way: Way): boolean {
-  return privateFields[stream].includes(String(way.at[0])) || (isId(way) && isHashed(way));
+/** What a way reads, but for what it only gives a hash of. */
+export function inClear({ reads, hashed }: Way): Way["reads"] {
+  return reads.filter((steps) => !hashed.includes(steps));
+}
+
+function isPrivate(stream: Stream, { at }: Way): boolean {
+  return privateFields[stream].includes(String(at[0]));
 }
 
 function isId({ at }: Way): boolean {
   return idFields.has(String(at[0]));
-}
-
-function isHashed({ expression }: Way): boolean {
-  return isJsonObject(expression) && expression["hash"] !== undefined;
 }

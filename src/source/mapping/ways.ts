@@ -19,6 +19,8 @@ export interface Way {
   expression: Json;
   /** The raw places that the expression reads. */
   reads: readonly ReadPath["steps"][];
+  /** Those of which it only gives a hash. */
+  hashed: readonly ReadPath["steps"][];
 }
 
 /** What the condition of a stream that leaves records out is called among the ways. */
@@ -32,13 +34,15 @@ export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
   const reads = readsOf(stream, spec, skip);
   const skipped: Field[] =
     skip === undefined ? [] : [{ field: skipWay, kind: undefined, at: [skipWay], expression: skip }];
-  return [...skipped, ...fieldsOf(spec, targetOf(stream), [], "")].map((field) => ({
-    ...field,
-    reads: reads.filter((read) => isBelow(read.at, field.at)).map((read) => read.steps),
-  }));
+  return [...skipped, ...fieldsOf(spec, targetOf(stream), [], "")].map((field) => {
+    const own = reads.filter((read) => isBelow(read.at, field.at));
+    const hashed = own.filter((read) => read.at.slice(field.at.length).includes("hash"));
+    const stepsOf = (some: typeof own): ReadPath["steps"][] => some.map((read) => read.steps);
+    return { ...field, reads: stepsOf(own), hashed: stepsOf(hashed) };
+  });
 }
 
-type Field = Omit<Way, "reads">;
+type Field = Omit<Way, "reads" | "hashed">;
 
 function fieldsOf(spec: JsonObject, target: ObjectTarget, at: KeyPath, name: string): Field[] {
   return Object.entries(spec).flatMap(([field, expression]): Field[] => {

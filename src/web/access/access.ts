@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
 import type { Access } from "../../app/access.ts";
-import { actingAs, identityKey, isSamePerson } from "../../base/who.ts";
+import { actingAs, identityKey } from "../../base/who.ts";
 import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
@@ -57,7 +57,8 @@ export function access(deps: Access, failed: Failed): MiddlewareHandler<WebEnvir
     const { person, csrf } = asked;
     context.set("person", person);
     context.set("csrf", csrf);
-    context.set("isStillIn", async () => await isStillIn(context, whoAsks, person));
+    // Asked again, a request names the same person with the same role, or nobody.
+    context.set("isStillIn", async () => "person" in (await whoAsks(context, "looked at")));
     context.set("refuse", async (needed) => {
       await note(person, context.req.routePath);
       return refusedPage(context, person, needed);
@@ -81,14 +82,6 @@ export function foreignForm(context: PageContext): Answer {
     text: "This form is none that was made for you, or it is too old. Nothing was done.",
     cure: "Open the page again and send it from there.",
   });
-}
-
-/** Who signed out, or has another role by now, is no longer in. That somebody is told something is no sign of them. */
-async function isStillIn(context: PageContext, whoAsks: WhoAsks, was: Person): Promise<boolean> {
-  const asked = await whoAsks(context, "looked at");
-  if ("answer" in asked) return false;
-  const { person } = asked;
-  return isSamePerson(person, was) && person.role === was.role && person.way === was.way;
 }
 
 function askedBy(deps: Access, failed: Failed): WhoAsks {

@@ -1,19 +1,45 @@
 import type { MiddlewareHandler } from "hono";
 import { identityKey } from "../../base/who.ts";
+import type { Identity } from "../../base/who.ts";
 import type { WebEnvironment } from "../page.ts";
 import { refuse } from "./refused.ts";
 
 /** A browser asks for six things at once. */
 const mostAtOnce = 10;
 
+/** How much is in progress for each person; nobody takes all the room there is. */
+export class AtOnce {
+  readonly #most: { each: number; all: number };
+  readonly #counts = new Map<string, number>();
+  #all = 0;
+
+  constructor({ each, all = Infinity }: { each: number; all?: number }) {
+    this.#most = { each, all };
+  }
+
+  /** Counts one more of a person, and gives what ends it; undefined where there is no room. */
+  begin(person: Identity): (() => void) | undefined {
+    const key = identityKey(person);
+    const count = this.#counts.get(key) ?? 0;
+    if (count >= this.#most.each || this.#all >= this.#most.all) return undefined;
+    this.#counts.set(key, count + 1);
+    this.#all += 1;
+    return () => {
+      this.#all -= 1;
+      const rest = (this.#counts.get(key) ?? 1) - 1;
+      if (rest === 0) this.#counts.delete(key);
+      else this.#counts.set(key, rest);
+    };
+  }
+}
+
 /** So many pages are made at once for a person: who asks for more is refused at once, which costs little. */
 export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
-  const inProgress = new Map<string, number>();
+  const pages = new AtOnce({ each: mostAtOnce });
   return async (context, next) => {
     const { person } = context.var;
-    const key = identityKey(person);
-    const count = inProgress.get(key) ?? 0;
-    if (count >= mostAtOnce) {
+    const end = pages.begin(person);
+    if (end === undefined) {
       context.header("retry-after", "1");
       return await refuse(context, 429, {
         code: "too-many",
@@ -21,13 +47,10 @@ export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
         cure: "Ask again in a second.",
       });
     }
-    inProgress.set(key, count + 1);
     try {
       await next();
     } finally {
-      const rest = (inProgress.get(key) ?? 1) - 1;
-      if (rest === 0) inProgress.delete(key);
-      else inProgress.set(key, rest);
+      end();
     }
   };
 }

@@ -34,7 +34,8 @@ export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
   };
 }
 
-function placeOf(header: string | undefined, deps: Access): Place | "unusable" | undefined {
+/** Under which name of this server a request asks; undefined where the name is none. */
+export function placeOf(header: string | undefined, deps: Access): Place | "unusable" | undefined {
   const { host, publicUrl, tls } = deps.settings;
   const named = hostOf(header);
   if (named === undefined) return undefined;

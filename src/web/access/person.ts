@@ -1,6 +1,7 @@
 import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
+import { theCrm } from "../../operation/request.ts";
 
 /** What a page or a part of it needs: a role, or the right to ask for private values, which goes by its own setting. */
 export type Right = Role | "private";
@@ -23,14 +24,17 @@ export function may({ role }: Person, needed: Role): boolean {
 
 const longestName = 100;
 
-/** The name and the role that the claims of a signed token give; without a name that can be written down, the subject. */
+/**
+ * The name and the role that the claims of a signed token give; without a name that can be written down, the subject.
+ * Nobody is called `theCrm`: what bears that name is not the decision of a person.
+ */
 export function personIn(
   claims: Readonly<Record<string, unknown>> & { sub: string },
   settings: { person: string; claim: string; roles: Readonly<Record<string, Role>> },
 ): { name: string; role: Role | undefined } {
   const { [settings.person]: given, [settings.claim]: claimed } = claims;
   const name = typeof given === "string" ? given.trim() : "";
-  const isName = name !== "" && name.length <= longestName && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name);
+  const isName = name !== "" && name !== theCrm && name.length <= longestName && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name);
   const values = (Array.isArray(claimed) ? claimed : [claimed]).filter((value) => typeof value === "string");
   const role = mostOf(
     values.flatMap((value) => (Object.hasOwn(settings.roles, value) ? (settings.roles[value] ?? []) : [])),
@@ -40,5 +44,5 @@ export function personIn(
 
 /** Whether a subject can be written down as it is. */
 export function isSubject(subject: unknown): subject is string {
-  return typeof subject === "string" && /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u.test(subject);
+  return typeof subject === "string" && subject !== theCrm && /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u.test(subject);
 }

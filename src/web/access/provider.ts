@@ -158,6 +158,13 @@ function discovery(deps: Access): (oidc: ProviderSettings) => Promise<openid.Con
   };
 }
 
+/** Where a sign-in at the provider begins: under the name that it sends people back to, or it could not end. */
+export function providerPage(deps: Access, to: string): string {
+  const page = new URL("../oidc", redirectUri(deps));
+  page.searchParams.set("to", to);
+  return page.href;
+}
+
 function redirectUri({ settings }: Access): URL {
   return new URL(`${(settings.publicUrl ?? "").replace(/\/+$/u, "")}/login/oidc/callback`);
 }

@@ -9,7 +9,7 @@ import { cookieOf, takeCookie } from "./cookies.ts";
 import { csrfOf, isSame, proofOf } from "./csrf.ts";
 import { failedSignIns } from "./failed-sign-ins.ts";
 import type { Failed } from "./failed-sign-ins.ts";
-import { registerProvider } from "./provider.ts";
+import { providerPage, registerProvider } from "./provider.ts";
 import { barePage, refuse, unusable } from "./refused.ts";
 import type { Answer } from "./refused.ts";
 
@@ -94,7 +94,7 @@ function signInPage(context: PageContext, deps: Access): Answer {
   const parts = [
     ...(oidc === undefined
       ? []
-      : [html`<p><a href="/login/oidc?to=${encodeURIComponent(to)}">Sign in at ${new URL(oidc.issuer).host}</a></p>`]),
+      : [html`<p><a href="${providerPage(deps, to)}">Sign in at ${new URL(oidc.issuer).host}</a></p>`]),
     ...(proxy === undefined ? [] : [html`<p>People sign in at the reverse proxy before these pages.</p>`]),
     html`<p>On the machine itself, <code>crm-sync login</code> prints a link that signs in.</p>`,
   ];

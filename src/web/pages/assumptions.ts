@@ -23,7 +23,7 @@ export const assumptionsPage: Page = {
       const row = context.req.param("row");
       try {
         const { reason, shown: seen } = await sentDecision(context);
-        const whose = { by: context.var.person.name, reason: keepableReason(reason) };
+        const whose = { by: context.var.person.name, reason: keepableReason(context, reason) };
         await acceptAssumption(dashboard.application, row, whose, seen);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;

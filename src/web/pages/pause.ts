@@ -17,7 +17,7 @@ export const pausePage: Page = {
     routes.post(path, needs("decide"), async (context) => {
       try {
         const { decision, reason } = await sentDecision(context);
-        const whose = { by: context.var.person.name, reason: keepableReason(reason) };
+        const whose = { by: context.var.person.name, reason: keepableReason(context, reason) };
         const { pause } = await dashboard.application.existingLedger();
         if (decision !== "pause" && decision !== "resume")
           throw usage("Nothing was decided: the form does not say what.", "Open the page again.");

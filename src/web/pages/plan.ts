@@ -115,7 +115,7 @@ async function deciding(
   const { decision, reason, shown } = await sentDecision(context);
   const by = context.var.person.name;
   try {
-    const why = keepableReason(reason);
+    const why = keepableReason(context, reason);
     const ledger = await dashboard.application.existingLedger();
     return context.redirect(await given.decide({ ledger, decision, reason: why, by, shown }), 303);
   } catch (error) {

@@ -8,6 +8,7 @@ import { troubleOf } from "../../report/last-runs.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
 import { ageOf } from "../../report/text.ts";
+import { AtOnce } from "../access/at-once.ts";
 import { needs } from "../access/needs.ts";
 import { notFoundPage } from "../failures.ts";
 import { framed } from "../frame.ts";
@@ -19,15 +20,15 @@ import { moment, shown } from "../shown.ts";
 const runsOfPage = 30;
 const operationsOfPage = 50;
 const failuresShown = 25;
-/** Streams of events at once, of all people. */
-const mostStreams = 20;
+/** Streams of events at once. */
+const mostStreams = { each: 5, all: 20 };
 const everyMs = 1_000;
 const heartbeatLooks = 15;
 
 /** What ran, what one run did, and how far one is that is on. */
 export const runsPage: Page = {
   register(routes, dashboard) {
-    let streams = 0;
+    const streams = new AtOnce(mostStreams);
     routes.get("/runs", needs("see"), async (context) => await runsShown(context, dashboard));
     routes.get("/run/:id", needs("see"), async (context) => await runShown(context, dashboard));
     routes.get("/run/:id/events", needs("see"), async (context) => {
@@ -36,8 +37,8 @@ export const runsPage: Page = {
         return context.text("There is no such run.\n", 404);
       // Its body would be written for nobody, and never end.
       if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
-      if (streams >= mostStreams) return context.text("Too many pages are live; this one is as it was loaded.\n", 503);
-      streams += 1;
+      const end = streams.begin(context.var.person);
+      if (end === undefined) return context.text("Too many pages are live; this one is as it was loaded.\n", 503);
       return streamSSE(context, async (stream) => {
         try {
           await tellProgress(stream, dashboard, { id, isStillIn: context.var.isStillIn });
@@ -46,7 +47,7 @@ export const runsPage: Page = {
           const { logger } = dashboard.application;
           logger.error({ event: "web.failed", route: "/run/:id/events", reason: messageOf(error) }, "a page failed");
         } finally {
-          streams -= 1;
+          end();
         }
       });
     });

@@ -43,7 +43,9 @@ export const settlePage: Page = {
     routes.post("/settle/:id/answer", needs("see"), async (context) => {
       const { person, refuse } = context.var;
       if (!person.mayAskForPrivate) return await refuse("private");
-      const text = (await askForAnswer(dashboard, idOf(context), person.name)) ?? "erased, or kept no longer";
+      const row = await dashboard.read(async (inquiry) => await inquiry.operation(idOf(context)));
+      if (row === undefined) return await noSuchOperation(context);
+      const text = (await askForAnswer(dashboard, row, person.name)) ?? "erased, or kept no longer";
       return await oneOperation(context, dashboard, { text });
     });
   },
@@ -51,6 +53,10 @@ export const settlePage: Page = {
 
 function idOf(context: PageContext): string {
   return idOfSegment(context.req.param("id") ?? "");
+}
+
+function noSuchOperation(context: PageContext): Response | Promise<Response> {
+  return notFoundPage(context, "There is no such operation.");
 }
 
 async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Response> {
@@ -103,7 +109,7 @@ async function decided(context: PageContext, dashboard: Dashboard): Promise<Resp
   try {
     if (decision !== "applied" && decision !== "not-applied")
       throw usage("Nothing was decided: say what became of it.", "Choose “applied” or “not applied”.");
-    const kept = keepableReason(reason);
+    const kept = keepableReason(context, reason);
     const { application, signal } = dashboard;
     const decide = await openDecisions(application, context.var.person.name, signal);
     const { summary } = await decide({ id: idOf(context), verdict: decision, reason: kept });
@@ -127,7 +133,7 @@ async function oneOperation(
   { notice, status = 200, reason, text }: Answer,
 ): Promise<Response> {
   const row = await dashboard.read(async (inquiry) => await inquiry.operation(idOf(context)));
-  if (row === undefined) return await notFoundPage(context, "There is no such operation.");
+  if (row === undefined) return await noSuchOperation(context);
   const isOpen = openStates.some((state) => state === row.state);
   const body = html`<p><a href="/settle">All whose outcome is open</a></p>
     ${factsOf(row, dashboard)}

@@ -6,6 +6,19 @@ import type { Html, PageContext } from "../page.ts";
 /** Longer reasons are no reasons. Characters. */
 const longestReason = 1_000;
 
+/** For who may not see names: whether words of their own are refused would tell them whose they are. */
+const reasonsToChoose = [
+  "The customer was asked",
+  "Sales was asked",
+  "The change is wanted",
+  "The change is not wanted",
+  "The CRM is being corrected",
+  "The platform was looked at",
+  "The operator of the service was asked",
+  "The service is being repaired",
+  "The service works again",
+];
+
 /** One thing that a person can decide: what the form says then, and what stands on the button. */
 export interface Choice {
   value: string;
@@ -29,11 +42,23 @@ export function decisionForm(
 ): Html {
   const { id, action, choices, reason = "", shown } = form;
   const field = `${id}-reason`;
+  const why = context.var.person.mayAskForPrivate ? writtenReason(field, reason) : chosenReason(field, reason);
   return html`<form id="${id}" class="decision" method="post" action="${action}">
     <input type="hidden" name="csrf" value="${context.var.csrf}" />
     ${shown === undefined ? "" : html`<input type="hidden" name="shown" value="${shown}" />`}
     <label for="${field}">Why</label>
-    <textarea
+    ${why}
+    <div class="choices">
+      ${choices.map(
+        ({ value, label, isMain }) =>
+          html`<button ${isMain === true ? html`class="main"` : ""} name="decision" value="${value}">${label}</button>`,
+      )}
+    </div>
+  </form>`;
+}
+
+function writtenReason(field: string, reason: string): Html {
+  return html`<textarea
       id="${field}"
       name="reason"
       rows="2"
@@ -44,14 +69,13 @@ export function decisionForm(
 ${reason}</textarea>
     <p class="soft" id="${field}-kept">
       Kept for good with your name, so without names, phone numbers and e-mail addresses of others.
-    </p>
-    <div class="choices">
-      ${choices.map(
-        ({ value, label, isMain }) =>
-          html`<button ${isMain === true ? html`class="main"` : ""} name="decision" value="${value}">${label}</button>`,
-      )}
-    </div>
-  </form>`;
+    </p>`;
+}
+
+function chosenReason(field: string, reason: string): Html {
+  return html`<select id="${field}" name="reason" required>
+    ${reasonsToChoose.map((one) => html`<option ${one === reason ? html`selected` : ""}>${one}</option>`)}
+  </select>`;
 }
 
 /** What a person sent of such a form. */
@@ -72,9 +96,11 @@ export async function sentDecision(context: PageContext): Promise<SentDecision> 
 }
 
 /** The reason as it may be kept. Throws a Problem that says what is wrong with it. */
-export function keepableReason(reason: string): string {
+export function keepableReason({ var: { person } }: PageContext, reason: string): string {
   if (reason === "")
     throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit record.");
+  if (!person.mayAskForPrivate && !reasonsToChoose.includes(reason))
+    throw usage("Nothing was decided: the reason is none of those to choose from.", "Choose one of them.");
   if (reason.length > longestReason)
     throw usage(`Nothing was decided: the reason has more than ${longestReason} characters.`, "Say it more shortly.");
   const held = personalIn(reason);

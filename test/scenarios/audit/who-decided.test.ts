@@ -7,6 +7,7 @@ import type { World } from "../../support/cli.ts";
 import { ask, tokenIn } from "../../support/guarded.ts";
 import { reverseProxy } from "../../support/reverse-proxy.ts";
 import { servePages } from "../../support/served-pages.ts";
+import type { ServedPages } from "../../support/served-pages.ts";
 import { company } from "../../support/world/crm.ts";
 
 const proxy = reverseProxy();
@@ -27,22 +28,38 @@ async function waitingFor(...people: string[]): Promise<{ w: World; holds: strin
   return { w, holds: holds.map(({ id }: { id: string }) => id) };
 }
 
+const placeOf = ({ url, host }: ServedPages) => ({ port: Number(new URL(url).port), host });
+
+/** Approves a hold on its page, as whom the proxy names. */
+async function approves(pages: ServedPages, hold: string, claims: Record<string, string>): Promise<void> {
+  const at = placeOf(pages);
+  const headers = proxy.as(claims);
+  const { text } = await ask(at, `/hold/${hold}`, { headers });
+  const shown = /name="shown" value="([0-9a-f]*)"/u.exec(text)?.[1] ?? "";
+  const fields = { csrf: tokenIn(text), decision: "approve", reason: "asked the customer", shown };
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const body = new URLSearchParams(fields).toString();
+  const answer = await ask(at, `/hold/${hold}`, { method: "POST", headers: { ...headers, ...form }, body });
+  expect(answer.status, answer.text).toBe(303);
+}
+
+it("nobody is called what the program calls the CRM, so that no decision of a person looks like its own", async () => {
+  const { w, holds } = await waitingFor("S1-1");
+  const pages = await servePages(w.place, "whoever");
+  await approves(pages, holds[0] ?? "", { email: "the CRM", sub: "id-1" });
+  const told = (await auditEntries(w)).find(({ kind }) => kind === "hold-approved");
+  expect(JSON.parse(told.body)).toMatchObject({ by: "id-1", who: { subject: "id-1" } });
+  const impostor = { headers: proxy.as({ sub: "the CRM" }) };
+  expect((await ask(placeOf(pages), "/today", impostor)).status).toBe(403);
+});
+
 it("two people of one name are two people in every decision, on the pages and on the command line", async () => {
   const { w, holds } = await waitingFor("S1-1", "S2-1", "S3-1");
   const [first = "", second = "", third = ""] = holds;
   const pages = await servePages(w.place, "whoever");
-  const at = { port: Number(new URL(pages.url).port), host: pages.host };
-  const decides = async (hold: string, sub: string): Promise<void> => {
-    const headers = proxy.as({ email: "anna.lee", sub });
-    const { text } = await ask(at, `/hold/${hold}`, { headers });
-    const shown = /name="shown" value="([0-9a-f]*)"/u.exec(text)?.[1] ?? "";
-    const fields = { csrf: tokenIn(text), decision: "approve", reason: "asked the customer", shown };
-    const form = { "content-type": "application/x-www-form-urlencoded" };
-    const body = new URLSearchParams(fields).toString();
-    const answer = await ask(at, `/hold/${hold}`, { method: "POST", headers: { ...headers, ...form }, body });
-    expect(answer.status, answer.text).toBe(303);
-  };
-  await Promise.all([decides(first, "id-1"), decides(second, "id-2")]);
+  const anna = (sub: string) => ({ email: "anna.lee", sub });
+  await Promise.all([approves(pages, first, anna("id-1")), approves(pages, second, anna("id-2"))]);
+
   await w.run("approve", third, "--by", "anna.lee", "--reason", "asked the customer");
 
   const told = (await auditEntries(w))

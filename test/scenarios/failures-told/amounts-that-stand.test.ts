@@ -187,3 +187,36 @@ it("an order that was restored before anything of it was removed needed nothing,
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect((await told(w)).became).toEqual(["cancelled superseded", "cancelled superseded", "product amended"]);
 });
+
+it("an order that was cancelled, removed and restored with another amount is bought at it, which never changed", async () => {
+  const w = await placedOrders({ first: whole(2), staff: [] });
+  rule(w, "orders.cancelled", "apply");
+  amend(w, "1", { cancelled: true });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  amend(w, "1", { cancelled: false, price: "21.00" });
+  for (let run = 0; run < 2; run += 1) expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const [order] = await stated(w, "orders");
+  expect(order).toMatchObject({ events: 3, amount_after: "21.00" });
+  expect((await w.run("explain", "order", "1")).stdout).not.toContain("amounts changed");
+});
+
+it("the amount of a whole order is recorded once what it is for was bought", async () => {
+  const w = await placedOrders({ first: whole(2), staff: [] });
+  rule(w, "orders.added", "hold");
+  amend(w, "1", whole(4));
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  const now = async (): Promise<unknown> => {
+    const [order] = await stated(w, "orders");
+    return [order?.amount_after, order?.lines_amount];
+  };
+  expect(await now()).toEqual(["14.00", "14.00"]);
+  const hold = await openHold(w);
+  expect((await w.run("reject", hold, "--reason", "not paid for")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await now()).toEqual(["14.00", "14.00"]);
+  expect((await w.run("reject", hold, "--withdraw", "--reason", "paid by now")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(4);
+  expect((await w.run("approve", await openHold(w), "--reason", "paid")).exitCode).toBe(0);
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await now()).toEqual(["28.00", "28.00"]);
+});

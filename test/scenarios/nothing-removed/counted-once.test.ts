@@ -2,8 +2,9 @@ import { expect, it } from "vitest";
 import { openHolds } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
+import { asKilledNow } from "../../support/killed-copy.ts";
 import { outcome } from "../../support/world/members.ts";
-import { amend, orderOf, rule, standing } from "../../support/world/placed-orders.ts";
+import { amend, orderOf, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** Three people hold a seat of one order each, and limits allow none to be removed. */
 async function three(): Promise<World> {
@@ -37,4 +38,25 @@ it("does not count a seat whose person has the one that takes its place", async 
   for (const _ of [1, 2]) await w.does("run", "everything");
   expect(await openHolds(w)).toEqual([]);
   expect(standing(w)).toEqual({ products: 6, assets: 3, assignments: 3 });
+});
+
+it("counts what a killed run was removing as removed", async () => {
+  const w = await placedOrders();
+  w.extra = "limits: { taking: { day: { floor: 1, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
+  rule(w, "seats.revoked", "apply");
+  const leaves = (id: string): void => {
+    w.staff = w.staff.map((person) => (person.id === id ? { ...person, holds: [] } : person));
+    w.write();
+  };
+  leaves("S1");
+  const stop = w.stopsAt("M9");
+  const run = w.does("run", "everything");
+  await stop.reached;
+  asKilledNow(w);
+  stop.goOn();
+  await run;
+  leaves("S2");
+  const { taken } = await w.ask("status");
+  expect(taken).toMatchObject(["day", "week"].map((within) => ({ thing: "seats", within, count: 1 })));
+  expect((await w.run("plan")).stdout).toContain("1 of them would wait for approval first");
 });

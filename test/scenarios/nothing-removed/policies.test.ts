@@ -4,7 +4,7 @@ import { policySettingsSchema } from "../../../src/plan/policy-settings.ts";
 import { callerOf } from "../../sandbox/caller.ts";
 import { enterpriseOf, numberOf, openHold, openHolds, waitsFor } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
-import { sampled } from "../../support/sizes.ts";
+import { isSample, sampled, spread } from "../../support/sizes.ts";
 import type { GivenOrder, GivenStaff } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
@@ -239,7 +239,7 @@ const cells = Object.entries(cases).flatMap(([name, item]) =>
 );
 
 describe("a change of the CRM", () => {
-  it.each(sampled(cells, 24))("%s: %s", { tags: "long" }, async (name, word, item) => {
+  it.each(spread(cells, isSample ? 24 : 40))("%s: %s", { tags: "long" }, async (name, word, item) => {
     const { edit, about, done = {}, leaves = {}, leavesAnyway = {} } = item;
     const w = await under(name, word, item);
     const before = standingOf(w);

@@ -69,6 +69,43 @@ it.each(["C2", "C0"])("removes a moved order at the old customer, and buys it at
   expect(await places(w)).toEqual({ [to]: ["P1", "Q1"] });
 });
 
+it("asks in the same run about a purchase that is held, also of a customer who was asked something before", async () => {
+  const w = await moved("apply");
+  w.orders.push(orderOf("3", "C2"));
+  amend(w, "1", { customer: "C1" });
+  await runs(w, 1);
+  for (const policy of ["orders.cancelled", "orders.added"]) rule(w, policy, "hold");
+  amend(w, "3", { cancelled: true });
+  amend(w, "1", { customer: "C2" });
+  expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
+  expect(await openHolds(w)).toHaveLength(2);
+  expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
+  await approvesAll(w);
+  await expectMoved(w, "C2");
+});
+
+it("carries out a saved plan of a move as it is, and buys the order in the next run", async () => {
+  const w = await moved();
+  w.orders.push(orderOf("3", "C2"));
+  w.write();
+  await w.run("plan", "--out", w.path("plan.ndjson"));
+  const applied = await w.does("apply", w.path("plan.ndjson"));
+  expect(outcome(applied), applied.stdout).toEqual([3, { E5: 2 }]);
+  expect(applied.stdout).not.toContain("refused");
+  expect(applied.stdout).toContain("customers: 2 worked on, 2 finished\n");
+  expect(await runsUntilQuiet(w)).toEqual([{ E5: 1 }, {}]);
+});
+
+it("buys a moved order at a customer of the first share once the rest of the run removed it", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.moved", "apply");
+  amend(w, "2", { customer: "C1" });
+  const run = await w.does("run", "everything", "--canary", "40");
+  expect(outcome(run), run.stdout).toEqual([0, { E5: 2 }]);
+  expect(run.stdout).toContain("customers: 2 worked on, 2 finished\n");
+  expect(await productsBy(w)).toEqual({ C1: ["P1 1", "P2 2-2", "Q1 1", "Q2 2-2"] });
+});
+
 it("buys a moved order in the next run when the first one looks at its old customer alone", async () => {
   const w = await moved();
   await removesOnly(w);

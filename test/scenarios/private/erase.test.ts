@@ -55,12 +55,15 @@ it(
     copyFileSync(w.path("ledger.db"), w.path("ledger.db.bak"));
     writeFileSync(w.path("shown.ndjson"), '{"plan":1,"private":"shown"}\n');
 
+    expect((await w.run("login")).exitCode).toBe(0);
+
     const erased = await w.run(...eraseGone);
     expect([erased.exitCode, erased.stderr]).toEqual([0, ""]);
     // It names where more of it may lie, and no file of the program's own.
     for (const left of ["ledger.db.bak", "hr staff.ndjson:3", "shown.ndjson", "shown to ben", "backups"])
       expect(erased.stdout).toContain(left);
-    for (const own of ["ledger.db.lock", "ledger.db.heads", "ledger.db-"]) expect(erased.stdout).not.toContain(own);
+    for (const own of ["ledger.db.lock", "ledger.db.heads", "ledger.db.sessions", "ledger.db-"])
+      expect(erased.stdout).not.toContain(own);
 
     // No byte of it is left where the ledger lies, and what is of others is as it was.
     expect(bytesOf(w).filter((found) => !found.startsWith("ledger.db.bak"))).toEqual([]);

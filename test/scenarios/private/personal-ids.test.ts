@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
+import { startService } from "../../source/http-service.ts";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import type { Stream } from "../../../src/crm/model.ts";
 import { document, world } from "../../support/cli.ts";
@@ -112,5 +113,59 @@ it.each([
   const listed = await w.run("quarantine", "list");
   expect(listed.stdout).toContain("hr/staff, row 5");
   expect(ran.stdout + ran.stderr + listed.stdout).not.toContain("wandafremdling");
+  expect(inClear(w, ["wandafremdling"])).toEqual([]);
+});
+
+it.each([{ hash: "login", salt }, { upper: { hash: "login", salt } }, { first: [{ hash: "login", salt }, "id"] }])(
+  "a mapping that gives the id %o shows no login",
+  async (id) => {
+    const w = await world({ records: company(1, 1) });
+    mapped(w, { staff: { id } });
+    expect(await warnings(w)).toEqual([]);
+    const shown = await w.run("map", "crm", "staff");
+    expect(shown.exitCode, shown.stderr).toBe(0);
+    expect(shown.stdout).toContain("login");
+    expect(shown.stdout).not.toContain(w.staff[0]?.login);
+  },
+);
+
+it.each(["", " ", "n/a"])(
+  "a row without what its id is the hash of has no id, and is of nobody else without it (%j)",
+  async (none) => {
+    const w = await world({ records: company(2, 1), isNew: true });
+    w.customers = w.customers.map((row) =>
+      row.id === "C2" ? { ...row, email: none } : { ...row, email: "a@example.com" },
+    );
+    w.orders = w.orders.map((row) => ({ ...row, customer: row.customer === "C1" ? "a@example.com" : none }));
+    w.staff = [];
+    w.write();
+    const without = (field: string) => ({ hash: { replace: field, find: "n/a", with: "" }, salt });
+    const hashed = { customerId: without("customer") };
+    mapped(w, { customers: { id: without("email") }, orders: hashed, staff: hashed });
+    const ran = await w.does("run", "everything");
+    expect([ran.exitCode, ran.calls], ran.stdout).toEqual([3, { E2: 1, E5: 1, E9: 1 }]);
+    expect(await w.ask("quarantine", "list")).toHaveLength(2);
+  },
+);
+
+it("a reading by keys of a service that are hashed for ids keeps no position of them", async () => {
+  const w = await world({ records: company(1, 1), isNew: true });
+  const rows = [0, 1].map((number) => ({
+    ...staffRow(w.staff[0] ?? { id: "", customer: "" }),
+    login: `wandafremdling${number}`,
+  }));
+  const service = await startService(({ query }) => (query["after"] === undefined ? { body: rows } : { status: 500 }));
+  const staff = {
+    url: `${service.origin}/staff`,
+    key: "login",
+    paging: { kind: "keyset", parameter: "after", size: 2 },
+    mapping: { ...mappingOf("staff"), id: { hash: "login", salt } },
+  };
+  const hr = { kind: "http", retries: 0, streams: { staff } };
+  const crm = fileSource("data", ["customers", "orders"]);
+  const jobs = { everything: { kind: "sync", streams: ["customers", "orders", "staff"] } };
+  const ledger = { path: "ledger.db", sealKey: "env:SEAL_KEY" };
+  writeFileSync(w.path("crm-sync.yaml"), stringify({ ledger, zone: "UTC", sources: { crm, hr }, jobs }));
+  expect((await w.run("run", "everything")).exitCode).toBe(7);
   expect(inClear(w, ["wandafremdling"])).toEqual([]);
 });

@@ -103,7 +103,7 @@ it("a CRM, a mail server and a service that repeat our secrets find them nowhere
     await does("quarantine", "list");
     const [waiting] = documents(await w.run("--json", "quarantine", "list")).flat();
     expect(waiting).toMatchObject({ code: "secret", field: "name" });
-    await does("quarantine", "show", waiting.id, "--show-private");
+    await does("quarantine", "show", waiting.id, "--raw");
     await does("explain", "customer", "C1");
     await does("audit", "subject", "--by", "anna", "--customer", "C1");
     await does("audit", "export", "--out", w.path("audit.ndjson"));

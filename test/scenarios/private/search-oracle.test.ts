@@ -143,3 +143,28 @@ describe("the search", () => {
     expect((await auditEntries(w)).filter(({ kind }) => kind === "people-searched")).toHaveLength(2);
   });
 });
+
+describe("the reason of a decision", () => {
+  it("tells an operator without the right to names nothing of a name", async () => {
+    const w = await withPeople();
+    const pages = await showing(w, { ...operator, mayAskForPrivate: false });
+    const pauses = async (reason: string): Promise<string> => {
+      const { status, text } = await pages.post("/pause", { decision: "pause", reason });
+      return JSON.stringify([status, text.replaceAll(reason, "TEXT")]);
+    };
+    const nothing = await pauses("Nobody Known");
+    expect(nothing).toMatch(/^\[400,/u);
+    for (const text of Object.values(hidden)) expect(await pauses(text), text).toBe(nothing);
+    const entries = await auditEntries(w);
+    expect(entries.filter(({ kind }) => kind === "paused")).toEqual([]);
+    // There are reasons to choose from.
+    const [, reason = ""] = /<option[^>]*>([^<]+)/u.exec((await pages.get("/pause")).text) ?? [];
+    expect(await pauses(reason)).toMatch(/^\[200,/u);
+    const told = (await auditEntries(w)).find(({ kind }) => kind === "paused");
+    expect(JSON.parse(told.body)).toMatchObject({ by: "anna.lee", reason });
+    // Who may see names writes freely, and is told.
+    const free = await showing(w);
+    expect((await free.post("/pause", { decision: "resume", reason: hidden.person })).status).toBe(400);
+    expect((await free.post("/pause", { decision: "resume", reason: "it is repaired" })).status).toBe(200);
+  });
+});

@@ -1,8 +1,12 @@
+import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { stringify } from "yaml";
+import { startService } from "../../source/http-service.ts";
 import { operationsOf } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import { LedgerView } from "../../support/ledger-view.ts";
 import { crmSync } from "../../support/program.ts";
+import { mappingOf } from "../../support/world/crm-files.ts";
 import { company } from "../../support/world/crm.ts";
 
 const stranger = "Wanda Fremdling 13800138000";
@@ -59,4 +63,24 @@ it.each(["13800138000", "WANDA-FREMDLING", "Wanda Fremdling"])("a code that is %
   const found = [...view.texts(["private_value"])].filter(({ text }) => text.includes(code));
   view.close();
   expect(found.map(({ place }) => place)).toEqual([]);
+});
+
+it.each([
+  ["INVALID_QUERY_LOCATOR", "(INVALID_QUERY_LOCATOR)"],
+  ["CONTACT_WANDA_FREMDLING_NOT_FOUND", "(…_NOT_FOUND)"],
+  ["wandaFremdling.accessDenied", "(….accessDenied)"],
+  ["error-13800138000", "(error-…)"],
+])("of the code %s that a source answers its own words are told", async (code, told) => {
+  const w = await world({ records: company(1, 1), isNew: true });
+  const service = await startService(() => ({ status: 400, body: [{ message: "", errorCode: code }] }));
+  const customers = { url: `${service.origin}/customers`, key: "id", mapping: mappingOf("customers") };
+  const shop = { kind: "http", streams: { customers } };
+  const jobs = { everything: { kind: "sync", streams: ["customers"] } };
+  const ledger = { path: "ledger.db", sealKey: "env:SEAL_KEY" };
+  writeFileSync(w.path("crm-sync.yaml"), stringify({ ledger, zone: "UTC", sources: { shop }, jobs }));
+  const ran = await w.run("run", "everything");
+  const shown = await w.run("run", "show", (await w.ask("runs"))[0].id);
+  const said = ran.stdout + ran.stderr + shown.stdout;
+  expect(said).toContain(told);
+  expect(said).not.toMatch(/wanda|fremdling|13800138000/iu);
 });

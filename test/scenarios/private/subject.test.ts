@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, it } from "vitest";
 import { auditEntries } from "../../support/asking.ts";
-import { documents } from "../../support/cli.ts";
+import { document, documents, world } from "../../support/cli.ts";
 import { eraseGone, gone, livedWithGone, nothingWaits } from "../../support/gone-customer.ts";
 import { crmSync } from "../../support/program.ts";
-import { canary } from "../../support/world/crm.ts";
+import { canary, company } from "../../support/world/crm.ts";
 
 it(
   "a person is handed everything that is kept about them, nothing of anybody else, and who asked is kept",
@@ -69,3 +69,29 @@ it(
     expect(after.stdout).toMatch(/^ {2}\d+ .* erased$/mu);
   },
 );
+
+it("a person is told in which places of the ledger an erasure would find them, and where it would not look", async () => {
+  const w = await world({ records: company(2, 1) });
+  Object.assign(w.staff[0] ?? {}, { name: "Wanda" });
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect((await w.run("pause", "--reason", "Wanda asked", "--by", "anna.lee")).exitCode).toBe(0);
+  const words = async (person: string) => {
+    const ask = ["--json", "audit", "subject", "--by", "anna.lee", "--person", person];
+    const { repeated, beside } = document(await crmSync({ ...w.place, clock: w.clock }, ...ask));
+    expect(JSON.stringify(beside)).toContain("backups and copies");
+    return repeated;
+  };
+  expect(await words("S1-1")).toEqual([{ table: "meta", columns: ["value"], rows: 1 }]);
+  expect(await words("S2-1")).toEqual([]);
+  const read = await crmSync(
+    { ...w.place, clock: w.clock },
+    "audit",
+    "subject",
+    "--by",
+    "anna.lee",
+    "--person",
+    "S1-1",
+  );
+  expect(read.stdout).toContain("meta.value: 1 row");
+});

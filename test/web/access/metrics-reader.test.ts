@@ -47,4 +47,8 @@ it("metrics for listed addresses alone are for no other, this machine included",
   const pages = await served({ metrics: { from: ["127.0.0.3"] } });
   expect(await statusOf(pages)).toBe(401);
   expect(await statusOf(pages, { from: "127.0.0.3" })).toBe(200);
+  // A browser on this machine, whose page is of another site that had its name lead here.
+  const browser = { from: "127.0.0.3", headers: { host: "evil.example" } };
+  expect(await statusOf(pages, browser)).toBe(401);
+  expect(await statusOf(pages, { ...browser, headers: { host: `localhost:${pages.port}` } })).toBe(200);
 });

@@ -50,6 +50,15 @@ describe("an OpenID provider", () => {
     expect(provider.tokenRequests[0]?.get("code_verifier")).toMatch(/^[\w-]{43,}$/u);
   });
 
+  it("is offered at the address that it sends people back to, whatever name the page was asked under", async () => {
+    const provider = await openidProvider("crm-sync");
+    const pages = await pagesBehind(provider);
+    for (const host of [pages.host, `${pages.access.own()?.name}:${pages.port}`]) {
+      const { text } = await new Browser({ port: pages.port, host }).get("/login?to=%2Fsee");
+      expect(text).toContain(`href="${publicUrl}/login/oidc?to=%2Fsee"`);
+    }
+  });
+
   it("gives no page to somebody who is in no group that has a right", async () => {
     const provider = await openidProvider("crm-sync");
     const pages = await pagesBehind(provider);

@@ -1,4 +1,6 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { pagePath } from "../../../src/report/page-links.ts";
 import { auditEntries, quarantined } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
@@ -55,6 +57,22 @@ describe("the pages of the quarantine", () => {
     const [entry] = await shownEntries(w);
     expect(entry.subject).toBe(`quarantine:${id}`);
     expect(JSON.parse(entry.body)).toMatchObject({ by: "anna.lee", stream: "staff", record: "crm/SX" });
+  });
+
+  it("show nobody the salt of ids, by which names could be tried", async () => {
+    const w = await world({ records: company(1, 1) });
+    const salt = "d1f0c2b7a6954e38";
+    w.staff.push({ id: "SX", customer: "C1", login: "" });
+    w.write();
+    const settings = parse(readFileSync(w.path("crm-sync.yaml"), "utf8"));
+    settings.sources.hr.streams.staff.mapping.id = { hash: { lower: "login" }, salt };
+    writeFileSync(w.path("crm-sync.yaml"), stringify(settings));
+    await w.run("run", "everything");
+    const [row] = (await quarantined(w)).filter(({ field }) => field === "id");
+    const { text } = await (await showing(w, support)).get(pagePath.quarantine(row.id));
+    expect(text).toContain("sources.hr.streams.staff.mapping.id");
+    expect(text).toContain("login");
+    expect(text).not.toContain(salt);
   });
 
   it("map one row, one reason or all anew, for operators alone", { tags: "long" }, async () => {

@@ -9,7 +9,7 @@ import { operationsOf, runsOf } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { severalTroubles } from "../../support/several-troubles.ts";
-import { operator, showing } from "../../support/showing.ts";
+import { nameHeader, operator, showing } from "../../support/showing.ts";
 import type { Showing } from "../../support/showing.ts";
 import { company, privateText } from "../../support/world/crm.ts";
 
@@ -25,9 +25,10 @@ class Watch {
     this.#gone = gone;
   }
 
-  static async of(pages: Showing, run: string, method: "GET" | "HEAD" = "GET"): Promise<Watch> {
+  static async of(pages: Showing, run: string, by = operator.name, method: "GET" | "HEAD" = "GET"): Promise<Watch> {
     const gone = new AbortController();
-    const answer = await request(`${pages.url}/run/${run}/events`, { method, signal: gone.signal });
+    const headers = { [nameHeader]: by };
+    const answer = await request(`${pages.url}/run/${run}/events`, { method, headers, signal: gone.signal });
     const watch = new Watch(answer.statusCode, gone);
     void (async () => {
       for await (const chunk of answer.body) watch.text += String(chunk);
@@ -153,16 +154,19 @@ describe("a run that goes on", () => {
     const pages = await showing(w);
     const { run, end } = await underway(w);
     // Who asks for the head alone takes nobody's place.
-    for (let asked = 0; asked < 25; asked += 1) expect((await Watch.of(pages, run, "HEAD")).status).toBe(200);
+    for (let asked = 0; asked < 25; asked += 1) expect((await Watch.of(pages, run, "eve", "HEAD")).status).toBe(200);
     const watches = [];
-    for (let asked = 0; asked < 20; asked += 1) watches.push(await Watch.of(pages, run));
+    for (const by of ["anna", "ben", "cleo", "dan"]) {
+      for (let asked = 0; asked < 5; asked += 1) watches.push(await Watch.of(pages, run, by));
+      expect((await Watch.of(pages, run, by)).status, "a person takes not all the room").toBe(503);
+    }
     expect(new Set(watches.map(({ status }) => status))).toEqual(new Set([200]));
-    expect((await Watch.of(pages, run)).status).toBe(503);
+    expect((await Watch.of(pages, run, "eve")).status).toBe(503);
     const [first, ...others] = watches;
     first?.leave();
     const again = async (): Promise<number> => {
       pages.tick();
-      return (await Watch.of(pages, run)).status;
+      return (await Watch.of(pages, run, "eve")).status;
     };
     await expect.poll(again).toBe(200);
     await end();

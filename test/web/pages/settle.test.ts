@@ -38,6 +38,9 @@ describe("the pages on which outcomes are settled", () => {
     expect((await support.post(answer, {})).status).toBe(403);
     expect((await pages.post(answer, {})).status).toBe(200);
     expect((await auditEntries(w)).at(-1)).toMatchObject({ kind: "private-shown", subject: `operation:${first}` });
+    // What is no operation is written down by nobody: an address may say anything.
+    expect((await pages.post(`${pagePath.settle("Jana Novak")}/answer`, {})).status).toBe(404);
+    expect((await auditEntries(w)).at(-1)).toMatchObject({ subject: `operation:${first}` });
     const words = { decision: "not-applied", reason: "the desk found none" };
     expect((await support.post(pagePath.settle(first), words)).status).toBe(403);
     for (const wrong of [{ reason: "x" }, { decision: "applied" }, { ...words, reason: "asked bjork@example.com" }])
