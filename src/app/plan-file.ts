@@ -126,7 +126,7 @@ function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "expl
     policy: operation.policy ?? null,
     heldBy: held === undefined ? null : { scope: held.scope, explanation: held.explanation },
     restsOn: [...new Set(restsOf(operation).map(({ row }) => row))],
-    lines: kind.planLines(operation.payload),
+    lines: kind.planLines(operation),
     hash: operation.hash,
   };
 }

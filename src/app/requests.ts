@@ -1,4 +1,4 @@
-import { explainCommand } from "../report/text.ts";
+import { counted, explainCommand } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
@@ -140,7 +140,7 @@ export async function askFor(
       throw new Problem({
         code: error.code,
         message:
-          `${names.length} ${noun}(s) of ${formatKey(customer)} are requested and not sent yet: ` + error.message,
+          `${counted(names.length, noun)} of ${formatKey(customer)} requested and not sent yet: ` + error.message,
         cure: `nothing needs to be done: the next run carries it out; \`${explainCommand("customers", customer)}\` shows it`,
         exitCode: error.exitCode,
         cause: error,

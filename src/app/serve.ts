@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
@@ -29,7 +30,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
   const jobs = application.jobs();
   const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
   let url = "";
-  const waiting = (): string => `waits for the fire times of ${scheduled} job(s); health at ${url}/healthz`;
+  const waiting = (): string => `waits for the fire times of ${counted(scheduled, "job")}; health at ${url}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,

@@ -51,7 +51,7 @@ function previewJson(customer: RecordKey, operations: readonly Operation[]): Jso
 
 function previewLines(operation: Operation): string[] {
   const lines = kindOf(operation)
-    .planLines(operation.payload)
+    .planLines(operation)
     .map((line) => `    ${line}`);
   return [`${operation.endpoint} ${operation.subject}: ${operation.reason}`, ...lines].map(printable);
 }

@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import type { Suggested } from "../app/application.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
@@ -222,6 +223,6 @@ export function heldText({ hold, customer, explanation }: WaitingHold): string {
 /** Where a plan was saved, and what is done with it; `held`: operations that limits and policies hold of it. */
 export function savedText(path: string, operations: number, held: number): string {
   if (operations === 0) return `saved as ${path}; it holds nothing that could be carried out`;
-  const waits = held === 0 ? "" : `, but for ${held} operation(s) that wait for approval first`;
+  const waits = held === 0 ? "" : `, except ${counted(held, "operation")} that must be approved first`;
   return `saved as ${path}; \`crm-sync apply ${path}\` carries out exactly this${waits}`;
 }

@@ -10,7 +10,7 @@ export function planText(plan: CustomerPlan): string {
     lines.push(
       `  ${operation.takesAway > 0 ? "−" : "+"} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
     );
-    for (const field of kindOf(operation).planLines(operation.payload)) lines.push(`      ${field}`);
+    for (const field of kindOf(operation).planLines(operation)) lines.push(`      ${field}`);
   }
   for (const change of plan.changes) {
     if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);

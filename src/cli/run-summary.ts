@@ -82,7 +82,7 @@ export function printRun(output: Output, summary: RunSummary, { calls, now }: { 
   for (const hold of summary.held) output.line(heldText(hold));
   for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
   if (summary.open.length > mostShown)
-    output.line(`open: ${summary.open.length - mostShown} more reason(s): \`crm-sync status\``);
+    output.line(`open: ${counted(summary.open.length - mostShown, "more reason")}: \`crm-sync status\``);
   if (differing > 0)
     output.line(
       `differs: by the last reading, the platform shows ${counted(differing, "thing")} otherwise than sent: ` +
@@ -140,10 +140,11 @@ function pausedMeaning({ exitCode, held }: RunSummary): string | undefined {
 function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {
   const [first] = wrong;
   // Nothing was done of somebody who could not be read.
-  const those = wrong.length > done ? `${wrong.length}` : `${wrong.length} of ${done}`;
-  if (first !== undefined) return `canary ${share} %: ${those} customer(s) not as meant: ${first}; the rest waits`;
-  const stood = before === 0 ? "" : `; ${before} thing(s) stood otherwise before (crm-sync report reconciliation)`;
-  return `canary ${share} %: ${done} customer(s)${share < 100 ? ", read back as meant" : ""}${stood}`;
+  const those =
+    wrong.length > done ? counted(wrong.length, "customer") : `${wrong.length} of ${counted(done, "customer")}`;
+  if (first !== undefined) return `canary ${share} %: ${those} not as meant: ${first}; the rest waits`;
+  const stood = before === 0 ? "" : `; ${counted(before, "thing")} differed before (crm-sync report reconciliation)`;
+  return `canary ${share} %: ${counted(done, "customer")}${share < 100 ? ", read back as meant" : ""}${stood}`;
 }
 
 export function printVerify(output: Output, summary: VerifySummary, found: number): void {

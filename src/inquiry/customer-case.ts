@@ -140,6 +140,33 @@ const staffLinks = ofEachCustomer(({ db }, customer) =>
     .where("to_at", "is", null),
 );
 
+/** When a person of a customer last ceased to hold an asset number. */
+const endedSeats = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("record as r")
+    .innerJoin("assignment as a", (join) =>
+      join.onRef("a.namespace", "=", "r.namespace").onRef("a.staff_id", "=", "r.id").on("a.to_at", "is not", null),
+    )
+    .leftJoin("asset_number as n", (join) =>
+      join.onRef("n.wire_number", "=", "a.asset_number").on("n.fixed_at", "is not", null),
+    )
+    .select(["a.namespace", "a.staff_id as id", "a.asset_number as number", "n.instance_id as instance"])
+    .select(sql<string>`a.to_at`.as("at"))
+    .where("r.stream", "=", sql.lit("staff"))
+    .where("r.customer_namespace", "=", customer.namespace)
+    .where("r.customer_id", "=", customer.id)
+    .orderBy("a.to_at"),
+);
+
+/** When somebody last ceased to hold a number, or one of an asset instance, by person and either. */
+function endedBySeat(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, string> {
+  return new Map(
+    endedSeats(ledger, customer).flatMap(({ at, number, instance, ...staff }) =>
+      [number, instance].map((what) => [JSON.stringify([formatKey(staff), what]), at] as const),
+    ),
+  );
+}
+
 function staffCases(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
@@ -151,18 +178,26 @@ function staffCases(
   const byInstance = Map.groupBy([...numbers.values()].flat(), (row) =>
     JSON.stringify([row.namespace, row.instance_id]),
   );
+  let ended: ReadonlyMap<string, string> | undefined;
   return records.map((row) => {
     const member = linked.get(formatKey(row));
+    const endedAt = (what: string) => (): string | undefined =>
+      (ended ??= endedBySeat(ledger, customer)).get(JSON.stringify([formatKey(row), what]));
     return {
       key: { namespace: row.namespace, id: row.id },
       crm: standing(row),
       member: member === undefined ? null : { memberGlobalId: member.memberGlobalId, at: member.at },
       claims: stored<DesiredStaff>(row.body ?? "").assets.map((claim) =>
         "assetNumber" in claim
-          ? { claim: `asset number ${claim.assetNumber}`, numbers: [claim.assetNumber] }
+          ? {
+              claim: `asset number ${claim.assetNumber}`,
+              numbers: [claim.assetNumber],
+              endedAt: endedAt(claim.assetNumber),
+            }
           : {
               claim: `asset instance ${claim.instanceId}`,
               numbers: sentNumbers(byInstance.get(JSON.stringify([row.namespace, claim.instanceId]))),
+              endedAt: endedAt(claim.instanceId),
             },
       ),
     };

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import { z } from "zod";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
+import { causeOf, heldBy, standingBefore } from "../ledger/records/open-records.ts";
 import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
 import { kindsWhere } from "../operation/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
@@ -73,7 +73,8 @@ interface DeferredRow extends RecordKey {
   deferred_reason: string | null;
   since: string;
   ended_at: string | null;
-  rejected: string;
+  cause: string;
+  hold: string | null;
 }
 
 /**
@@ -83,20 +84,13 @@ interface DeferredRow extends RecordKey {
 function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, void, void> {
   const isSame = sql`w.stream = s.stream and w.namespace = s.namespace and w.id = s.id
     and w.deferred_code = s.deferred_code and w.deferred_since is s.deferred_since`;
-  // Of a record that moved to another customer since, the form of then says whose it was.
+  // Of a record that moved to another customer since, the form in which it waited says whose it was.
   const isOwnNow = sql`(v.version is null or v.version = r.version or s.stream = 'customers')`;
-  // What a person had rejected of the record by then, and not taken back; of a customer, anything of it.
-  const rejected = sql`(select json_group_array(distinct k.id) from question k join hold h on h.question_id = k.id
-    join decision d on d.hold_id = h.id and d.id = (select max(l.id) from decision l
-      where l.hold_id = h.id and l.at < ${time.to})
-    where waited.deferred_code = 'revokes.rejected' and d.verdict = 'reject'
-      and k.customer_namespace = waited.customer_namespace and k.customer_id = waited.customer_id
-      and (waited.stream = 'customers' or exists (select 1 from json_each(h.records) named
-        where named.value ->> '$.stream' = waited.stream and named.value ->> '$.namespace' = waited.namespace
-          and named.value ->> '$.id' = waited.id)))`;
+  const then = standingBefore("(select at from moment)");
   const query = sql<DeferredRow>`
-    select waited.*, ${rejected} as rejected from (
-      select s.stream, s.namespace, s.id,
+    with moment(at) as (select ${time.to})
+    select record.*, ${sql.raw(causeOf(then))} as cause, q.id as hold from (
+      select s.stream, s.namespace, s.id, coalesce(v.version, r.version) as version,
         iif(${isOwnNow}, r.customer_namespace, coalesce(v.body ->> '$.customerNamespace', v.namespace))
           as customer_namespace,
         iif(${isOwnNow}, r.customer_id, v.body ->> '$.customerId') as customer_id, s.deferred_code, s.deferred_reason,
@@ -106,10 +100,12 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
       from record_stood s join record r on r.stream = s.stream and r.namespace = s.namespace and r.id = s.id
       left join record_version v on v.stream = s.stream and v.namespace = s.namespace and v.id = s.id
         and v.version = (select max(f.version) from record_version f where f.stream = s.stream
-          and f.namespace = s.namespace and f.id = s.id and f.from_at < ${time.to})
+          and f.namespace = s.namespace and f.id = s.id and f.from_at < ${time.to}
+          and (s.to_at is null or s.to_at >= ${time.to} or f.from_at <= s.from_at))
       where s.deferred_code is not null and s.from_at < ${time.to} and (s.to_at is null or s.to_at > s.from_at)
         and not exists (select 1 from record_stood w where ${isSame} and w.from_at > s.from_at
-          and w.from_at < ${time.to} and (w.to_at is null or w.to_at > w.from_at))) waited
+          and w.from_at < ${time.to} and (w.to_at is null or w.to_at > w.from_at))) record
+    left join question q on q.number = ${sql.raw(heldBy(then))}
     where ended_at is null or ended_at >= ${time.from}
     order by stream, namespace, id, since, deferred_code`;
   for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
@@ -121,7 +117,8 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
       code: row.deferred_code,
       reason: row.deferred_reason ?? "",
       since: row.since,
-      rejected: z.array(z.string()).parse(JSON.parse(row.rejected)),
+      cause: row.cause,
+      holds: row.hold === null ? [] : [row.hold],
     };
     yield { facts, ended: row.ended_at === null ? null : { at: row.ended_at, how: "it waits for that no more" } };
   }

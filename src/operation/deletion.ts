@@ -266,7 +266,7 @@ export const deletion: Kind<DeletionShapes> = {
       .slice(0, 1),
   ],
   isAsynchronous: ({ payload }) => isAsync(payload),
-  planLines: ({ orderList, ...payload }) => [...fieldLines(payload), ...linesOf(orderList)],
+  planLines: ({ payload: { orderList, ...payload } }) => [...fieldLines(payload), ...linesOf(orderList)],
   undone: {
     how: "approximate",
     by: "E5",

@@ -276,7 +276,7 @@ export interface Kind<S extends Shapes> extends KindFacts {
   /** How many live things of `takes` it takes away. */
   readonly takesAway: (operation: Meant<S>) => number;
   /** Its fields as a plan prints them for people. */
-  readonly planLines: (payload: S["payload"]) => string[];
+  readonly planLines: (operation: Meant<S>) => string[];
   /** Its success says only that it was taken: the platform carries it out later, and a reading shows that (A15). */
   readonly isAsynchronous: (operation: Meant<S>) => boolean;
   /** The number that a report of exceptions gives beside it. */
@@ -323,7 +323,7 @@ export const plainKind = {
   freed: () => [],
   takesAway: () => 0,
   isAsynchronous: () => false,
-  planLines: fieldLines,
+  planLines: ({ payload }) => fieldLines(payload),
   counted: () => undefined,
 } as const satisfies Partial<Kind<Shapes>>;
 

@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { BatchOrderRequest } from "../contract/order-record.ts";
 import { matchBySequence } from "../contract/order-service.ts";
@@ -205,8 +206,9 @@ async function wishOf(
 }
 
 /** What an E5 that buys says, for people. */
-function purchaseLines({ orderList, ...payload }: OrderShapes["payload"] | AmendmentShapes["payload"]): string[] {
-  return [...fieldLines(payload), ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`)];
+function purchaseLines({ payload }: { payload: OrderShapes["payload"] | AmendmentShapes["payload"] }): string[] {
+  const { orderList, ...others } = payload;
+  return [...fieldLines(others), ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`)];
 }
 
 /** How a purchase is taken back. */
@@ -219,8 +221,8 @@ const purchaseUndone: Undone = {
 /** An order record as a plan prints it. */
 function recordLine({ licenseType, customerId, assets }: OrderRecord): string {
   const listed = assets.map(({ assetNos, products, merchandises = [] }) => {
-    const packages = merchandises.length === 0 ? "" : ` and ${merchandises.length} package(s)`;
-    return `asset ${shown(assetNos)} with ${products.length} product(s)${packages}`;
+    const packages = merchandises.length === 0 ? "" : ` and ${counted(merchandises.length, "package")}`;
+    return `asset ${shown(assetNos)} with ${counted(products.length, "product")}${packages}`;
   });
   return `${shown(licenseType)} for customer ${shown(customerId)}: ${listed.join("; ")}`;
 }

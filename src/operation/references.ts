@@ -63,6 +63,11 @@ export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit
   return JSON.stringify([namespace, id, instanceId, unit]);
 }
 
+/** Whether a text is such a name, and no asset number. */
+export function isAssetUnit(text: string): boolean {
+  return text.startsWith("[");
+}
+
 /** The reference to the channel order number that an amendment of an order gets before its intent. */
 export function amendmentReference(order: RecordKey): z.infer<typeof references.channelOrderId> {
   return { $ref: "channelOrderId", of: formatKey(order) };

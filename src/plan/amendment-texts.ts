@@ -1,10 +1,17 @@
+import { counted } from "../report/text.ts";
 import type { EndedPart, OrderDifference } from "./order-difference.ts";
 
-/** How much goes: "1 asset(s) and 2 product(s)". */
+/** "1 asset and 2 products", or the products alone. */
+export function countedParts(units: number, products: number, and = "and"): string {
+  const some = counted(products, "product");
+  return units === 0 ? some : `${counted(units, "asset")} ${and} ${some}`;
+}
+
+/** How much goes: "1 asset and 2 products". */
 export function partsText(parts: readonly Pick<EndedPart, "whole" | "products">[]): string {
   const products = parts.reduce((sum, part) => sum + part.products.length, 0);
   const units = parts.filter((part) => part.whole).length;
-  return units === 0 ? `${products} product(s)` : `${units} asset(s) and ${products} product(s)`;
+  return countedParts(units, products);
 }
 
 /** Names that changed, the first of them. */

@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
@@ -112,7 +113,7 @@ function buyWhatIsLacking(
   const replaced = replacedNow(of, difference, acts);
   const purchases = purchasesOf(difference.added, replaced);
   if (purchases.length > 0) {
-    const old = `the old form of ${replaced.length} product(s)`;
+    const old = `the old form of ${counted(replaced.length, "product")}`;
     const { now, rest } = soldApart(purchases, (some) => make(of.order, purchasedAssets(some)));
     buy(amendment, of, now, { make, later: thenGone(replaced, "delete_product", old) });
     if (rest === undefined) return true;
@@ -122,7 +123,7 @@ function buyWhatIsLacking(
   const changed = assetsChanged(amendment, difference, acts);
   if (changed === "blocked") return true;
   if (changed.length > 0) {
-    const later = thenGone(changed, "delete_asset", `the ${changed.length} asset(s) that they take the place of`);
+    const later = thenGone(changed, "delete_asset", `the ${counted(changed.length, "asset")} that they replace`);
     buy(amendment, of, changed, { make, policy: "orders.assetChanged", later });
   }
   return changed.length > 0;
@@ -218,7 +219,7 @@ function endingsOf(
 
 function replacedText(of: Placed, replaced: readonly ReplacedPart[]): string {
   const fields = [...new Set(replaced.flatMap((part) => part.fields))].join(", ");
-  return `${replaced.length} product(s) of the order ${formatKey(of.order.key)} have other terms: ${fields}`;
+  return `${counted(replaced.length, "product")} of the order ${formatKey(of.order.key)} with other terms: ${fields}`;
 }
 
 function replacedNow(of: Placed, { replaced }: OrderDifference, acts: Acts): readonly ReplacedPart[] {
@@ -230,7 +231,7 @@ function assetsChanged(amendment: Amendment, { assetChanged }: OrderDifference, 
   const [first] = assetChanged;
   if (first === undefined) return [];
   const fields = [...new Set(assetChanged.flatMap((part) => part.fields))].join(", ");
-  if (!acts("orders.assetChanged", `${assetChanged.length} asset(s) are wanted otherwise: ${fields}`)) return [];
+  if (!acts("orders.assetChanged", `other values for ${counted(assetChanged.length, "asset")}: ${fields}`)) return [];
   const kept = assetChanged.find(({ asset, unit }) => asset.assetNumbers.some((number) => number === unit.number));
   if (kept !== undefined) {
     const reason =
@@ -315,7 +316,7 @@ function keepPrices(amendment: Amendment, { order, standing }: Placed, differenc
   const isWhole = Object.values(others).every((parts: readonly unknown[]) => parts.length === 0);
   const ending = new Set(others.ended.flatMap(({ products }) => products.map(({ product }) => product.id)));
   const price = all.filter(({ product }) => (product === null ? isWhole : !ending.has(product)));
-  if (price.length === 0 || !acts("orders.price", `${price.length} amount(s) changed`)) return;
+  if (price.length === 0 || !acts("orders.price", `${counted(price.length, "amount")} changed`)) return;
   const items = price.map((item) => ({ product: item.product, from: item.from ?? null, to: item.to ?? null }));
   const { version } = order;
   amendment.changes.push({ type: "order-priced", order: order.key, customer: standing.customer, version, items });

@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { limits } from "../contract/limits.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
@@ -46,7 +47,7 @@ function change(
     return { code: "assumption.missing", reason, again: true };
   }
   const by = [...new Set(locks.map((lock) => lock.by))].join(", ");
-  const count = `${locks.length} lock${locks.length === 1 ? "" : "s"}`;
+  const count = counted(locks.length, "lock");
   return {
     kind: wanted === "locked" ? "lock-assets" : "unlock-assets",
     customer,
@@ -107,7 +108,7 @@ function switchedBack(
         records: [{ stream: "customers", ...given.customer }],
         target: {},
         payload: { assetNums: [...numbers], operatorIdentity: operation.payload.operatorIdentity },
-        reason: `${run} is taken back: it had ${numbers.size} lock(s) ${back === "locked" ? "enabled" : "disabled"}`,
+        reason: `${run} is taken back: it had ${counted(numbers.size, "lock")} ${back === "locked" ? "enabled" : "disabled"}`,
         before: {},
         after: operation.after.filter(({ assetNum }) => numbers.has(assetNum)),
         policy: `locks.${back}`,

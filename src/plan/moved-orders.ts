@@ -4,6 +4,7 @@ import type { PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import type { AwayOrder } from "./input.ts";
+import { countedParts } from "./amendment-texts.ts";
 import type { PlanOptions } from "./options.ts";
 import type { EndingPolicy, Endings } from "./order-difference.ts";
 import { orderableFields } from "./order-records.ts";
@@ -106,7 +107,7 @@ function stoodElsewhere(order: string): Block {
 
 function unitsText(units: readonly StandingUnit[]): string {
   const products = units.reduce((sum, { products: all }) => sum + all.length, 0);
-  return `${units.length} asset(s) and ${products} product(s)`;
+  return countedParts(units.length, products);
 }
 
 function endingsOf(standing: OrderStanding, units: readonly StandingUnit[], why: EndingPolicy, what: string): Endings {

@@ -9,6 +9,7 @@ import type { AssetReading } from "../platform/snapshot.ts";
 import type { Block } from "./block.ts";
 import { lastingOf, shownName } from "./drift.ts";
 import type { CustomerInput, Observed } from "./input.ts";
+import { countedParts } from "./amendment-texts.ts";
 import type { PlanOptions } from "./options.ts";
 
 /** What repairs of an order are planned from. */
@@ -220,6 +221,5 @@ export function repairedNumbers({ units, ended }: OrderStanding): string[] {
 export function lostText(order: RecordKey, gone: readonly GoneItem[]): string {
   const products = gone.reduce((sum, item) => sum + item.products, 0);
   const units = gone.filter((item) => item.product === null).length;
-  const what = units === 0 ? `${products} product(s)` : `${units} asset(s) and ${products} product(s)`;
-  return `the platform showed ${what} of the order ${formatKey(order)} and shows them no more; they are bought again`;
+  return `the platform showed ${countedParts(units, products)} of the order ${formatKey(order)} and shows them no more; they are bought again`;
 }

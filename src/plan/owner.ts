@@ -94,6 +94,7 @@ const owners: Record<string, Owner> = {
   "revokes.rejected": "operator",
   "run.": "program",
   "service.": "platform",
+  "stored-form": "program",
   "settle-time": "program",
   "source.removed": "configuration",
   "undo.": "program",

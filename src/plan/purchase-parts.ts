@@ -2,6 +2,7 @@ import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
+import { countedParts } from "./amendment-texts.ts";
 import type { Block } from "./block.ts";
 import type { AddedPart, ReplacedPart } from "./order-difference.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
@@ -50,7 +51,7 @@ export function purchasesOf(added: readonly AddedPart[], replaced: readonly Repl
 export function boughtText(purchases: readonly Purchase[]): string {
   const units = purchases.filter(({ standing }) => standing === undefined).length;
   const products = purchases.reduce((sum, item) => sum + item.products.length + item.packages.length, 0);
-  return units === 0 ? `${products} product(s)` : `${units} asset(s) with ${products} product(s)`;
+  return countedParts(units, products, "with");
 }
 
 /** Units of one asset that get the same things are one asset of the payload. */

@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { EarlierInstance, RecordKey } from "../crm/model.ts";
 import { unitsOf } from "../operation/asset-numbers.ts";
@@ -272,7 +273,7 @@ function lackingOf(
   const wanted = earlier?.quantity ?? 0;
   if (wanted <= stand || isSameKey(from, order)) return undefined;
   const reason =
-    `${named} with ${wanted} unit(s) in the CRM, of which ${stand} stand; it waits until the others are bought, so ` +
+    `${named} with ${counted(wanted, "unit")} in the CRM, of which ${stand} stand; it waits until the others are bought, so ` +
     "that no asset is bought a second time";
   return { code: "order.earlier-too-few", reason, again: true };
 }

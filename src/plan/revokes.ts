@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { MeantOperation } from "../operation/operation.ts";
@@ -69,7 +70,7 @@ export function quarantineBlock(
     return {
       code: "revokes.blocked",
       reason:
-        `${own} record(s) of this customer wait in quarantine, so nothing is removed: \`crm-sync ` +
+        `${counted(own, "record")} of this customer ${own === 1 ? "waits" : "wait"} in quarantine, so nothing is removed: \`crm-sync ` +
         `explain customer ${formatKey(given.customer)}\` lists them`,
       again: true,
     };
@@ -111,7 +112,7 @@ function revoke(
     records: [{ stream: "staff", ...staff }],
     target: { memberGlobalId },
     payload: { deleteAssets: numbers, addAssets: [] },
-    reason: `the CRM no longer gives this person ${numbers.length} asset${numbers.length === 1 ? "" : "s"}`,
+    reason: `the CRM no longer gives this person ${counted(numbers.length, "asset")}`,
     before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
     after: null,
   };

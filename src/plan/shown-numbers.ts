@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import type { StandingProduct, StandingUnit } from "../operation/order-standing.ts";
 import type { AssetReading } from "../platform/snapshot.ts";
 
@@ -26,8 +27,8 @@ export function numbersShown(
     .toSorted();
   if (whole.length !== showing.length || whole.length !== units.length) {
     const doubt =
-      `${units.length} unit(s) stand, and M7 shows all of one under ${whole.length} asset number(s) and a part under ` +
-      `${showing.length - whole.length} other(s)`;
+      `${counted(units.length, "unit")} should exist, and M7 shows all of one under ` +
+      `${counted(whole.length, "asset number")} and a part under ${counted(showing.length - whole.length, "other")}`;
     return { doubt };
   }
   return { numbers: new Map(units.flatMap((unit, index) => pair(unit, whole[index]))) };

@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { productsUnder, standingOf } from "../operation/order-standing.ts";
@@ -89,7 +90,7 @@ function endingsOf(work: OrderWork, run: string): Endings | undefined {
   if (parts.length === 0) return undefined;
   const units = new Set(parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : [])));
   const count = parts.reduce((sum, part) => sum + part.products.length, 0);
-  const what = `${run} is taken back: it bought ${count} product(s) of the order ${formatKey(standing.order)}`;
+  const what = `${run} is taken back: it bought ${counted(count, "product")} of the order ${formatKey(standing.order)}`;
   const subject = `order:${formatKey(standing.order)}`;
   const needs = lostOf(work).length > 0 ? [{ stage: "orders" as const, subject }] : [];
   return { order: standing, parts, units, why: "orders.ended", what, needs };

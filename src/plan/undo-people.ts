@@ -1,3 +1,4 @@
+import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { DesiredStaff } from "../operation/desired.ts";
@@ -40,7 +41,7 @@ export function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undo
     records: [{ stream: "staff", ...staff }],
     target: { memberGlobalId },
     payload: { deleteAssets: numbers, addAssets: [] },
-    reason: `${run} is taken back: it gave this person ${numbers.length} asset(s)`,
+    reason: `${run} is taken back: it gave this person ${counted(numbers.length, "asset")}`,
     before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
     after: null,
   };
@@ -87,7 +88,7 @@ export function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Un
     records: [{ stream: "staff", ...staff }],
     target: { memberGlobalId },
     payload: { deleteAssets: [], addAssets: numbers },
-    reason: `${run} is taken back: it took ${numbers.length} asset(s) from this person`,
+    reason: `${run} is taken back: it took ${counted(numbers.length, "asset")} from this person`,
     before: null,
     after: numbers,
   };

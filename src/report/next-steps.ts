@@ -239,9 +239,11 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       `crm-sync quarantine retry ${row.id} takes it unchanged`
     );
   if (suspectCodes.has(row.code))
+    return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it unchanged`;
+  if (row.code === "stored-form")
     return (
-      "correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry " +
-      `${row.id} takes it unchanged`
+      "nothing in the CRM, which has the record no more: this ends when it counts as deleted, or is read again; where " +
+      "it should be there, mend its source"
     );
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
   if (row.code === "unlisted-word")

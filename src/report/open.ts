@@ -119,6 +119,6 @@ export function notDone(open: readonly OpenRecords[]): string | undefined {
   const count = openCount(groups);
   if (count === 0) return undefined;
   const named = groups.slice(0, mostGroups).map(openWhat);
-  const more = groups.length > mostGroups ? [`${groups.length - mostGroups} more reason(s)`] : [];
+  const more = groups.length > mostGroups ? [counted(groups.length - mostGroups, "more reason")] : [];
   return `${counted(count, "record")} ${count === 1 ? "is" : "are"} not done: ${[...named, ...more].join(", ")}`;
 }

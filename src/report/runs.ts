@@ -76,7 +76,7 @@ const balanceSchema = z.object({
       extracted: z.int(),
       takenUpAgain: z.int(),
       unchanged: z.int(),
-      planned: z.int(),
+      workedOn: z.int(),
       quarantined: z.int(),
       deferred: z.int(),
       rejected: z.int(),
@@ -125,7 +125,7 @@ const recordSides: readonly (readonly SumColumn<BalanceFigures["streams"][number
   ],
   [
     ["unchanged", (row) => row.unchanged, "always"],
-    ["worked on", (row) => row.planned, "always"],
+    ["worked on", (row) => row.workedOn, "always"],
     ["waiting", (row) => row.deferred],
     ["quarantined", (row) => row.quarantined],
     ["rejected", (row) => row.rejected],

@@ -5,7 +5,7 @@ import type { RunCounts } from "../ledger/runs/run-tables.ts";
 import type { StreamTally } from "../ingest/tally.ts";
 
 /**
- * The balance of one stream in canonical records: extracted + carried in = unchanged + planned + quarantined +
+ * The balance of one stream in canonical records: extracted + carried in = unchanged + worked on + quarantined +
  * deferred + rejected + skipped.
  */
 export interface StreamBalance {
@@ -13,7 +13,7 @@ export interface StreamBalance {
   extracted: number;
   takenUpAgain: number;
   unchanged: number;
-  planned: number;
+  workedOn: number;
   quarantined: number;
   deferred: number;
   rejected: number;
@@ -59,7 +59,7 @@ export function balanceOf(
     const takenUpAgain = count?.takenUpAgain ?? 0;
     const unchanged = sum((tally) => tally.unchanged);
     const quarantined = sum((tally) => tally.quarantined) + (count?.quarantinedLate ?? 0);
-    const planned = count?.planned ?? 0;
+    const workedOn = count?.workedOn ?? 0;
     const deferred = count?.deferred ?? 0;
     const rejected = count?.rejected ?? 0;
     const skipped = sum((tally) => tally.skipped);
@@ -69,13 +69,13 @@ export function balanceOf(
         extracted,
         takenUpAgain,
         unchanged,
-        planned,
+        workedOn,
         quarantined,
         deferred,
         rejected,
         skipped,
         adds:
-          extracted + takenUpAgain === unchanged + planned + quarantined + deferred + rejected + skipped &&
+          extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped &&
           changed === (count?.changed ?? 0),
       },
     ];

@@ -32,7 +32,7 @@ export function saidNow(world: Pick<LedgerWorld, "now">): Pick<Inquiry, "knownTi
 
 /** The three months, on 25 November, with nothing in the way of closing October. */
 export async function readyWorld(): Promise<{ world: LedgerWorld; place: BooksPlace }> {
-  const world = await threeMonths();
+  const world = await threeMonths({ isOtherMoney: true });
   await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
   world.now = Date.parse("2026-11-25T10:00:00.000Z");
   const place = placeOf(world);

@@ -16,7 +16,7 @@ const known = { by: "anna", reason: "known" };
 
 /** The three months on 25 November, with the run at its end and everything in the way of October as it is. */
 async function open(): Promise<{ world: LedgerWorld; place: BooksPlace }> {
-  const world = await threeMonths();
+  const world = await threeMonths({ isOtherMoney: true });
   await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
   world.now = Date.parse("2026-11-25T10:00:00.000Z");
   return { world, place: placeOf(world) };

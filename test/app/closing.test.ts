@@ -146,7 +146,7 @@ describe("the folder of the books", () => {
 });
 
 it("closed books say what was signed off, by whom and why, whatever it was", { tags: "long" }, async () => {
-  const world = await threeMonths();
+  const world = await threeMonths({ isOtherMoney: true });
   await world.read("customers", [{ customers: customerRecord("C1") }], { complete: false });
   world.now = Date.parse("2026-11-25T10:00:00.000Z");
   const place = placeOf(world);
@@ -224,8 +224,8 @@ describe("audit verify", () => {
         `insert into closed_file values ('2026-10', 1, 'z.csv', 'orders', 'csv', '${"f".repeat(64)}', 1)`,
         "z.csv of closing 1 of 2026-10 is in the tables, and no entry is about it",
       ],
-      ["update sign_off set reason = 'zoe'", "the sign-off of money:crm/O1 for 2026-10"],
-      ["delete from sign_off", "the sign-off of money:crm/O1 for 2026-10"],
+      ["update sign_off set reason = 'zoe'", "the sign-off of money:crm/O2 for 2026-10"],
+      ["delete from sign_off", "the sign-off of money:crm/O2 for 2026-10"],
     ];
     for (const [sql, why] of changes) {
       unguarded(() => database.exec(sql));

@@ -244,12 +244,12 @@ export const keeping: Breaks = {
     says: "what is done is told of as not done",
   },
   "the balance leaves a record out": {
-    seam: "ledger.runs.countsOf counts one planned record less",
+    seam: "ledger.runs.countsOf counts one record less as worked on",
     seams: {
       ledger: ({ runs }) =>
         replace(runs, "countsOf", (real) => async (run) => {
           const counts = await real(run);
-          return { ...counts, records: counts.records.map((one) => ({ ...one, planned: one.planned - 1 })) };
+          return { ...counts, records: counts.records.map((one) => ({ ...one, workedOn: one.workedOn - 1 })) };
         }),
     },
     check: runBalances,

@@ -218,7 +218,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     why: "a person asks for a period",
   },
   "statement: everything that waited": {
-    statement: /^select waited\.\*, .* from \( select s\.stream, .* from record_stood s join record r /u,
+    statement: /^with moment\(at\) .* from \( select s\.stream, .* from record_stood s join record r /u,
     why: "as above",
   },
   "statement: what was refused, and what was in doubt": {

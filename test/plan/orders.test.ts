@@ -61,27 +61,27 @@ describe("an order of the CRM", () => {
     [
       "whose line changed",
       order("1", { instances: [asset("a"), product("p", "a", { nodes: 2 })] }, { version: 2 }),
-      "1 product(s) of the order crm/1 have other terms: nodes",
+      "1 product of the order crm/1 with other terms: nodes",
     ],
     [
       "with a line less",
       order("1", { instances: [asset("a"), product("q", "a")] }, { version: 2 }),
-      "the order crm/1 has 1 product(s) less",
+      "the order crm/1 has 1 product less",
     ],
     [
       "with a feature more",
       order("1", { instances: [...instances, feature("f", "p")] }, { version: 2 }),
-      "1 product(s) of the order crm/1 have other terms: features",
+      "1 product of the order crm/1 with other terms: features",
     ],
     [
       "that was cancelled",
       order("1", { instances, cancelled: true }, { version: 2 }),
-      "the order crm/1 was cancelled: 1 asset(s) and 1 product(s) would be taken away",
+      "the order crm/1 was cancelled: 1 asset and 1 product would be taken away",
     ],
     [
       "that is gone from the CRM",
       order("1", { instances }, { state: "absent" }),
-      "the order crm/1 is gone from the CRM: 1 asset(s) and 1 product(s) would be taken away",
+      "the order crm/1 is gone from the CRM: 1 asset and 1 product would be taken away",
     ],
   ])("that is placed and %s takes something away, which waits until M7 shows what is there", (_, now, reason) => {
     const planned = standing(now);
@@ -104,7 +104,7 @@ describe("an order of the CRM", () => {
     });
     expect(operation?.after).toMatchObject({ lastStep: 0, agreed: null });
     expect(operation?.after).toMatchObject({ assets: [], items: [{ instanceId: "a", unit: 0, products: ["q"] }] });
-    expect(operation?.reason).toBe("the order has 1 product(s) more in the CRM than stands on the platform");
+    expect(operation?.reason).toBe("the order has 1 product more in the CRM than stands on the platform");
   });
 
   it("that is placed and has a package more says why that cannot be bought alone, though its asset has products", () => {

@@ -18,7 +18,7 @@ const tally: StreamTally = {
 };
 const records: RunCounts["records"][number] = {
   stream: "orders",
-  planned: 2,
+  workedOn: 2,
   deferred: 2,
   rejected: 1,
   quarantinedLate: 0,
@@ -50,7 +50,7 @@ describe("the balance of a run", () => {
 
   it.each<[string, Parameters<typeof adds>[0]]>([
     ["was read and has no outcome", { tally: { extracted: 11 } }],
-    ["was changed and is neither planned nor deferred", { records: { planned: 1 } }],
+    ["was changed and is neither worked on nor deferred", { records: { workedOn: 1 } }],
     ["was rejected and is not counted", { records: { rejected: 0 } }],
     ["has two outcomes", { records: { deferred: 3 } }],
     ["was taken up, which the tables do not know", { records: { changed: 4 } }],

@@ -97,14 +97,16 @@ export const promptRetries = {
 const betweenCommands = 60_000;
 
 /**
- * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe,
- * every line of stderr that looks like a log line is one, and with `--json` stdout is JSON on every line.
+ * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe, no
+ * noun as one and several at once, every line of stderr that looks like a log line is one, and with `--json` stdout is
+ * JSON on every line.
  */
 export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdout" | "stderr">): void {
   const said = `${ended.stdout}\n${ended.stderr}`;
   const command = `crm-sync ${words.join(" ")}`;
   for (const pattern of [privateText, tokens])
     expect.soft(pattern.exec(said)?.[0], `${command} shows something private`).toBeUndefined();
+  expect.soft(/\w\(s\)/u.exec(said)?.[0], `${command} spells one and several alike`).toBeUndefined();
   expect.soft(/^\s+at .+:\d+:\d+\)?$/mu.exec(said)?.[0], `${command} shows a stack trace`).toBeUndefined();
   // eslint-disable-next-line no-control-regex
   expect.soft(/\u001b|\r(?!\n)/u.exec(said)?.[0], `${command} writes terminal codes into a pipe`).toBeUndefined();

@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import type { RunSummary } from "../../run/summary.ts";
@@ -54,7 +55,7 @@ export async function applyCommand(
         for (const { customer, moved } of summary.stale)
           output.line(safeLines(`refused: ${customer} changed since the plan was made: ${moved.join("; ")}`));
         output.line(
-          `refused: ${summary.stale.length} customer(s) changed since the plan was made; ` +
+          `refused: ${counted(summary.stale.length, "customer")} changed since the plan was made; ` +
             "plan anew with `crm-sync plan --out FILE`",
         );
       },

@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -125,7 +126,9 @@ export async function holdCommand(
     else if (verdict === "approve")
       output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold)} exactly this set`);
     else if (hold.sent > 0)
-      output.line(`hold ${id} of customer ${customer} is rejected, but for ${hold.sent} operation(s) sent before`);
+      output.line(
+        `hold ${id} of customer ${customer} is rejected, except ${counted(hold.sent, "operation")} sent before`,
+      );
     else output.line(`hold ${id} of customer ${customer} is rejected; none of its changes is made`);
     return ok;
   });

@@ -2,7 +2,7 @@ import type { AuditAnswer } from "../../app/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
-import { withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
+import { counted, withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
 import { parseKey } from "../keys.ts";
 import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
@@ -126,7 +126,7 @@ function verdictLines({
 }: AuditAnswer): string[] {
   const bad = (finding: { code: string; firstBad: number; why: string }): string =>
     `BAD${finding.firstBad > 0 ? ` at entry ${finding.firstBad}` : ""} (${finding.code}): ${finding.why}`;
-  const heads = `${keptHeads} kept head(s)`;
+  const heads = counted(keptHeads, "kept head");
   const lines = [
     `integrity     ${
       integrity.good

@@ -1,7 +1,7 @@
 import type { Linked, LinkRequest } from "../../app/link.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { printable } from "../../report/text.ts";
+import { counted, printable } from "../../report/text.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
@@ -92,7 +92,7 @@ function linkedText(linked: Linked, dryRun: boolean): string {
     `${channelCustomerId}.`;
   const then = renumbered
     ? "The ledger keeps what it knows of the enterprise."
-    : `It has ${members} member(s); its assets are read before anything is placed for it.`;
+    : `It has ${counted(members, "member")}; its assets are read before anything is placed for it.`;
   if (numberInCrm === undefined) return `${what} ${then}`;
   return (
     `${what} ${then} The CRM says the channel customer number ${numberInCrm}: its new orders wait ` +
@@ -119,7 +119,10 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
       return ok;
     }
     const { orders, assignments } = unlinked;
-    const stands = orders + assignments > 0 ? ` ${orders} order(s) and ${assignments} assignment(s) stay there.` : "";
+    const stands =
+      orders + assignments > 0
+        ? ` ${counted(orders, "order")} and ${counted(assignments, "assignment")} stay there.`
+        : "";
     output.line(
       printable(
         `${name} is no longer linked with the enterprise ${unlinked.enterpriseGlobalId}.${stands} Nothing is sent ` +

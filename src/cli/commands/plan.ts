@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -86,8 +87,8 @@ function showTotal(
     return;
   }
   output.line(
-    `${operations} operation(s) planned for ${customers} ` +
-      `customer(s); ${unplanned} could not be planned. Nothing was sent.`,
+    `${counted(operations, "operation")} planned for ${counted(customers, "customer")}; ` +
+      `${unplanned} could not be planned. Nothing was sent.`,
   );
   if (heldOperations > 0) output.line(`${heldOperations} of them would wait for approval first`);
   for (const hold of held) output.line(heldText(hold));

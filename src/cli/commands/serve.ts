@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { systemUser } from "../../base/who.ts";
 import { ok, withApplication } from "../command.ts";
@@ -22,7 +23,7 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
       signal,
       startWeb,
       started: ({ jobs, url, link }) => {
-        output.note(`crm-sync serves ${jobs} scheduled job(s); health at ${url}/healthz`);
+        output.note(`crm-sync serves ${counted(jobs, "scheduled job")}; health at ${url}/healthz`);
         // The link signs in, so it is for the person at the terminal, and stands in no log.
         const signIn = output.stdout.isTTY === true ? link(systemUser()) : undefined;
         if (signIn !== undefined) output.line(`sign in, once and within a minute: ${signIn}`);

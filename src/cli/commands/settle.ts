@@ -5,7 +5,7 @@ import { toJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
-import { printable } from "../../report/text.ts";
+import { counted, printable } from "../../report/text.ts";
 import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
@@ -118,7 +118,7 @@ async function settleEach(
     }
   }
   if (json) output.json(results);
-  else output.line(`${decisions.length - failures.length} of ${decisions.length} operation(s) decided`);
+  else output.line(`${decisions.length - failures.length} of ${counted(decisions.length, "operation")} decided`);
   return failures.reduce<ExitCode>((worst, { exitCode }) => worseOf(worst, exitCode), ok);
 }
 

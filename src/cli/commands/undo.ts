@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import type { UndoStep } from "../../plan/undo.ts";
 import type { UndoSummary } from "../../run/undo-run.ts";
@@ -29,7 +30,7 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
       operations.flatMap((operation) => [
         `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
         ...kindOf(operation)
-          .planLines(operation.payload)
+          .planLines(operation)
           .map((line) => `        ${line}`),
       ]);
     return await undoByHand(application, run, {
@@ -73,14 +74,16 @@ function showUndo(
   const count = (how: UndoStep["how"]): number => steps.filter((step) => step.how === how).length;
   output.line(
     safeLines(
-      `${steps.length} step(s) take ${undone} back: ${count("exact")} exact, ${count("approximate")} approximate, ` +
+      `${counted(steps.length, "step")} to take ${undone} back: ${count("exact")} exact, ${count("approximate")} approximate, ` +
         `${count("impossible")} impossible`,
     ),
   );
   for (const step of steps) output.line(safeLines([stepLine(step), ...linesOf(step)].join("\n")));
   for (const { customer, reason } of unplanned)
     output.line(safeLines(`  ! ${customer.namespace}/${customer.id}: ${reason}`));
-  output.line(`${operations} operation(s) planned for ${plans.length} customer(s). Nothing was sent.`);
+  output.line(
+    `${counted(operations, "operation")} planned for ${counted(plans.length, "customer")}. Nothing was sent.`,
+  );
   if (out !== undefined) output.line(savedText(out, operations, heldOfFile));
   output.line(again);
 }

@@ -114,7 +114,7 @@ function actorOf(facts: ExceptionFacts): Actor | null {
     case "quarantined":
       return ownerOfQuarantine(facts.row.code);
     case "deferred":
-      return ownerOf(facts.code);
+      return ownerOf(facts.cause);
     case "rejected":
       return ownerOf(`rejected.${facts.row.outcomeCode ?? ""}`);
     case "unknown":

@@ -9,12 +9,14 @@ import { hasProduct, isProduct } from "../../report/statement/order-form.ts";
 import { inPeriod } from "../../report/statement/period.ts";
 import { reconciledItems } from "../../report/statement/reconciled.ts";
 import type { CustomerFacts, ReconciledItem } from "../../report/statement/reconciled-case.ts";
+import { isOtherMoney } from "../../report/statement/reconciled-verdict.ts";
 import { correctedRow, itemRow } from "../../report/statement/reconciliation.ts";
 import { ReconciliationTotals } from "../../report/statement/reconciliation-totals.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
 import { changedOrder, formIn, isAsked } from "./corrections.ts";
 import { customerFacts } from "./customer-facts.ts";
@@ -50,19 +52,33 @@ export async function* reconciliationRows(
   yield* correctedRows(ledger, request);
 }
 
+/** The form that the CRM had of an order at a moment, and each that came since. */
+const formsSince = asked<RecordKey & { to: string }, { body: string; date_zones: string | null }>(
+  `select body, date_zones from record_version where stream = 'orders' and namespace = @namespace and id = @id
+     and version >= coalesce((select max(w.version) from record_version w where w.stream = 'orders'
+       and w.namespace = @namespace and w.id = @id and w.from_at < @to), 0)`,
+);
+
 /**
- * Orders and lines for which the CRM has another amount than was sent, as the statement finds it, with what of both
- * falls to the row. Those of an order come one after another.
+ * Orders and lines for which the CRM has another amount than was sent since before the period ended, as the statement
+ * finds it, with what of both falls to the row. Those of an order come one after another.
  */
 export async function* otherMoneyItems(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
 ): AsyncGenerator<{ order: RecordKey; crm: Money | undefined; sent: Money | undefined }, void, void> {
-  const view = { ...(await reconciliationView(ledger)), seconds: request.tolerances?.seconds };
-  for (const { items } of reconciled(ledger, request, view))
-    for (const { comparison, isOtherMoney, crm, sent } of items)
-      if (isOtherMoney && comparison.order !== undefined)
-        yield { order: comparison.order, crm: crm.amount, sent: sent.amount };
+  const { tolerances = {}, period } = request;
+  const view = { ...(await reconciliationView(ledger)), seconds: tolerances.seconds };
+  for (const { items, facts } of reconciled(ledger, request, view))
+    for (const { comparison, isOtherMoney: isOther, crm, sent } of items) {
+      const { order } = comparison;
+      const forms = order === undefined ? undefined : facts.orders.get(formatKey(order));
+      if (!isOther || order === undefined || forms === undefined) continue;
+      const since = formsSince(ledger, { ...order, to: period.to });
+      const differs = ({ body, date_zones: zones }: (typeof since)[number]): boolean =>
+        isOtherMoney(comparison, formIn(body, zones), forms, tolerances);
+      if (since.every(differs)) yield { order, crm: crm.amount, sent: sent.amount };
+    }
 }
 
 /** Every customer that is asked for with what is already requested for it, in key order. */
@@ -87,7 +103,7 @@ function* reconciled(
       knownAt,
       zone: period.zone,
     });
-    const items = asked(all, facts, filters).filter(({ comparison }) => isIn(comparison));
+    const items = askedOf(all, facts, filters).filter(({ comparison }) => isIn(comparison));
     if (items.length > 0) yield { item, facts, items };
   }
 }
@@ -96,7 +112,7 @@ function* reconciled(
  * What is asked for by source and product. Of a product there are the orders that have it, its units, and who has one
  * of their asset numbers.
  */
-function asked(items: ReconciledItem[], facts: CustomerFacts, { source, product }: Filters): ReconciledItem[] {
+function askedOf(items: ReconciledItem[], facts: CustomerFacts, { source, product }: Filters): ReconciledItem[] {
   const ofSource = source === undefined ? items : items.filter((one) => one.source === source);
   if (product === undefined) return ofSource;
   const isOf = ({ comparison: { level, order, item }, productNumber }: ReconciledItem): boolean => {

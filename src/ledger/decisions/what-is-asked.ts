@@ -35,15 +35,26 @@ export function peopleWithout(numbers: string): string {
         and k.asset_number not in (${numbers})))`;
 }
 
+/** How the hold `h` stood before a moment. */
+export function holdStood(before: string): string {
+  return `iif(${before} = '${now}' or h.ended_at < ${before}, h.state, coalesce((select case d.verdict
+    when 'approve' then 'approved' when 'reject' then 'rejected' end from decision d
+    where d.hold_id = h.id and d.at < ${before} order by d.id desc limit 1), 'asked'))`;
+}
+
+/** How a question stood before a moment, while it was open, approved or rejected. */
+export function questionStood(question: string, before: string): string {
+  return `(select replace(stood, 'asked', 'open') from (select ${holdStood(before)} as stood from hold h
+    where h.question_id = ${question}.id and h.asked_at < ${before})
+    where stood in ('asked', 'approved', 'rejected') order by stood = 'asked' desc, stood limit 1)`;
+}
+
 /**
  * The holds that a question was about before a moment: what was asked while it was open, what was approved or rejected
  * and still waited or stayed, and all of it once it was over.
  */
 export const askedBefore = `was as (
-    select h.*, iif(@before = '${now}' or h.ended_at < @before, h.state, coalesce((select case d.verdict
-      when 'approve' then 'approved' when 'reject' then 'rejected' end from decision d
-      where d.hold_id = h.id and d.at < @before order by d.id desc limit 1), 'asked')) as stood
-    from hold h where h.question_id = +@id and h.asked_at < @before),
+    select h.*, ${holdStood("@before")} as stood from hold h where h.question_id = +@id and h.asked_at < @before),
   asked as (select * from was where coalesce(stood = (select stood from was
     where stood in ('asked', 'approved', 'rejected') order by stood = 'asked' desc, stood limit 1), 1))`;
 

@@ -5,6 +5,7 @@ import { requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
+import { holdStood, questionStood } from "../decisions/what-is-asked.ts";
 import { removedStreams } from "./removed-sources.ts";
 
 /** Whose records are asked for: those of all streams and sources, where nothing is said. */
@@ -32,21 +33,46 @@ interface OpenRow {
   examples: string;
 }
 
-/** Whether the question `k` waits for a person, or was rejected, and is about this record. */
-function isAbout(stream: string, namespace: string, id: string): string {
-  return `k.of_undo = 0 and k.state in ('open', 'rejected') and exists (select 1 from hold h, json_each(h.records) named
-    where h.question_id = k.id and h.state in ('asked', 'rejected') and named.value ->> '$.stream' = ${stream}
-      and named.value ->> '$.namespace' = ${namespace} and named.value ->> '$.id' = ${id})`;
+/** How stands what a `record` waits for: its customer, the question `k`, the hold `h` and the move `m`. */
+interface Standing {
+  customer: string;
+  question: (of: string) => string;
+  hold: string;
+  isMoving: string;
 }
 
-const ofCustomer = "k.customer_namespace = record.customer_namespace and k.customer_id = record.customer_id";
+const ofCustomer = `c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id`;
 
-/** The newest hold on what a record waits for that a person has to decide, or rejected. */
-const heldBy = `case deferred_code
+const now: Standing = {
+  customer: `record c where ${ofCustomer}`,
+  question: (of) => `${of}.state`,
+  hold: "h.state",
+  isMoving: "m.ended_at is null",
+};
+
+/** As it stood before a moment. */
+export function standingBefore(to: string): Standing {
+  return {
+    customer: `record_stood c where ${ofCustomer} and c.from_at < ${to} and (c.to_at is null or c.to_at >= ${to})`,
+    question: (of) => questionStood(of, to),
+    hold: holdStood(to),
+    isMoving: `(m.ended_at is null or m.ended_at >= ${to})`,
+  };
+}
+
+/** The newest hold on what the `record` waits for that a person has to decide, or rejected. */
+export function heldBy({ question, hold, isMoving }: Standing): string {
+  const isAbout = (stream: string, namespace: string, id: string): string =>
+    `k.of_undo = 0 and ${question("k")} in ('open', 'rejected') and exists (
+      select 1 from hold h, json_each(h.records) named
+      where h.question_id = k.id and ${hold} in ('asked', 'rejected') and named.value ->> '$.stream' = ${stream}
+        and named.value ->> '$.namespace' = ${namespace} and named.value ->> '$.id' = ${id})`;
+  const ofRecord = "k.customer_namespace = record.customer_namespace and k.customer_id = record.customer_id";
+  return `case deferred_code
   when 'order.moving' then (
     select max(k.number) from moved_order m join question k on k.customer_namespace = m.customer_namespace
       and k.customer_id = m.customer_id
-    where m.namespace = record.namespace and m.order_id = record.id and m.ended_at is null
+    where m.namespace = record.namespace and m.order_id = record.id and ${isMoving}
       and ${isAbout("'orders'", "record.namespace", "record.id")})
   when 'asset.ending' then (
     select max(k.number) from record_version v, json_each(v.body, '$.assets') claim
@@ -54,13 +80,24 @@ const heldBy = `case deferred_code
         and n.fixed_at is not null and n.ended_at is null
         and (claim.value ->> '$.assetNumber' in (n.number, n.wire_number)
           or n.namespace = record.namespace and n.instance_id = claim.value ->> '$.instanceId')
-      join question k on ${ofCustomer}
+      join question k on ${ofRecord}
     where v.stream = record.stream and v.namespace = record.namespace and v.id = record.id
       and v.version = record.version and ${isAbout("'orders'", "n.namespace", "n.order_id")})
   when 'revokes.rejected' then (
-    select max(k.number) from question k
-    where ${ofCustomer} and k.state = 'rejected' and ${isAbout("record.stream", "record.namespace", "record.id")})
+    select max(k.number) from question k where ${ofRecord} and k.of_undo = 0 and ${question("k")} = 'rejected'
+      and (record.stream = 'customers' or ${isAbout("record.stream", "record.namespace", "record.id")}))
   end`;
+}
+
+/** The code of what keeps the `record` from being done, by which it has an owner; `q`: the hold on it, if any. */
+export function causeOf({ customer, question }: Standing): string {
+  return `case deferred_code
+    when 'customer.blocked' then coalesce(
+      (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from ${customer}),
+      'customer.unknown')
+    when 'revokes.rejected' then deferred_code
+    else coalesce('hold.' || ${question("q")}, deferred_code) end`;
+}
 
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
@@ -76,16 +113,10 @@ const statement = `
       else 'deferred' end
         as standing,
       stream, deferred_code as code,
-      case deferred_code
-        when 'customer.blocked' then coalesce(
-          (select case c.state when 'quarantined' then 'customer.quarantined' else c.deferred_code end from record c
-            where c.stream = 'customers' and c.namespace = record.customer_namespace and c.id = record.customer_id),
-          'customer.unknown')
-        when 'revokes.rejected' then deferred_code
-        else coalesce('hold.' || q.state, deferred_code) end as cause,
+      ${causeOf(now)} as cause,
       coalesce(deferred_since, changed_at) as since, coalesce(deferred_reason, '') as reason,
       namespace || '/' || record.id as record, q.id as hold
-    from record left join question q on q.number = ${heldBy}
+    from record left join question q on q.number = ${heldBy(now)}
     where deferred_code is not null and record.state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all

@@ -57,11 +57,12 @@ export function recordStatements(database: Sqlite) {
         `select id from quarantine where source = +? and stream = +? and last_read < +? and state <> 'resolved'
           limit 1`,
       ),
-    // Whether an id stands twice, or a line is anywhere else, is not known by its form: each read judges that anew.
+    // Whether an id stands twice, a line is anywhere else, or a record is missing is not known by its form: each read
+    // judges that anew.
     quarantineWaits: () =>
       database.prepare<[string, string, string], Row<"quarantine", "raw_hash">>(
         `select raw_hash from quarantine where source = +? and stream = +? and state = 'open' and state <> 'resolved'
-       and code not in ('duplicate-id', 'line-may-have-moved') and raw_hash in (select value from json_each(?))`,
+       and code not in ('duplicate-id', 'line-may-have-moved', 'stored-form') and raw_hash in (select value from json_each(?))`,
       ),
     markQuarantineSeen: () =>
       database.prepare<[number, string, string, string, string], Row<"quarantine", "raw_hash">>(

@@ -315,7 +315,8 @@ export class RecordTables {
 
   /**
    * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs
-   * to the customer that the raw form names, or to that of the last good form. `ofStoredForm`: it was not read.
+   * to the customer that the raw form names, or to that of the last good form. `ofStoredForm`: it was not read, so there
+   * is no row to be corrected: what cannot be used is the form of a record that the last reads lacked.
    */
   reject(
     source: string,
@@ -340,8 +341,10 @@ export class RecordTables {
       customer?.id ?? null,
       item.place,
       item.field,
-      item.code,
-      item.message,
+      ofStoredForm ? "stored-form" : item.code,
+      ofStoredForm
+        ? `the last complete reads lack the record, and its last form cannot be used any more: ${item.message}`
+        : item.message,
       item.expected ?? null,
       ref,
       item.rawHash,

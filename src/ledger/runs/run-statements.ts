@@ -8,7 +8,7 @@ import type { RunTable } from "./tables.ts";
 
 /** What is counted of the records that a run changed or that have their outcome from it. */
 const countedRecords = {
-  planned: "outcome_run = @run and outcome = 'planned'",
+  workedOn: "outcome_run = @run and outcome = 'planned'",
   deferred: "outcome_run = @run and outcome = 'deferred'",
   rejected: "outcome_run = @run and outcome = 'rejected'",
   quarantinedLate: "changed_run = @run and state = 'quarantined' and outcome_run is not @run",
@@ -35,7 +35,7 @@ export function countsByStream(row: Record<string, number | null> | undefined) {
     .filter((stream) => count(stream, "found") > 0)
     .map((stream) => ({
       stream,
-      planned: count(stream, "planned"),
+      workedOn: count(stream, "workedOn"),
       deferred: count(stream, "deferred"),
       rejected: count(stream, "rejected"),
       quarantinedLate: count(stream, "quarantinedLate"),

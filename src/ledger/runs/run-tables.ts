@@ -13,7 +13,7 @@ import type { RunState, RunTable } from "./tables.ts";
 export interface RunCounts {
   records: {
     stream: Stream;
-    planned: number;
+    workedOn: number;
     deferred: number;
     rejected: number;
     quarantinedLate: number;

@@ -55,14 +55,18 @@ export class DifferenceRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** What a whole reading at `seenAt` showed of a customer: what it shows no more has ended. */
+  /**
+   * What a whole reading at `seenAt` showed of a customer: what it shows no more has ended. What was sent or given since
+   * the difference was seen first was well in between: what is shown now began anew.
+   */
   keep({ namespace, id }: RecordKey, found: readonly Difference[], seenAt: string): void {
     const run = this.#statements;
     const names = new Set<string>();
-    for (const { level, subject, class: named, detail } of found) {
+    for (const { level, subject, class: named, detail, at } of found) {
       names.add(JSON.stringify([level, subject, named]));
-      if (run.again.run(seenAt, detail, namespace, id, level, subject, named).changes === 0)
-        run.begin.run(namespace, id, level, subject, named, seenAt, seenAt, detail);
+      if (run.again.run(seenAt, detail, namespace, id, level, subject, named, at ?? "").changes > 0) continue;
+      run.end.run(seenAt, namespace, id, level, subject, named);
+      run.begin.run(namespace, id, level, subject, named, seenAt, seenAt, detail);
     }
     for (const { level, subject, class: named } of run.live.all(namespace, id))
       if (!names.has(JSON.stringify([level, subject, named])))
@@ -129,7 +133,10 @@ export class DifferenceRows {
 function prepareStatements(database: Sqlite) {
   const one = "namespace = +? and customer_id = +? and level = +? and subject = +? and class = +?";
   return statements.onUse({
-    again: () => database.prepare(`update difference set last_seen = ?, detail = ? where ${one} and ended_at is null`),
+    again: () =>
+      database.prepare(
+        `update difference set last_seen = ?, detail = ? where ${one} and ended_at is null and first_seen >= ?`,
+      ),
     begin: () =>
       database.prepare(
         `insert into difference (namespace, customer_id, level, subject, class, first_seen, last_seen, detail)

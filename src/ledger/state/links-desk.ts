@@ -1,3 +1,4 @@
+import { counted } from "../../report/text.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -128,7 +129,7 @@ export class LinksDesk {
       if (orders + assignments > 0 && !whose.keepStanding) {
         throw refused(
           "unlink.standing",
-          `the ledger has ${orders} order(s) and ${assignments} assignment(s) of ${name} in the ` +
+          `the ledger has ${counted(orders, "order")} and ${counted(assignments, "assignment")} of ${name} in the ` +
             `enterprise ${enterpriseGlobalId}, and crm-sync would no longer look after them`,
           "end them in the CRM first, or say --keep-standing: they stay on the platform and stay known",
         );

@@ -69,8 +69,8 @@ export interface StaffCase {
   key: RecordKey;
   crm: CrmStanding | null;
   member: { memberGlobalId: string; at: string } | null;
-  /** What the CRM gives this person: for each claim the numbers that would satisfy it. */
-  claims: readonly { claim: string; numbers: readonly string[] }[];
+  /** What the CRM gives this person: the numbers that would satisfy each claim, and when one was last taken from them. */
+  claims: readonly { claim: string; numbers: readonly string[]; endedAt?: () => string | undefined }[];
 }
 
 export interface AssignmentCase {
@@ -198,6 +198,8 @@ export interface Comparison {
   operationId?: string | null | undefined;
   /** When it was sent, given or linked. */
   at?: string | null | undefined;
+  /** When what was given before ended. */
+  endedAt?: string | undefined;
   seenAt?: string | null | undefined;
 }
 

@@ -360,6 +360,7 @@ function unmetRow(item: CustomerCase, staff: StaffCase, claim: StaffCase["claims
     inCrm: true,
     sent: false,
     shown: null,
+    endedAt: claim.endedAt?.(),
     details: [`${claim.claim}: ${isFreed ? "taken from somebody for this person, and " : ""}${whyNot(staff.crm)}`],
   };
 }

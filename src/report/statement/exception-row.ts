@@ -19,8 +19,10 @@ export type ExceptionFacts =
       code: string;
       reason: string;
       since: string;
-      /** Holds of the customer that a person had rejected by then, where it waits for that. */
-      rejected: readonly string[];
+      /** The code of what kept it from being done then. */
+      cause: string;
+      /** The hold on what it waited for, that a person had to decide or had rejected. */
+      holds: readonly string[];
     }
   | { kind: "rejected" | "settled" | "numbers-lost"; row: OperationFacts; count: number | null }
   /** `stood`: its state at the end of the period. */
@@ -97,11 +99,11 @@ function deferredRow(facts: Extract<ExceptionFacts, { kind: "deferred" }>): Row 
     record: recordName(facts.stream, facts.key),
     code: closedDeferral(facts.code),
     reason: "the record waits for what its code names",
-    next: nextForDeferral(facts.code, {
+    next: nextForDeferral(facts.cause, {
       customer: facts.customer,
       record: { stream: facts.stream, key: facts.key },
       reason: facts.reason,
-      holds: facts.rejected,
+      holds: facts.holds,
     }),
   };
 }

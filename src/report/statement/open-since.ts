@@ -9,7 +9,8 @@ export function differenceKey(of: { level: string; subject: string; class: strin
 }
 
 /**
- * When a difference began. If `verify` has seen it: its first sight. If nothing was sent: when the CRM began to want it.
+ * When a difference began. If `verify` has seen it: its first sight. If nothing was sent: when the CRM began to want it,
+ * or what was given for that before ended.
  * If the CRM has changed it since it was sent: the time of that change. Else: when it was sent, or shown.
  */
 export function openSince(row: Comparison, facts: CustomerFacts): string | null {
@@ -18,7 +19,10 @@ export function openSince(row: Comparison, facts: CustomerFacts): string | null 
   const kept = difference === undefined ? undefined : facts.differences.get(differenceKey(difference));
   if (kept !== undefined) return kept;
   const record = recordOf(row, facts);
-  if (!row.sent && row.inCrm) return (row.at === undefined ? record?.wantedSince : record?.changedAt) ?? row.at ?? null;
+  if (!row.sent && row.inCrm) {
+    const since = (row.at === undefined ? record?.wantedSince : record?.changedAt) ?? row.at ?? null;
+    return row.endedAt !== undefined && row.endedAt > (since ?? "") ? row.endedAt : since;
+  }
   if (row.verdict === "not-observable" || row.finding !== undefined) return row.at ?? row.seenAt ?? null;
   return (row.sent ? record?.changedAt : row.seenAt) ?? row.at ?? row.seenAt ?? null;
 }

@@ -1,8 +1,9 @@
 import type { Money } from "../../crm/model.ts";
-import type { Agreement } from "../reconciliation/case.ts";
+import type { Agreement, Comparison } from "../reconciliation/case.ts";
 import { bothDates } from "../crm-date.ts";
 import { isWithin } from "../reconciliation/tolerance.ts";
-import type { FormProduct } from "./order-form.ts";
+import type { FormProduct, OrderForm } from "./order-form.ts";
+import type { OrderForms } from "./reconciled-case.ts";
 import type { Tolerances } from "./shape.ts";
 
 const worst: readonly Agreement[] = ["missing", "different", "extra", "in-transit", "not-observable", "matched"];
@@ -36,6 +37,18 @@ export function linesOf(crm: Line, sent: Line, { money = {} }: Tolerances): Amou
   const rounding = wanted === bought ? 0n : bought + (wanted < bought ? wanted : bought);
   if (2n * apart <= rounding) return "equal";
   return apart <= BigInt(money[crm.amount.currency] ?? 0) * bought ? "tolerated" : "different";
+}
+
+/** Whether an order, or the line that a row is of, has another amount in a form of the order than it was sent with. */
+export function isOtherMoney(
+  { level, item = "", channelOrderId = "" }: Comparison,
+  form: OrderForm,
+  { sent, lastSent }: OrderForms,
+  tolerances: Tolerances,
+): boolean {
+  if (level === "order") return amountsOf(form.amount, lastSent?.amount, tolerances) === "different";
+  const [wanted, bought] = [form.products.get(item), sent.get(channelOrderId)?.products.get(item)];
+  return wanted !== undefined && bought !== undefined && linesOf(wanted, bought, tolerances) === "different";
 }
 
 function absolute(value: bigint): bigint {

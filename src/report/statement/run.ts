@@ -14,7 +14,7 @@ const counted = (name: string, title: string, about: string): Column => ({
 /** The balance of every run of the period. */
 export const runStatement: StatementShape = {
   kind: "run",
-  version: 3,
+  version: 4,
   title: "Runs",
   about:
     "What each run of the period was handed and what became of it, in records and in operations: each side is " +
@@ -63,7 +63,7 @@ export const runStatement: StatementShape = {
       name: "stream",
       title: "Streams",
       about:
-        "One row for each stream of a run, in records: extracted + carried in = unchanged + `planned` + quarantined + " +
+        "One row for each stream of a run, in records: extracted + carried in = unchanged + worked on + quarantined + " +
         "deferred + rejected + skipped. Where a customer is worked on, all its records are.",
       groupBy: "stream",
       columns: [
@@ -74,7 +74,7 @@ export const runStatement: StatementShape = {
         counted("carried_in", "Carried in", "Records that did not change and whose customer was worked on."),
         counted("unchanged", "Unchanged", "Records that were as before."),
         counted(
-          "planned",
+          "worked_on",
           "Worked on",
           "Records whose customer was worked on, also where nothing was planned for them.",
         ),
@@ -134,7 +134,7 @@ export interface StreamSums {
   extracted: number;
   takenUpAgain: number;
   unchanged: number;
-  planned: number;
+  workedOn: number;
   quarantined: number;
   deferred: number;
   rejected: number;
@@ -174,8 +174,8 @@ export interface RunBalance {
 
 /** Whether both sides of a stream are the same, and the run said so too. */
 export function streamBalances(sums: StreamSums): boolean {
-  const { extracted, takenUpAgain, unchanged, planned, quarantined, deferred, rejected, skipped, adds } = sums;
-  return adds && extracted + takenUpAgain === unchanged + planned + quarantined + deferred + rejected + skipped;
+  const { extracted, takenUpAgain, unchanged, workedOn, quarantined, deferred, rejected, skipped, adds } = sums;
+  return adds && extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped;
 }
 
 function operationsBalance(sums: OperationSums): boolean {
@@ -217,9 +217,9 @@ const noOperations: Record<keyof Omit<OperationSums, "adds">, number | null> = {
 
 /** A stream of a run as a row. */
 export function streamRow({ run: id, at }: Pick<RunBalance, "run" | "at">, sums: StreamSums): PartRow {
-  const { takenUpAgain, adds: _, ...counts } = sums;
+  const { takenUpAgain, workedOn, adds: _, ...counts } = sums;
   return {
     part: "stream",
-    row: { run: id, at, ...counts, carried_in: takenUpAgain, balances: streamBalances(sums) },
+    row: { run: id, at, ...counts, carried_in: takenUpAgain, worked_on: workedOn, balances: streamBalances(sums) },
   };
 }

@@ -20,7 +20,7 @@ describe("the balance of a run", () => {
     extracted: 6,
     takenUpAgain: 1,
     unchanged: 2,
-    planned: 1,
+    workedOn: 1,
     quarantined: 1,
     deferred: 1,
     rejected: 1,

@@ -76,7 +76,7 @@ describe("the statement of exceptions", () => {
     for (const days of [10, 2, 9, 0, 1, 3]) {
       const since = new Date(Date.UTC(2026, 9, 31 - days)).toISOString();
       const of = { key: key("O1"), customer: key("C1"), code: "assumption.missing", reason: "" };
-      const facts = { kind: "deferred", stream: "orders", since, rejected: [], ...of } as const;
+      const facts = { kind: "deferred", stream: "orders", since, cause: of.code, holds: [], ...of } as const;
       totals.add({ facts, ended: null, open: true, owner: "crm", branch: null, orders: [] });
     }
     expect(totals.rows().map((row) => row["ageing"])).toEqual(["0-1 d", "1-2 d", "2-3 d", "3-4 d", "9-10 d", "older"]);

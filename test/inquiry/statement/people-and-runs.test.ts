@@ -110,7 +110,7 @@ it(
     expect(streams).toHaveLength(9);
     expect(streams.every(({ balances }) => balances === true)).toBe(true);
     const orders = streams.filter(({ stream }) => stream === "orders");
-    expect(orders.map(({ extracted, planned, quarantined }) => [extracted, planned, quarantined])).toEqual([
+    expect(orders.map(({ extracted, worked_on, quarantined }) => [extracted, worked_on, quarantined])).toEqual([
       [3, 3, 0],
       [5, 0, 1],
       [5, expect.any(Number), expect.any(Number)],
@@ -124,7 +124,7 @@ it(
     expect(runs[0]?.["sources"]).toEqual(["crm", "hr"]);
 
     w.tamper(
-      `update run set balance = json_set(balance, '$.streams[0].planned', 77) where id = '${String(first?.["run"])}'`,
+      `update run set balance = json_set(balance, '$.streams[0].workedOn', 77) where id = '${String(first?.["run"])}'`,
     );
     const changed = await rowsOf(w, "run");
     expect((changed.get("run") ?? []).map(({ balances }) => balances)).toEqual([false, true, true]);
@@ -172,7 +172,7 @@ it("a stream balances where both sides are the same and the run said so", () => 
     extracted: 5,
     takenUpAgain: 1,
     unchanged: 2,
-    planned: 1,
+    workedOn: 1,
     quarantined: 1,
     deferred: 1,
   };
@@ -192,7 +192,7 @@ it(
     const last = (await auditEntries(w)).at(-1);
     expect(now).toMatchObject({
       kind: "run",
-      version: 3,
+      version: 4,
       provisional: true,
       auditHead: { sequence: last?.sequence },
       program: expect.stringMatching(/^\d+\.\d+\.\d+/u),

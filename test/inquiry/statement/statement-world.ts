@@ -78,9 +78,10 @@ export const times = {
  * which was found on the platform and of which the CRM gives no amounts; C2 has O2 (dollars). In October C1 moves to
  * another branch and buys a third unit for O1, whose Draw costs more for it and whose Plot does not; on 1 November the
  * platform does not show Plot of its first unit any more; in November the third unit ends and Draw costs less; a seat
- * is granted in October and revoked in November; one of C2 was found there and is found gone.
+ * is granted in October and revoked in November; one of C2 was found there and is found gone. `isOtherMoney`: O2 costs
+ * more in the CRM since October.
  */
-export async function threeMonths(): Promise<LedgerWorld> {
+export async function threeMonths({ isOtherMoney = false } = {}): Promise<LedgerWorld> {
   const world = await LedgerWorld.open();
   const at = (instant: string): void => void (world.now = Date.parse(instant));
   at("2026-09-20T10:00:00Z");
@@ -109,6 +110,8 @@ export async function threeMonths(): Promise<LedgerWorld> {
     { customers: customerRecord("C2") },
   ]);
   at(times.amended);
+  if (isOtherMoney)
+    await world.read("orders", [{ orders: orderOf("O2", "C2", clouds(), usd(1_070_01), "2026-10-02T08:00:00Z") }]);
   await amendAndEnd(world, at);
   return world;
 }

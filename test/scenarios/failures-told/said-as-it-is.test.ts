@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
-import { openHold } from "../../support/asking.ts";
+import { openHold, quarantined } from "../../support/asking.ts";
 import { document, documents } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
+import type { ProductRow } from "../../support/world/crm.ts";
 import { outcome, personOf } from "../../support/world/members.ts";
 import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
@@ -208,7 +209,7 @@ it("counts and names what waits for a person where it waits", async () => {
   const [operation = ""] =
     /op_\w+/u.exec((await said(w, "explain", "customer", "C1")).split("in the CRM")[0] ?? "") ?? [];
   expect((await w.run("approve", operation, "--reason", "asked the customer")).exitCode).toBe(0);
-  expect(await said(w, "plan")).toMatch(/2 operation\(s\) planned for 1 customer\(s\)/u);
+  expect(await said(w, "plan")).toMatch(/2 operations planned for 1 customer;/u);
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   expect((await w.ask("status")).pool).toMatchObject({ inUse: 2 });
   expect(await said(w, "run", "verify")).toContain("accounts shown, with those that each enterprise has by itself");
@@ -267,4 +268,40 @@ it("a person who is gone should hold nothing, and a number that was removed is n
   const gone = await said(w, "explain", "staff", "S2");
   expect(gone).not.toContain("should hold");
   expect(gone).toContain("the account that was made for it would be deleted");
+});
+
+it("a run counts the records of the customers it worked on, under that name", async () => {
+  const w = await placedOrders();
+  amend(w, "1", { products: more });
+  await w.run("run", "everything");
+  const { run } = await w.ask("run", "show", "last");
+  const orders = run.balance.streams.find(({ stream }: Parsed) => stream === "orders");
+  expect(orders).toMatchObject({ extracted: 2, unchanged: 1, workedOn: 1, adds: true });
+  expect(orders).not.toHaveProperty("planned");
+});
+
+it("a plan names the asset numbers that exist already", async () => {
+  const w = await placedOrders();
+  personOf(w, "S2").holds = ["A2", "A3"];
+  w.orders.push({ id: "3", customer: "C2", assets: ["A3"] });
+  w.write();
+  expect(await said(w, "plan")).toContain("addAssets: [(known after E9)]");
+  const { numbers } = await w.ask("explain", "order", "1");
+  const [{ number } = { number: "" }] = numbers;
+  personOf(w, "S1").holds = [];
+  w.write();
+  await w.run("run", "everything");
+  personOf(w, "S1").holds = ["A1"];
+  w.write();
+  expect(await said(w, "plan")).toContain(`addAssets: [${number}]`);
+});
+
+it("an order of which a product was exchanged for another one is not said to have its lines under new ids", async () => {
+  const suite = (id: string): ProductRow => line(id, "A1", { pid: "PID", name: "Suite" });
+  const w = await placedOrders({ first: { products: [line("P1", "A1"), suite("Q1")] } });
+  amend(w, "1", { products: [line("P1", "A1"), suite("R1")] });
+  await w.run("run", "everything");
+  const [row] = await quarantined(w);
+  expect(row).toMatchObject({ code: "lines-renumbered", key: { id: "1" } });
+  expect(row.message).toContain("crm/1 has 1 new line with the terms of a line that it no longer has");
 });

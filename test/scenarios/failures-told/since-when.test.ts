@@ -3,6 +3,7 @@ import { numberOf } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import type { StatedRow } from "../../support/statement-rows.ts";
+import { personOf } from "../../support/world/members.ts";
 import { amend, line, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
 
 const now = (w: World): string => new Date(w.clock.now()).toISOString();
@@ -97,4 +98,67 @@ it("what was being sent at a moment was neither held nor planned then, but in do
   const doubted = [["unknown", null, "order:crm/3"]];
   expect(await of("2026-11-02..2026-11-02")).toEqual(doubted);
   expect(await of("2026-11", "--as-of", then)).toEqual(doubted);
+});
+
+/** What is not as meant, of these levels, of the customer C1: its verdict and whether it is so since a moment. */
+async function openedSince(w: World, at: string, ...levels: string[]): Promise<unknown[]> {
+  const rows: Parsed[] = await statementRows(w, "reconciliation", "items");
+  return rows
+    .filter(({ customer, level, verdict }) => customer === "crm/C1" && levels.includes(level) && verdict !== "matched")
+    .map(({ level, verdict, open_since: since, sent_at: sent }) => [
+      level,
+      verdict,
+      Date.parse(since) > Date.parse(at),
+      sent === null,
+    ]);
+}
+
+it("a seat that is taken away on the platform is missing since a reading showed that after it was given last", async () => {
+  const w = await placedOrders();
+  rule(w, "drift.missing", "apply");
+  const { numbers } = await w.ask("explain", "order", "1");
+  const takenAway = async (): Promise<void> => {
+    w.later(24);
+    const taken = now(w);
+    w.sandbox.hand({ action: "move-holder", assetNum: numbers[0].number, memberGlobalId: null });
+    await w.run("run", "verify");
+    expect(await openedSince(w, taken, "assignment")).toEqual([["assignment", "missing", true, false]]);
+  };
+  await takenAway();
+  w.later(24);
+  await w.run("run", "verify");
+  expect(await w.does("run", "everything")).toMatchObject({ calls: { M9: 1 } });
+  await takenAway();
+});
+
+it("a seat that went with its asset is missing since then", async () => {
+  const w = await placedOrders();
+  rule(w, "orders.cancelled", "apply");
+  w.later(24);
+  const cancelled = now(w);
+  amend(w, "1", { cancelled: true });
+  await w.run("run", "everything");
+  await w.run("run", "verify");
+  expect(await openedSince(w, cancelled, "assignment")).toEqual([["assignment", "missing", true, true]]);
+});
+
+it("what the CRM has no longer is beside it since it is gone there", async () => {
+  const w = await placedOrders();
+  const limits = { absenceReads: "1", absenceTime: "0s", sourceShrink: "1" };
+  for (const [name, value] of Object.entries(limits)) w.environment[`CRM_SYNC__limits__${name}`] = value;
+  personOf(w, "S1").holds = [];
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  w.later(24);
+  const gone = now(w);
+  w.customers = w.customers.filter(({ id }) => id !== "C1");
+  w.orders = w.orders.filter(({ customer }) => customer !== "C1");
+  w.staff = w.staff.filter(({ customer }) => customer !== "C1");
+  w.write();
+  await w.run("run", "everything");
+  await w.run("run", "verify");
+  expect(await openedSince(w, gone, "enterprise", "order", "staff")).toEqual([
+    ["enterprise", "extra", true, false],
+    ["order", "extra", true, false],
+    ["staff", "extra", true, false],
+  ]);
 });

@@ -157,7 +157,7 @@ it("a rejection in the middle stops what was not sent, alone, and says how much 
   const run = w.does("run", "everything");
   await gate.reached;
   const rejected = await w.run("reject", asked, ...why);
-  expect(rejected.stdout).toContain("but for 1 operation(s) sent before");
+  expect(rejected.stdout).toContain("except 1 operation sent before");
   gate.goOn();
   expect((await run).exitCode).toBe(0);
   expect(standing(w)).toMatchObject({ products: 4 });
