@@ -28,10 +28,6 @@ export function systemUser(): string {
 /** Who somebody is, whatever they are called. */
 export type Identity = Omit<Who, "name">;
 
-export function isSamePerson(one: Identity, other: Identity): boolean {
-  return identityKey(one) === identityKey(other);
-}
-
 /** What is counted or kept for each person is under this. */
 export function identityKey({ issuer, subject }: Identity): string {
   return JSON.stringify([issuer, subject]);

@@ -184,14 +184,19 @@ function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts
         "look at the place",
         "/audit",
       );
-  if (erasedBytesOf !== undefined)
+  if (erasedBytesOf !== undefined) {
+    const [kind, key] = [
+      erasedBytesOf.slice(0, erasedBytesOf.indexOf(":")),
+      erasedBytesOf.slice(erasedBytesOf.indexOf(":") + 1),
+    ];
     add(
       `bytes of erased values of ${erasedBytesOf} may be left in the ledger file`,
       "an erasure ended before the file was written anew",
       now,
-      "crm-sync status names the command",
+      `crm-sync audit erase --${kind === "customer" ? "customer" : "person"} ${key} --reason TEXT`,
       "/audit",
     );
+  }
   return items;
 }
 

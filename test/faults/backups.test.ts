@@ -91,7 +91,7 @@ it(
     const back = await w.run("restore", newest.path);
     expect([back.exitCode, back.stdout], back.stderr).toEqual([
       exitCodes.recordsRejected,
-      expect.stringContaining("it lacks what was done until"),
+      expect.stringContaining("it does not have the changes until"),
     ]);
     expect((await w.run("rebuild")).exitCode).toBe(0);
     growTo(w, w.customers.length + 1);

@@ -306,7 +306,7 @@ describe("quarantine, operations and runs", () => {
         extracted: 3,
         takenUpAgain: 0,
         unchanged: 0,
-        planned: 2,
+        workedOn: 2,
         quarantined: 0,
         deferred: 1,
         rejected: 0,

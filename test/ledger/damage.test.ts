@@ -294,7 +294,7 @@ describe("a ledger that cannot be written", () => {
     if (mounted.status !== 0 && process.getuid?.() === 0) return;
     const problem = await refusalOf(path);
     expect(problem).toMatchObject({ code: "config.ledger-not-writable", exitCode: 78 });
-    expect(problem.cure).toMatch(/may write in ledger\.path/);
+    expect(problem.cure).toMatch(/^set ledger\.path to a file in a folder where this user can write/);
   });
 });
 

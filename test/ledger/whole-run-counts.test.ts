@@ -146,8 +146,8 @@ describe("what a whole run did", () => {
     record("orders", "O6", { changed_run: "earlier", outcome_run: "earlier", outcome: "planned" });
     record("staff", "S1", { changed_run: "r", outcome_run: "r", outcome: "planned" });
     record("customers", "C1", { changed_run: "earlier", outcome_run: "earlier", outcome: "planned" });
-    const orders = { planned: 1, deferred: 1, rejected: 1, quarantinedLate: 1, takenUpAgain: 1, changed: 4, lost: 1 };
-    const staff = { planned: 1, deferred: 0, rejected: 0, quarantinedLate: 0, takenUpAgain: 0, changed: 1, lost: 0 };
+    const orders = { workedOn: 1, deferred: 1, rejected: 1, quarantinedLate: 1, takenUpAgain: 1, changed: 4, lost: 1 };
+    const staff = { workedOn: 1, deferred: 0, rejected: 0, quarantinedLate: 0, takenUpAgain: 0, changed: 1, lost: 0 };
     expect((await ledger.runs.countsOf("r")).records).toEqual([
       { stream: "orders", ...orders },
       { stream: "staff", ...staff },

@@ -104,7 +104,7 @@ describe("an order of the CRM", () => {
     });
     expect(operation?.after).toMatchObject({ lastStep: 0, agreed: null });
     expect(operation?.after).toMatchObject({ assets: [], items: [{ instanceId: "a", unit: 0, products: ["q"] }] });
-    expect(operation?.reason).toBe("the order has 1 product more in the CRM than stands on the platform");
+    expect(operation?.reason).toBe("the order has 1 product more in the CRM than on the platform");
   });
 
   it("that is placed and has a package more says why that cannot be bought alone, though its asset has products", () => {

@@ -238,7 +238,7 @@ describe("what a person should no longer hold", () => {
       code: "revokes.blocked",
       again: true,
       reason:
-        "2 records of this customer wait in quarantine, so nothing is taken away: `crm-sync explain customer crm/ALFKI` lists them",
+        "2 records of this customer wait in quarantine, so nothing is removed: `crm-sync explain customer crm/ALFKI` lists them",
     });
   });
 

@@ -75,7 +75,7 @@ describe("a reading that was cut", () => {
     expect(w.asked[0]).toMatchObject({ offset: 20 });
     expect(tally).toMatchObject({ complete: false, absent: 0, problem: { code: "source.read-in-parts" } });
     expect(tally?.problem?.message).toMatch(
-      /goes on after 20 rows of a reading that was cut.*nothing counts as gone.*the next run reads everything/u,
+      /goes on after 20 rows of a reading that was cut.*no record counts as missing.*The next run reads everything/u,
     );
     expect(tally?.problem?.cure).toMatch(/^nothing.*keyset/u);
     expect(w.lastRead()).toMatchObject({ complete: 0, whole: 0, cursor: null });

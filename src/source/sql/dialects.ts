@@ -83,7 +83,7 @@ function certificateOf(file: string, { directory, about }: DialectDeps): string 
   throw sourceProblem(
     "source.unreadable-file",
     about.place,
-    `The certificates ${file} of the source ${about.source} has no readable certificate.`,
+    `The certificates ${file} of the source ${about.source} have no readable certificate.`,
     "Write the certificate of the authority into it as PEM: it begins with -----BEGIN CERTIFICATE-----.",
   );
 }

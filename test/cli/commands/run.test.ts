@@ -13,9 +13,9 @@ it("says what became of each record, and the run is listed and shown afterwards"
   expect(said.balance).toMatchObject({
     adds: true,
     streams: [
-      { stream: "customers", extracted: 2, planned: 2, adds: true },
-      { stream: "orders", extracted: 2, planned: 2, adds: true },
-      { stream: "staff", extracted: 2, planned: 1, quarantined: 1, adds: true },
+      { stream: "customers", extracted: 2, workedOn: 2, adds: true },
+      { stream: "orders", extracted: 2, workedOn: 2, adds: true },
+      { stream: "staff", extracted: 2, workedOn: 1, quarantined: 1, adds: true },
     ],
   });
   const [run] = await runsOf(w);

@@ -146,7 +146,7 @@ describe("the preset zoho", () => {
     );
     const { records, refused, outcome } = await replay(ofService(origin), "customers");
     expect([records, outcome.complete]).toEqual([[], false]);
-    expect(refused.join()).toContain("no JSON, or was cut off");
+    expect(refused.join()).toContain("not JSON, or was cut off");
   });
 
   it("says that the refresh token is over, which the service tells with HTTP 200", async () => {

@@ -60,9 +60,9 @@ it(
     expect(failing.stderr).toContain("the webhook answered HTTP 503");
     expect(failing.stdout + failing.stderr).not.toContain(token);
     expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(2);
-    const status = await w.run("status");
+    const status = await w.run("status", "--all");
     expect(status.stdout).toMatch(/^heads +elsewhere\/crm.heads has that of entry \d+/mu);
-    expect(status.stdout).toMatch(/has not got the head of the audit record for .*HTTP 503/u);
+    expect(status.stdout).toMatch(/does not get the head of the audit record \(.*HTTP 503/u);
     expect(status.stdout).not.toContain(token);
 
     answer.code = 204;
@@ -70,7 +70,7 @@ it(
     expect(again.stderr).toMatch(/"event":"alert.ended","key":"head-not-kept:/u);
     expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(3);
     expect(got).toHaveLength(2);
-    expect((await w.run("status")).stdout).not.toContain("has not got the head");
+    expect((await w.run("status")).stdout).not.toContain("does not get the head");
 
     // A place that is configured no more is no trouble either.
     answer.code = 503;
@@ -78,7 +78,7 @@ it(
     w.extra = "audit: { heads: [{ kind: file, path: elsewhere/crm.heads }] }\n";
     w.write();
     await w.run("run", "everything");
-    expect((await w.run("status")).stdout).not.toContain("has not got the head");
+    expect((await w.run("status")).stdout).not.toContain("does not get the head");
   },
 );
 
@@ -127,7 +127,7 @@ it("of two places with one address, each is told of by itself", { tags: "long" }
   const run = await w.run("run", "everything");
   expect(run.stderr).toContain(`"key":"head-not-kept:${target}/"`);
   const { stdout } = await w.run("status");
-  expect(stdout).toContain(`${target}/ has not got the head`);
+  expect(stdout).toContain(`${target}/ does not get the head`);
   expect(stdout).toContain(`${target}/ (2) has that of entry`);
 });
 
@@ -182,7 +182,7 @@ it("heads of another ledger are named as that, and not as a record that was rewr
     const found = await one.run("audit", "verify", "--heads", path);
     expect(found.exitCode, "no mistake of who asks alone").toBe(65);
     expect(found.stderr).toContain(`${path} holds a head of another ledger`);
-    expect(found.stderr).toContain("this one was put in its place");
+    expect(found.stderr).toContain("somebody replaced it by this one");
     expect(found.stdout + found.stderr).not.toContain("record-rewritten");
   }
 });

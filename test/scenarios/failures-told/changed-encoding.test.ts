@@ -26,7 +26,7 @@ it("sends no name that was read in the wrong encoding, when a CRM begins to expo
   expect([changed.exitCode, changed.calls]).toEqual([7, {}]);
   const byte = Buffer.from(csv).indexOf("ü") + 1;
   expect(changed.stderr).toContain(
-    `The file people.csv is declared as windows-1252 and is UTF-8, as line 2 (byte ${byte}) shows first.`,
+    `The file people.csv is configured as windows-1252 and is UTF-8, as line 2 (byte ${byte}) shows first.`,
   );
   expect(changed.stderr).toContain("Set `encoding: utf-8`");
   w.extra = w.extra.replace("windows-1252", "utf-8");

@@ -59,7 +59,7 @@ it("takes no seat when the marker is that of the night before", async () => {
   const cut = await w.does("run", "everything");
   expect([cut.exitCode, cut.calls]).toEqual([7, {}]);
   expect(cut.stderr).toContain(
-    "its marker {file}.done is older (2026-11-01T02:01:00.000Z) than the file (2026-11-02T02:00:00.000Z)",
+    "its marker {file}.done, written 2026-11-01T02:01:00.000Z, is older than the file, written 2026-11-02T02:00:00.000Z",
   );
   write(0, night + 86_400);
   mark("", night + 86_400);

@@ -150,7 +150,7 @@ describe("a backup that is put back", () => {
     const restored = await w.run("restore", path);
     expect([restored.exitCode, restored.stdout]).toEqual([
       exitCodes.recordsRejected,
-      expect.stringMatching(/it lacks what was done until .*: \d+ groups of changes, \d+ audit entries/u),
+      expect.stringMatching(/it does not have the changes until .*: \d+ groups of changes, \d+ audit entries/u),
     ]);
     const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
     expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);
@@ -168,7 +168,7 @@ describe("a backup that is put back", () => {
     const restored = await w.run("restore", path);
     expect([restored.exitCode, restored.stdout]).toEqual([
       exitCodes.recordsRejected,
-      expect.stringContaining("it lacks what was done until"),
+      expect.stringContaining("it does not have the changes until"),
     ]);
     const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
     expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);
@@ -201,7 +201,7 @@ describe("a backup that is put back", () => {
     const restored = await w.run("restore", path);
     expect([restored.exitCode, restored.stdout]).toEqual([
       exitCodes.recordsRejected,
-      expect.stringContaining("nobody knows what was done after it"),
+      expect.stringContaining("it is not known which changes are newer"),
     ]);
     const { result, calls } = await w.writes(async () => await w.run("run", "everything"));
     expect([result.exitCode, calls]).toEqual([exitCodes.ledgerRefused, {}]);

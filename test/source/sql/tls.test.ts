@@ -157,7 +157,9 @@ function verified(what: string, start: () => Promise<TlsServer>): void {
         const source = sourceOf(database, { customers: { query, key: "id" } }, {}, { files: { "ca.pem": text } });
         const { raws, outcome } = await readAll(source, "customers");
         expect([raws, outcome.problem?.code]).toEqual([[], "source.unreadable-file"]);
-        expect(outcome.problem?.message).toContain("The certificates ca.pem of the source crm hold none");
+        expect(outcome.problem?.message).toContain(
+          "The certificates ca.pem of the source crm have no readable certificate",
+        );
       }
     });
   });

@@ -32,9 +32,7 @@ export function readJson({ bytes }: Received, maxBytes: number, named: Named): J
     document = parseExact(text);
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) {
-      throw (
-        htmlProblem(text, named) ?? unreadable(named, "an answer that is not JSON, or was cut off", "source.not-json")
-      );
+      throw htmlProblem(text, named) ?? unreadable(named, "text that is not JSON, or was cut off", "source.not-json");
     }
     suspect = true;
     document = parseInexact(text);

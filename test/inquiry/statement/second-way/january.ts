@@ -121,17 +121,17 @@ export function januaryTroubles({ told }: CrmBooks, { settled, approved }: Recor
 /** What of the runs of January was not simply done: by the day of the run. */
 export function januaryBalance({ at }: ToldRun): Balance {
   const of: Record<string, Balance> = {
-    "05": { operations: { done: 1, rejected: 1 }, orders: { planned: 0, rejected: 1 } },
-    "10": { operations: { planned: 1, held: 1 }, orders: { planned: 0, quarantined: 1, deferred: 2 } },
+    "05": { operations: { done: 1, rejected: 1 }, orders: { worked_on: 0, rejected: 1 } },
+    "10": { operations: { planned: 1, held: 1 }, orders: { worked_on: 0, quarantined: 1, deferred: 2 } },
     // The broken row is read again, and is no row that is unchanged.
     "26": {
       operations: { carried_in: 1, planned: 1, done: 0, unknown: 1, held: 1 },
-      orders: { carried_in: 2, unchanged: 8, planned: 1, quarantined: 1, deferred: 2 },
-      staff: { carried_in: 1, planned: 1 },
+      orders: { carried_in: 2, unchanged: 8, worked_on: 1, quarantined: 1, deferred: 2 },
+      staff: { carried_in: 1, worked_on: 1 },
     },
     "30": {
       operations: { carried_in: 2, unknown: 1, held: 1 },
-      orders: { carried_in: 3, unchanged: 9, planned: 0, quarantined: 1, deferred: 3 },
+      orders: { carried_in: 3, unchanged: 9, worked_on: 0, quarantined: 1, deferred: 3 },
       staff: { carried_in: 1, deferred: 1 },
     },
   };

@@ -55,7 +55,7 @@ export function streamsOf(
         extracted: run[stream].length,
         carried_in: 0,
         unchanged,
-        planned: run[stream].length - unchanged,
+        worked_on: run[stream].length - unchanged,
         quarantined: 0,
         deferred: 0,
         rejected: 0,
