@@ -283,7 +283,7 @@ async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedA
     ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
     ({ columns, nullTexts } = columnsOfRows(rows));
     doubts.push(
-      `that in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no ` + "quotes",
+      `that in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no quotes`,
     );
   }
   return {

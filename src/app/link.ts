@@ -58,7 +58,7 @@ export async function linkByHand(
 /** Takes the link of a customer away; throws a Problem where that may not be (64). */
 export async function unlinkByHand(
   application: Application,
-  request: { customer: RecordKey; reason: string; by: string; keepStanding: boolean },
+  request: { customer: RecordKey; reason: string; by: string; keepOrders: boolean },
 ): Promise<Standing & { customer: RecordKey; enterpriseGlobalId: string }> {
   return await underRunLock(application, async () => {
     const ledger = await application.ledger();

@@ -136,7 +136,7 @@ export function composeSchema<
     orders: orderSettingsSchema.describe("How orders are sent."),
     policies: policySettingsSchema.describe(
       "For each kind of change: ignore, report, hold for a person, apply, or earn (hold until " +
-        "`approvalsToEarn` operations under that policy were approved, then apply).",
+        "`approvalsNeeded` operations under that policy were approved, then apply).",
     ),
     jobs: z
       .record(name, jobSettingsSchema)

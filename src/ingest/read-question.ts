@@ -80,8 +80,8 @@ async function sinceOf(
   question: string,
   isRun: boolean,
 ): Promise<string | undefined> {
-  const wholeEvery = source.wholeEveryMs(stream);
-  if (wholeEvery === undefined) return undefined;
+  const fullReadEvery = source.fullReadEveryMs(stream);
+  if (fullReadEvery === undefined) return undefined;
   const { records } = ledger;
   const whole = await records.lastWholeRead(source.name, stream, isRun);
   if (whole?.question !== question || (await records.awaitsWholeRead(source.name, stream))) return undefined;
@@ -89,7 +89,7 @@ async function sinceOf(
   if (await records.checkpoints.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
   if (isRun) {
     const age = clock.now() - Date.parse(whole.started_at);
-    if (!(age >= 0 && age < wholeEvery)) return undefined;
+    if (!(age >= 0 && age < fullReadEvery)) return undefined;
   }
   return (await records.lastCompleteRead(source.name, stream))?.cursor ?? undefined;
 }

@@ -20,7 +20,7 @@ export interface Policies {
   readonly loans: Words<"lent">;
   readonly drift: Words<"missing" | "extra" | "different">;
   /** So many different operations under a policy must have been approved before `earn` is `apply`. */
-  readonly approvalsToEarn: number;
+  readonly approvalsNeeded: number;
 }
 
 /** A policy by its place in the configuration: `orders.cancelled`. */

@@ -93,7 +93,7 @@ export const policySettingsSchema = z
       })
       .prefault({})
       .describe("What `verify` finds otherwise than it should be."),
-    approvalsToEarn: z
+    approvalsNeeded: z
       .int()
       .min(1)
       .default(10)

@@ -70,7 +70,7 @@ const byCode: Record<string, string> = {
   "order.contents-not-read": itself,
   "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
   "order.earlier-ended":
-    "in the CRM, clear the field that says which asset this one continues: then " + "it is ordered as a new asset",
+    "in the CRM, clear the field that says which asset this one continues: then it is ordered as a new asset",
   "order.earlier-locked":
     "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` shows the command for it; then run again",
   "order.earlier-not-placed":
@@ -104,7 +104,7 @@ const byCode: Record<string, string> = {
     "look on the platform whether it is there, and remove it if it is; crm-sync deletes only what M6, E8 and M7 show",
   "order.not-repaired":
     "find out on the platform who removed it, and put it back or order it there; then crm-sync resolve RECORD " +
-    "--done-by-hand --reason TEXT",
+    "--done --reason TEXT",
   "order.overlap": itself,
   "order.shown-elsewhere":
     "crm-sync rebuild, with ledger.path at a file that is not there yet, takes it over as an order that moved; where " +
@@ -115,7 +115,7 @@ const byCode: Record<string, string> = {
     "make the platform as the CRM says, or give the order its earlier form in the CRM until it is taken over; right " +
     "after a rebuild crm-sync rebuild takes it over with its asset numbers, a run without",
   "order.there-already":
-    "if a person did it on the platform: crm-sync resolve order:ID --done-by-hand --reason TEXT; " +
+    "if a person did it on the platform: crm-sync resolve order:ID --done --reason TEXT; " +
     "otherwise have it removed on the platform, and the next run buys it",
   "order.twin-product":
     "remove the product on the platform: a deletion by crm-sync would remove the other one too; then run again",
@@ -288,7 +288,7 @@ export function nextForOperation(
     case "rejected":
       return (
         "correct the field that the service names; crm-sync tries again when the record changes, or with " +
-        `${resyncCommand(row.customer)}`
+        resyncCommand(row.customer)
       );
     case "done":
     case "dropped":

@@ -95,7 +95,7 @@ export function nextForOpen(group: OpenRecords): string {
   if (group.code === sourceRemoved)
     return (
       `where another source reads them now, crm-sync reassign ${group.cause} --to SOURCE --reason TEXT; ` +
-      "if no source will, --let-go instead of --to: their licences stay. Or configure the source again"
+      "if no source will, --release instead of --to: their licences stay. Or configure the source again"
     );
   if (group.standing === "quarantined") return nextForQuarantine();
   const [first] = group.examples;

@@ -101,6 +101,6 @@ async function ruleOf({ ledger, policies }: Pick<Dependencies, "ledger" | "polic
   return {
     word: (policy) => policyOf(policies, policy),
     earned: (policy) => earned.get(policy) ?? 0,
-    toEarn: policies.approvalsToEarn,
+    toEarn: policies.approvalsNeeded,
   };
 }

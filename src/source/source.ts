@@ -66,7 +66,7 @@ export interface Source extends SourceReader {
   /** Compiles the mapping of a stream and reads its tables. Throws a Problem when a table cannot be read whole. */
   mapping(stream: Stream, signal?: AbortSignal): Promise<StreamMapping>;
   /** For a stream of which only changes can be asked for: how long that may go on until everything is read again. */
-  wholeEveryMs(stream: Stream): number | undefined;
+  fullReadEveryMs(stream: Stream): number | undefined;
   /**
    * Its streams were read that belong together. A source that shows them as of one moment lets go of it; what is read
    * next is read as of a later one.
@@ -166,12 +166,12 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
         question: questionOf(settings, stream, fingerprint, reader.queryFiles?.()),
       };
     },
-    wholeEveryMs(stream) {
+    fullReadEveryMs(stream) {
       const since = settings.kind === "file" ? undefined : settings.streams[stream]?.since;
-      return since === undefined ? undefined : durationMs(since.wholeEvery);
+      return since === undefined ? undefined : durationMs(since.fullReadEvery);
     },
     endReading() {
-      tables.letGo();
+      tables.release();
       return reader.endReading?.() ?? Promise.resolve();
     },
     close: () => reader.close(),

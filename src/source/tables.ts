@@ -64,7 +64,7 @@ export class HeldTables {
     this.#isKept = true;
   }
 
-  letGo(): void {
+  release(): void {
     this.#isKept = false;
     this.#held = undefined;
   }

@@ -93,7 +93,7 @@ describe("two programs on one ledger", () => {
         await standsBack(loser);
         expect(loser.gate.calls().all, "who stands back makes no call").toBe(0);
         // What people ask while a run is on.
-        const [running] = await cell.ask("runs", "--last", "1");
+        const [running] = await cell.ask("runs", "--limit", "1");
         expect(running.state).toBe("running");
         expect((await cell.carryOut("status")).exitCode).toBe(0);
         if (fate === "is killed") winner.program.child.kill("SIGKILL");
@@ -115,7 +115,7 @@ describe("two programs on one ledger", () => {
         expect(fired, "a job fired twice at one time").toEqual([...new Set(fired)]);
         await cell.comesToRest();
         expect(await cell.wrong({})).toEqual([]);
-        const runs: Parsed[] = (await cell.ask("runs", "--last", "100")).toReversed();
+        const runs: Parsed[] = (await cell.ask("runs", "--limit", "100")).toReversed();
         const overlapping = runs.filter(({ startedAt }, index) => (runs[index - 1]?.finishedAt ?? "") > startedAt);
         expect(overlapping, "two runs at one time").toEqual([]);
         if (fate === "is killed") expect(runs.find(({ id }) => id === running.id)?.state).toBe("interrupted");

@@ -49,8 +49,7 @@ async function hostileWorld(): Promise<World> {
   await w.run("run", "everything");
   w.sandbox.faults.clear();
   const [bad] = w.rows<{ id: string }>("select id from record where stream = 'orders' and id like 'SO-50102%'");
-  if (bad !== undefined)
-    await w.run("resolve", `order:${bad.id}`, "--done-by-hand", "--reason", markup, "--by", markup);
+  if (bad !== undefined) await w.run("resolve", `order:${bad.id}`, "--done", "--reason", markup, "--by", markup);
   return w;
 }
 

@@ -105,7 +105,7 @@ const commands: Readonly<Record<string, Command>> = {
   "a link": {
     async prepare(cell) {
       await synchronise(cell);
-      expect((await cell.carryOut("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+      expect((await cell.carryOut("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
     },
     async words(cell) {
       const { links }: Parsed = await cell.ask("explain", "customer", "C1");
@@ -138,7 +138,7 @@ const commands: Readonly<Record<string, Command>> = {
       const member = members.find(({ userName }) => userName.includes(`${canary.login}s1`));
       cell.sandbox.hand({ action: "rename-person", memberGlobalId: member?.globalId ?? "", name });
     },
-    words: () => Promise.resolve(["resolve", "staff:S1", "--done-by-hand", ...because]),
+    words: () => Promise.resolve(["resolve", "staff:S1", "--done", ...because]),
     async judge(cell, words) {
       expect(await entries(cell, "by-hand-read-back")).toBeLessThanOrEqual(1);
       expect((await cell.carryOut(...words)).exitCode).toBe(0);

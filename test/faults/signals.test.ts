@@ -74,7 +74,7 @@ const inDoubt = async (cell: Cell): Promise<string[]> =>
   (await cell.ask("settle", "list")).map(({ endpoint, state }: Parsed) => `${endpoint} ${state}`);
 
 async function newestRun(cell: Cell): Promise<Parsed> {
-  const [run] = await cell.ask("runs", "--last", "1");
+  const [run] = await cell.ask("runs", "--limit", "1");
   return run;
 }
 

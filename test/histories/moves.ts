@@ -91,7 +91,7 @@ export function otherSettings(
       orders: Object.fromEntries(removing.map((name) => [name, word()])),
       seats: { revoked: word() },
       drift: { missing: "apply" },
-      approvalsToEarn: draws.whole(1, 3),
+      approvalsNeeded: draws.whole(1, 3),
     }),
     limits: limitsOf(chosen, {
       taking: { enterprise: limit(0, 1, 5), run: limit(0, 1, 20), day: limit(1, 40), week: limit(2, 100) },

@@ -30,7 +30,7 @@ describe("the policies of a configuration", () => {
     expect(standing).toEqual(["apply", "earn", "earn", "earn", "earn", "hold", "earn"]);
     expect(policyOf(standardPolicies, "seats.revoked")).toBe("apply");
     expect(policyOf(standardPolicies, "staff.left")).toBe("report");
-    expect(standardPolicies.approvalsToEarn).toBe(10);
+    expect(standardPolicies.approvalsNeeded).toBe(10);
   });
 
   it.each(["hold", "apply", "earn"])("do not take `%s` where no call exists", (word) => {

@@ -61,7 +61,7 @@ describe("a reading that was cut", () => {
 
   it("of a list that may have moved is not believed to be whole, and the next run reads everything", async () => {
     const w = await ReadingWorld.open(10);
-    w.wholeEveryMs = 24 * hour;
+    w.fullReadEveryMs = 24 * hour;
     w.by = "place";
     w.add(40);
     await w.read();
@@ -169,7 +169,7 @@ describe("everything is read", () => {
     ["nobody knows what the last reading asked for", (w) => w.change("update source_read set question = null")],
   ])("when %s, by the next run", async (_why, change) => {
     const w = await ReadingWorld.open(10);
-    w.wholeEveryMs = 24 * hour;
+    w.fullReadEveryMs = 24 * hour;
     w.add(20);
     await w.read();
     await w.read();
@@ -187,7 +187,7 @@ describe("everything is read", () => {
     ["a plan", (w) => w.read({ isPlan: true })],
   ])("where %s used other settings meanwhile, which are as they were by now", async (_who, work) => {
     const w = await ReadingWorld.open(10);
-    w.wholeEveryMs = 24 * hour;
+    w.fullReadEveryMs = 24 * hour;
     w.add(40);
     await w.read();
     w.branch = "office";
@@ -203,7 +203,7 @@ describe("everything is read", () => {
 
   it("by a run also where only a plan has read everything with the settings of now", async () => {
     const w = await ReadingWorld.open(10);
-    w.wholeEveryMs = 24 * hour;
+    w.fullReadEveryMs = 24 * hour;
     w.add(20);
     await w.read();
     w.query = "active=true";
@@ -215,7 +215,7 @@ describe("everything is read", () => {
 
   it("where a person asks for a source, and changes alone where that is by a time", async () => {
     const w = await ReadingWorld.open(10);
-    w.wholeEveryMs = 24 * hour;
+    w.fullReadEveryMs = 24 * hour;
     w.add(20);
     await w.read();
     await w.read({ scope: { source: "crm", since: "2020-01-01T00:00:00.000Z" } });

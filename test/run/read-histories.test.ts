@@ -35,7 +35,7 @@ class ReadHistory {
   async goThrough(steps: number): Promise<void> {
     const w = this.#w;
     w.by = this.#history.by;
-    w.wholeEveryMs = this.#draws.chance(0.8) ? 6 * hour : undefined;
+    w.fullReadEveryMs = this.#draws.chance(0.8) ? 6 * hour : undefined;
     w.givesDate = this.#draws.chance(0.6);
     // Our clock is wrong by any time; only how long something takes can be relied on.
     w.serviceTime += (this.#draws.below(100) - 50) * hour;

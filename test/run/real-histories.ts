@@ -61,7 +61,7 @@ export class RealHistory {
   async #goThrough(steps: number): Promise<void> {
     const w = this.#w;
     w.accepts = believesAll("crm").filter(({ guard }) => guard === "ids" || guard === "changes");
-    w.wholeEveryMs = this.#draws.chance(0.7) ? 6 * hour : undefined;
+    w.fullReadEveryMs = this.#draws.chance(0.7) ? 6 * hour : undefined;
     w.givesDate = this.#draws.chance(0.6);
     this.#crm.saysTotal = this.#draws.chance(0.3);
     // A database is asked for its own clock; a service has one that is wrong by any time.

@@ -29,7 +29,7 @@ export function mappedSource({ name, streams: own }: Pick<Source, "name" | "stre
     name,
     streams: own,
     check: () => Promise.resolve(undefined),
-    wholeEveryMs: () => undefined,
+    fullReadEveryMs: () => undefined,
     endReading: () => Promise.resolve(),
     close: () => Promise.resolve(),
     mapping: (stream) =>

@@ -14,7 +14,7 @@ const settings = (more: Partial<SinceSettings> = {}): SinceSettings => ({
   template: "{since}",
   changedAt: "changed",
   overlapMs: 5 * minute,
-  wholeEvery: "24h",
+  fullReadEvery: "24h",
   ...more,
 });
 

@@ -42,7 +42,7 @@ export async function quarantined(w: World): Promise<Parsed[]> {
 
 /** Runs, the newest first. */
 export async function runsOf(w: World): Promise<Parsed[]> {
-  return await w.ask("runs", "--last", "100");
+  return await w.ask("runs", "--limit", "100");
 }
 
 /** Every entry of the audit record, the oldest first: kind, subject, body. */

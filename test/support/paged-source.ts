@@ -32,7 +32,7 @@ interface Settings {
   monotonic: () => number;
   overlapMs: number;
   /** Undefined: it gives everything each time. */
-  wholeEveryMs: number | undefined;
+  fullReadEveryMs: number | undefined;
 }
 
 interface Position {
@@ -53,7 +53,7 @@ export function pagedSource(settings: Settings): Source {
     name: "crm",
     streams: ["customers"],
     check: () => Promise.resolve(undefined),
-    wholeEveryMs: () => settings.wholeEveryMs,
+    fullReadEveryMs: () => settings.fullReadEveryMs,
     endReading: () => Promise.resolve(),
     close: () => Promise.resolve(),
     mapping: () => {
@@ -75,12 +75,12 @@ export function pagedSource(settings: Settings): Source {
 }
 
 async function* readPages(settings: Settings, options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-  const { ask, by, monotonic, overlapMs, wholeEveryMs } = settings;
+  const { ask, by, monotonic, overlapMs, fullReadEveryMs } = settings;
   const from = by === "none" ? undefined : positionIn(options.resume);
   if (options.resume !== undefined && from === undefined) options.beginsAnew?.();
   const since = { parameter: "since", in: "query", format: "iso", template: "{since}", changedAt: "changed" } as const;
   const newest = new NewestChange(
-    { ...since, overlapMs, wholeEvery: "24h" },
+    { ...since, overlapMs, fullReadEvery: "24h" },
     options.since,
     { now: () => Infinity, monotonic },
     from?.seen,
@@ -105,7 +105,7 @@ async function* readPages(settings: Settings, options: ReadOptions): AsyncGenera
     options.signal?.throwIfAborted();
     if (by !== "none") options.reached?.(JSON.stringify({ after, offset, seen: newest.seen }));
   }
-  const cursor = wholeEveryMs === undefined ? undefined : newest.cursor();
+  const cursor = fullReadEveryMs === undefined ? undefined : newest.cursor();
   return { complete: true, full, rows, ...(cursor === undefined ? {} : { cursor }) };
 }
 

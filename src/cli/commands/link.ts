@@ -18,7 +18,7 @@ interface LinkWords {
 }
 
 interface UnlinkWords {
-  keepStanding?: boolean | undefined;
+  keepOrders?: boolean | undefined;
   reason?: string | undefined;
   by?: string | undefined;
 }
@@ -51,7 +51,7 @@ run reads the enterprise and goes on from there. It is refused during a run (exi
     .command("unlink")
     .description("take the link of a customer with its enterprise away: nothing is sent for it until it is linked")
     .argument("<customer>", "ID, or NAMESPACE/ID")
-    .option("--keep-standing", "although we placed orders or assignments there: they stay, and the ledger keeps them")
+    .option("--keep-orders", "although we placed orders or assignments there: they stay, and the ledger keeps them")
     .option(...reasonOption)
     .option(...byWhom)
     .addHelpText("after", example('crm-sync unlink ALFKI --reason "it was linked with the wrong enterprise"'))
@@ -108,7 +108,7 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
       customer: parseKey(customer, application.config.namespace),
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
-      keepStanding: words.keepStanding === true,
+      keepOrders: words.keepOrders === true,
     };
     application.requireLedger();
     const { unlinkByHand } = await import("../../app/link.ts");

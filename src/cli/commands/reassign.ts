@@ -15,7 +15,7 @@ export const register: Register = (program, carryOut) => {
     .description("give the records of a source that is configured no longer to another one, or let go of them")
     .argument("<source>", "the name that the source had")
     .option("--to <source>", "the configured source that reads them now")
-    .option("--let-go", "no source will read them again: nothing changes for them or their licences", false)
+    .option("--release", "no source will read them again: nothing changes for them or their licences", false)
     .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
     .option(...byWhom)
     .addHelpText(
@@ -29,7 +29,7 @@ usual rules.`,
 
 interface Words {
   to?: string | undefined;
-  letGo: boolean;
+  release: boolean;
   reason?: string | undefined;
   by?: string | undefined;
 }
@@ -37,9 +37,9 @@ interface Words {
 async function reassignCommand(invocation: Invocation, from: string, words: Words): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const { to, letGo } = words;
-    if ((to === undefined) !== letGo)
-      throw usage("reassign needs either --to or --let-go", `crm-sync reassign ${from} --to SOURCE --reason TEXT`);
+    const { to, release } = words;
+    if ((to === undefined) !== release)
+      throw usage("reassign needs either --to or --release", `crm-sync reassign ${from} --to SOURCE --reason TEXT`);
     const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
     const { reassign } = await import("../../app/reassign.ts");
     const given = await reassign(application, { from, to }, whose);

@@ -13,7 +13,7 @@ import { parseKey } from "../keys.ts";
 import { requireReason } from "../../app/reason.ts";
 
 interface ResolveWords {
-  doneByHand?: boolean | undefined;
+  done?: boolean | undefined;
   reason?: string | undefined;
   by?: string | undefined;
 }
@@ -25,24 +25,24 @@ export const register: Register = (program, carryOut) => {
     .command("resolve")
     .description("record that a person changed something on the platform; it counts once crm-sync has read it back")
     .argument("<record>", "customer:ALFKI, order:10248 or staff:portal/7")
-    .option("--done-by-hand", "a person made there the change that the CRM wants")
+    .option("--done", "a person made there the change that the CRM wants")
     .option("--reason <text>", "who did it and why; kept for good, so without names, phone numbers, e-mail")
     .option(...byWhom)
     .addHelpText(
       "after",
-      `${example('crm-sync resolve staff:S1 --done-by-hand --reason "the service desk renamed the account"')}
+      `${example('crm-sync resolve staff:S1 --done --reason "the service desk renamed the account"')}
 crm-sync writes the note first, then reads the platform. Fields that agree with the CRM count as done. Fields that no
 reading shows count by your word, and are marked so. If a field differs, nothing counts (exit 3).`,
     )
     .action((record, options) => carryOut((invocation) => resolveCommand(invocation, record, options)));
 };
 
-/** `resolve RECORD --done-by-hand`. */
+/** `resolve RECORD --done`. */
 async function resolveCommand(invocation: Invocation, record: string, words: ResolveWords): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const subject = subjectIn(record, application.config.namespace);
-    if (words.doneByHand !== true) throw usage("resolve needs to know which change was made", "add --done-by-hand");
+    if (words.done !== true) throw usage("resolve needs to know which change was made", "add --done");
     const note = { subject, reason: requireReason(words.reason), by: deciderOf(words.by) };
     application.requireLedger();
     const { resolveByHand } = await import("../../app/resolve.ts");

@@ -31,7 +31,7 @@ export const register: Register = (program, carryOut) => {
     .option("--calls <number>", "with a job of kind verify: make at most so many calls, the oldest readings first")
     .option(
       "--canary <shares>",
-      "with a job of kind sync: start with these percentages of the enterprises, such " + "as 5,25, then all",
+      "with a job of kind sync: start with these percentages of the enterprises, such as 5,25, then all",
     )
     .option(
       "--by <name>",

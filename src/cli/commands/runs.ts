@@ -10,15 +10,15 @@ export const register: Register = (program, carryOut) => {
   program
     .command("runs")
     .description("the last runs")
-    .option("--last <n>", "how many", wholeNumber, 20)
-    .addHelpText("after", example("crm-sync runs --last 5"))
-    .action((options) => carryOut((invocation) => runsCommand(invocation, options.last)));
+    .option("--limit <n>", "how many", wholeNumber, 20)
+    .addHelpText("after", example("crm-sync runs --limit 5"))
+    .action((options) => carryOut((invocation) => runsCommand(invocation, options.limit)));
 };
 
-export async function runsCommand(invocation: Invocation, last: number): Promise<ExitCode> {
+export async function runsCommand(invocation: Invocation, limit: number): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const runs = await (await application.inquiry()).runs({ limit: last });
+    const runs = await (await application.inquiry()).runs({ limit });
     if (options.json) {
       output.json(toJson(runs));
       return ok;

@@ -110,12 +110,12 @@ export class LinksDesk {
 
   /**
    * Takes the link of a customer away, with an audit entry: nothing is sent for it until a person links it again.
-   * Throws a Problem where its operations are open, and where orders or assignments of it stand and `keepStanding` is
+   * Throws a Problem where its operations are open, and where orders or assignments of it stand and `keepOrders` is
    * not said.
    */
   async unlink(
     customer: RecordKey,
-    whose: Whose & { keepStanding: boolean },
+    whose: Whose & { keepOrders: boolean },
   ): Promise<Standing & { enterpriseGlobalId: string }> {
     return await this.#context.write(() => {
       const { link } = this.#rows.links.known(customer);
@@ -126,12 +126,12 @@ export class LinksDesk {
       const standing = this.#standingOf(customer);
       const { orders, assignments } = standing;
       const { enterpriseGlobalId } = link;
-      if (orders + assignments > 0 && !whose.keepStanding) {
+      if (orders + assignments > 0 && !whose.keepOrders) {
         throw refused(
           "unlink.standing",
           `the ledger has ${counted(orders, "order")} and ${counted(assignments, "assignment")} of ${name} in the ` +
             `enterprise ${enterpriseGlobalId}, and crm-sync would no longer look after them`,
-          "end them in the CRM first, or say --keep-standing: they stay on the platform and stay known",
+          "end them in the CRM first, or say --keep-orders: they stay on the platform and stay known",
         );
       }
       const { by, reason } = whose;

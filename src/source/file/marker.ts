@@ -54,7 +54,7 @@ export function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expecte
     throw notFinished(
       file,
       `its marker ${marker}, written ${toInstant(modified)}, is older than the file, written ` +
-        `${toInstant(file.modified)}`,
+        toInstant(file.modified),
       `${wait} Where both are copied, copy the marker last, or keep the times of both; ` +
         "`contains: sha256` needs no times.",
     );

@@ -63,7 +63,7 @@ const sinceSchema = () =>
         .describe(
           "How far the next reading reaches back behind that, a second at least: changes may become visible late",
         ),
-      wholeEvery: durationSchema
+      fullReadEvery: durationSchema
         .default("24h")
         .describe(
           "After this time without a full read, the next run makes one: only a full read notices missing records",

@@ -67,7 +67,7 @@ const sinceSchema = z.strictObject({
     .min(0)
     .default(1_000)
     .describe("Whole numbers: how far the next reading reaches back behind the largest"),
-  wholeEvery: durationSchema
+  fullReadEvery: durationSchema
     .default("24h")
     .describe("After this time without a full read, the next run makes one: only a full read notices missing records"),
 });

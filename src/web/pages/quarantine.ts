@@ -88,7 +88,7 @@ function groupOf(said: Readonly<Record<string, unknown>>): QuarantineGroup | und
     return { source, stream: known, code };
   throw usage(
     "The form names no reason of the quarantine (source, stream, code).",
-    "Choose a reason on the page " + "Quarantine.",
+    "Choose a reason on the page Quarantine.",
   );
 }
 

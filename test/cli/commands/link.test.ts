@@ -9,7 +9,7 @@ it("links a customer that was unlinked with the enterprise that the platform sho
   await w.run("run", "everything");
   const enterprise = await enterpriseOf(w, "C1");
   expect((await w.run("unlink", "C1", ...because)).exitCode, "an order stands there").toBe(64);
-  expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
   expect((await w.run("link", "C1", "7100000000000000999", ...because)).exitCode).toBe(64);
   expect((await w.run("link", "C1", enterprise, "--dry-run", ...because)).exitCode).toBe(0);
   expect(await enterpriseOf(w, "C1")).toBe("");

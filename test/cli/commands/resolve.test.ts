@@ -12,8 +12,7 @@ it("counts what a person did on the platform once the platform shows it, and not
   w.write();
   expect((await ran(w)).calls).toEqual({});
   expect(await waitsFor(w, "S1-1", "staff")).toBe("policy.reported");
-  const resolve = async () =>
-    await w.does("resolve", "staff:S1-1", "--done-by-hand", "--reason", "the service desk did");
+  const resolve = async () => await w.does("resolve", "staff:S1-1", "--done", "--reason", "the service desk did");
   const early = await resolve();
   expect([early.exitCode, early.calls]).toEqual([3, {}]);
   const { staffLinks } = await w.ask("explain", "staff", "S1-1");

@@ -32,10 +32,10 @@ export const lives: Life[] = [
       await life.run("run", "everything");
       life.settings["assumptions.boundEnterpriseUpdate"] = "send";
       await life.run("resync", "--customer", "C1");
-      await life.run("resolve", "customer:C1", "--done-by-hand", ...because);
+      await life.run("resolve", "customer:C1", "--done", ...because);
       // The second one is taken from its enterprise for a while.
       const enterprise = enterpriseOf(life, "C2");
-      await life.run("unlink", "C2", "--keep-standing", ...because);
+      await life.run("unlink", "C2", "--keep-orders", ...because);
       changes(life, "C2", { name: "Firm Two" });
       life.company.staff.push({ id: "S2-2", customer: "C2" });
       await life.run("run", "everything");
@@ -88,7 +88,7 @@ export const lives: Life[] = [
         ],
       });
       await life.run("run", "everything");
-      await life.run("resolve", "order:O1", "--done-by-hand", ...because);
+      await life.run("resolve", "order:O1", "--done", ...because);
       const [first, second] = [numberOf(life, "O1-A1"), numberOf(life, "O1-A2")];
       const fields = { crmProductId: "P3", productUri: "PID-P3", gmsPid: "PID-P3", productName: "Product P3" };
       for (const edit of [
@@ -97,7 +97,7 @@ export const lives: Life[] = [
         { action: "drop-product", assetNum: second, crmProductId: "P2" },
       ])
         await life.sandbox("hand", edit);
-      await life.run("resolve", "order:O1", "--done-by-hand", ...because);
+      await life.run("resolve", "order:O1", "--done", ...because);
       // The platform loses an order, which nobody asked for: it is told of, and not bought again.
       await life.sandbox("drop-orders", { channelOrderId: "O2" });
       await life.run("resync", "--customer", "C2");
@@ -109,7 +109,7 @@ export const lives: Life[] = [
       amend(life, "O3", { cancelled: true });
       life.company.staff = life.company.staff.map((row) => (row.customer === "C1" ? row : { ...row, holds: [] }));
       await life.run("run", "everything");
-      for (const id of ["O2", "O3"]) await life.run("resolve", `order:${id}`, "--done-by-hand", ...because);
+      for (const id of ["O2", "O3"]) await life.run("resolve", `order:${id}`, "--done", ...because);
       await life.run("run", "everything");
       await life.run("explain", "order", "O1");
       await life.run("report", "exceptions", "--period", "2026-03");

@@ -99,7 +99,7 @@ export const lives: Life[] = [
   orders: { ended: earn, price: report, wording: report }
   staff: { edited: hold, left: apply }
   seats: { revoked: ignore }
-  approvalsToEarn: 2
+  approvalsNeeded: 2
 `;
       life.configuration.more = policies("report");
       await life.run("run", "everything");

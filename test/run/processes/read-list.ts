@@ -18,6 +18,6 @@ const source = pagedSource({
   branch: () => "branch",
   monotonic: () => systemClock.monotonic(),
   overlapMs: 1_000,
-  wholeEveryMs: undefined,
+  fullReadEveryMs: undefined,
 });
 await readCustomers(path, source);

@@ -30,7 +30,7 @@ async function married(): Promise<World> {
 
 /** A person says that something was done by hand: the exit code, and whether it counts. No writing call is made. */
 async function says(w: World, record: string): Promise<[number | null, boolean]> {
-  const said = await w.does("--json", "resolve", record, "--done-by-hand", ...because);
+  const said = await w.does("--json", "resolve", record, "--done", ...because);
   expect(said.calls).toEqual({});
   return [said.exitCode, said.exitCode === 64 ? false : document(said).counts];
 }
@@ -120,10 +120,10 @@ it("accepts what no reading shows because a person said so, and lists it until t
 it("refuses a note on an unknown, finished or open record, and one without a reason", async () => {
   const w = await synchronised();
   for (const words of [
-    ["staff:S7", "--done-by-hand", ...because],
-    ["people:S1-1", "--done-by-hand", ...because],
+    ["staff:S7", "--done", ...because],
+    ["people:S1-1", "--done", ...because],
     ["staff:S1-1", ...because],
-    ["staff:S1-1", "--done-by-hand"],
+    ["staff:S1-1", "--done"],
   ])
     expect((await w.run("resolve", ...words)).exitCode, words.join(" ")).toBe(64);
   for (const record of ["staff:S1-1", "customer:C1", "order:O1"]) expect(await says(w, record)).toEqual([64, false]);
@@ -142,7 +142,7 @@ it("does not link the enterprise of another customer because a person said so", 
   w.customers.push({ id: "C3" });
   w.write();
   await w.run("run", "everything");
-  const said = await w.does("resolve", "customer:C3", "--done-by-hand", ...because);
+  const said = await w.does("resolve", "customer:C3", "--done", ...because);
   expect([...outcome(said), said.stderr]).toEqual([64, {}, expect.stringContaining(enterpriseGlobalId)]);
   expect([await enterpriseOf(w, "C1"), await enterpriseOf(w, "C3")]).toEqual([enterpriseGlobalId, ""]);
   expect((await notes(w)).at(-1)).toEqual(["by-hand-read-back", "customer:crm/C3", false]);
@@ -152,7 +152,7 @@ it("accepts nothing while a service is down, and says so", async () => {
   const w = await married();
   Object.assign(w.environment, promptRetries);
   await w.sandbox.refuseConnections();
-  const noted = await w.run("resolve", "staff:S1-1", "--done-by-hand", ...because);
+  const noted = await w.run("resolve", "staff:S1-1", "--done", ...because);
   const reset = await w.run("staff", "reset-password", "S1-1", ...because);
   expect([noted.exitCode, reset.exitCode]).toEqual([7, 7]);
   await w.sandbox.acceptConnections();

@@ -23,7 +23,7 @@ async function amended(form: (id: string, isAmended: boolean) => GivenOrder): Pr
 
 /** What a person says to have done to the first order is counted, or not. */
 async function says(w: World): Promise<[exitCode: number | null, steps: unknown[]]> {
-  const resolved = await w.does("resolve", "order:O1", "--done-by-hand", "--reason", "the service desk did it");
+  const resolved = await w.does("resolve", "order:O1", "--done", "--reason", "the service desk did it");
   expect(resolved.calls).toEqual({});
   return [resolved.exitCode, (await w.ask("explain", "order", "O1")).placed[0].steps];
 }

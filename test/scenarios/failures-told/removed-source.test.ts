@@ -122,7 +122,7 @@ describe("records of a source that is configured no longer", () => {
   it("stay as they are where a person lets go of them, also after many reads, and a source may give them again", async () => {
     const w = await renamed();
     expect((await ran(w)).exitCode).toBe(3);
-    expect((await w.run("reassign", "hr", "--let-go", "--reason", "left alone", "--by", "anna")).exitCode).toBe(0);
+    expect((await w.run("reassign", "hr", "--release", "--reason", "left alone", "--by", "anna")).exitCode).toBe(0);
     for (let read = 0; read < 4; read += 1) {
       expect(await ran(w)).toMatchObject({ exitCode: 0, calls: {} });
       w.later(24);
@@ -139,9 +139,9 @@ describe("records of a source that is configured no longer", () => {
     for (const [words, message] of [
       [["hr", "--to", "crm"], "no source crm is configured that gives staff"],
       [["hr", "--to", "nobody"], "no source nobody is configured"],
-      [["people", "--let-go"], "no record is left of a source people"],
-      [["hr"], "either --to or --let-go"],
-      [["hr", "--to", "people", "--let-go"], "either --to or --let-go"],
+      [["people", "--release"], "no record is left of a source people"],
+      [["hr"], "either --to or --release"],
+      [["hr", "--to", "people", "--release"], "either --to or --release"],
     ] as const) {
       const ended = await w.run("reassign", ...words, "--reason", "tried");
       expect([ended.exitCode, ended.stderr.includes(message)], ended.stderr).toEqual([64, true]);

@@ -180,7 +180,7 @@ describe("reading back with a budget of calls", { tags: "long" }, () => {
     expect(await verifies(w, 3 * callsOfOne)).toMatchObject({ customers: 3 });
     const { links } = await w.ask("explain", "customer", "C1");
     const because = ["--reason", "it is nobody's", "--by", "anna"];
-    for (const id of ["C1", "C2"]) expect((await w.run("unlink", id, "--keep-standing", ...because)).exitCode).toBe(0);
+    for (const id of ["C1", "C2"]) expect((await w.run("unlink", id, "--keep-orders", ...because)).exitCode).toBe(0);
     const covered = async (): Promise<string | undefined> =>
       /^\d+ of \d+/mu.exec((await w.run("run", "verify", "--calls", "1")).stdout)?.[0];
     expect(await covered(), "C4 was never read, C3 was").toBe("2 of 2");

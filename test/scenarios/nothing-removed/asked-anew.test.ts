@@ -41,7 +41,7 @@ function branch(w: World): void {
 }
 
 it("a question that a policy asked waits when the call for it changes, though its policy is earned by now", async () => {
-  const w = await cancelled((made) => (made.extra = "policies: { approvalsToEarn: 2 }\n"));
+  const w = await cancelled((made) => (made.extra = "policies: { approvalsNeeded: 2 }\n"));
   for (const id of ["1", "2"]) {
     const held = (await operationsOf(w, "order", id)).find(({ state }) => state === "held");
     await decide(w, "approve", held?.id ?? "");
@@ -108,7 +108,7 @@ it.each(["leave it open", "reject", "approve"])(
 
 it("what was approved and rejected after that does not earn the policy", async () => {
   const w = await placedOrders({ staff: [] });
-  w.extra = "policies: { approvalsToEarn: 1 }\n";
+  w.extra = "policies: { approvalsNeeded: 1 }\n";
   w.write();
   amend(w, "1", { cancelled: true });
   await runs(w, 4);

@@ -49,7 +49,7 @@ describe("a question that nobody answered", () => {
   });
 
   it("stays open, and its policy is earned for what comes after it", async () => {
-    const w = await cancelled(3, "policies: { approvalsToEarn: 2 }\n");
+    const w = await cancelled(3, "policies: { approvalsNeeded: 2 }\n");
     for (const n of ["1", "2"]) await decide(w, "approve", (await heldOf(w, n))[0].id);
     await runs(w, 4, { E5: 2 });
     w.orders.push(orderOf("9", "C1"));
@@ -62,7 +62,7 @@ describe("a question that nobody answered", () => {
   });
 
   it("frees no other policy", async () => {
-    const w = await cancelled(2, "policies: { approvalsToEarn: 2 }\n");
+    const w = await cancelled(2, "policies: { approvalsNeeded: 2 }\n");
     await decide(w, "approve", await openHold(w));
     await runs(w, 0, { E5: 2 });
     // An order whose line ends is under another policy, with operations of the same kind.

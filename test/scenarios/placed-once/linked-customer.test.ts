@@ -17,7 +17,7 @@ async function inPlace(people = 1): Promise<World> {
 }
 
 async function unlink(w: World): Promise<void> {
-  expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
 }
 
 async function link(w: World, enterprise: string, ...more: string[]): Promise<number | null> {
@@ -51,9 +51,9 @@ describe("a customer that a person links", { tags: "long" }, () => {
     const w = await inPlace();
     const enterprise = await enterpriseOf(w, "C1");
     expect((await w.run("unlink", "C1", ...because)).exitCode, "while orders exist there").toBe(64);
-    expect((await w.run("unlink", "C1", "--keep-standing")).exitCode, "without a reason").toBe(64);
+    expect((await w.run("unlink", "C1", "--keep-orders")).exitCode, "without a reason").toBe(64);
     await unlink(w);
-    expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(64);
+    expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(64);
     expect(await link(w, "7100000000000000999")).toBe(64);
     expect(await link(w, enterprise, "--dry-run")).toBe(0);
     expect(await enterpriseOf(w, "C1")).toBe("");
@@ -72,7 +72,7 @@ describe("a customer that a person links", { tags: "long" }, () => {
     orders(w, "O9");
     w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });
     expect((await w.run("run", "everything")).exitCode).toBe(5);
-    expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(64);
+    expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(64);
     expect([await enterpriseOf(w, "C1"), await enterpriseOf(w, "C2")]).toEqual([own, others]);
   });
 

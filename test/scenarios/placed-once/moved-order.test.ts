@@ -511,7 +511,7 @@ it("keeps at the old customer what is lent until it is returned", { tags: "long"
 /** The customer gets another enterprise. */
 async function linksAnew(w: World, customer: string): Promise<void> {
   const { enterpriseGlobalId } = await createEnterprise(callerOf(w.sandbox.url), customer);
-  expect((await w.run("unlink", customer, "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("unlink", customer, "--keep-orders", ...because)).exitCode).toBe(0);
   expect((await w.run("link", customer, enterpriseGlobalId, ...because)).exitCode).toBe(0);
 }
 

@@ -363,7 +363,7 @@ it("counts an order as placed by what its customer's own enterprise shows, not b
   w.losesItsLedger();
   await w.does("rebuild");
   const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
-  expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+  expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
   w.orders.push(orderOf("1", "C1"));
   w.write();
   expect(outcome(await w.does("run", "everything"))).toEqual([3, {}]);

@@ -274,7 +274,7 @@ describe("no number of an order is used twice", () => {
 describe("what people decided before the ledger was lost", () => {
   it("is asked again before something is placed for a customer that was unlinked", { tags: "long" }, async () => {
     const w = await sent();
-    expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+    expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
     w.orders.push({ id: "O9", customer: "C1", assets: ["O9-A1"] });
     w.write();
     expect((await w.does("run", "everything")).calls).toEqual({});
@@ -282,7 +282,7 @@ describe("what people decided before the ledger was lost", () => {
     expect(outcome(await w.does("rebuild"))).toEqual([3, {}]);
     expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
     expect(await openHolds(w)).toMatchObject([{ scope: "rebuilt" }]);
-    expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+    expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
     expect((await w.does("run", "everything")).calls).toEqual({});
     w.orders.push({ id: "O8", customer: "C2", assets: ["O8-A1"] });
     w.write();
@@ -294,8 +294,7 @@ describe("what people decided before the ledger was lost", () => {
     { tags: "long" },
     async (again) => {
       const w = await sent();
-      for (const id of ["C1", "C2"])
-        expect((await w.run("unlink", id, "--keep-standing", ...because)).exitCode).toBe(0);
+      for (const id of ["C1", "C2"]) expect((await w.run("unlink", id, "--keep-orders", ...because)).exitCode).toBe(0);
       w.losesItsLedger();
       Object.assign(w.environment, promptRetries);
       w.sandbox.faults.add({ operation: "M7", fault: "http502" });

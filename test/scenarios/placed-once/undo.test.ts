@@ -84,7 +84,7 @@ describe("taking a run back buys again", () => {
     const run = await runOf(w);
     const other = await createEnterprise(callerOf(w.sandbox.url), "C1");
     const because = ["--reason", "the service desk said so"];
-    expect((await w.run("unlink", "C1", "--keep-standing", ...because)).exitCode).toBe(0);
+    expect((await w.run("unlink", "C1", "--keep-orders", ...because)).exitCode).toBe(0);
     expect((await w.run("link", "C1", other.enterpriseGlobalId, ...because)).exitCode).toBe(0);
     const { steps, calls } = await takesBack(w, run);
     expect([steps, calls]).toEqual([["impossible E5 order:crm/1", "impossible E5 order:crm/3"], {}]);

@@ -117,8 +117,8 @@ export class MovingCrm {
   }
 
   #settings(world: ReadingWorld): JsonObject {
-    const { branch, query, wholeEveryMs } = world;
-    const wholeEvery = wholeEveryMs === undefined ? undefined : `${wholeEveryMs / 1_000}s`;
+    const { branch, query, fullReadEveryMs } = world;
+    const fullReadEvery = fullReadEveryMs === undefined ? undefined : `${fullReadEveryMs / 1_000}s`;
     const { mergedInto: _merged, creation: _creation, ...asCustomers } = mappingOf("customers");
     const mapping = { ...asCustomers, branchName: branch };
     const one = { key: "id", mapping };
@@ -127,7 +127,7 @@ export class MovingCrm {
         ? {
             ...one,
             query: `select * from customer where '${query}' = '${query}'`,
-            ...(wholeEvery === undefined ? {} : { since: { column: "changed", overlap: "5m", wholeEvery } }),
+            ...(fullReadEvery === undefined ? {} : { since: { column: "changed", overlap: "5m", fullReadEvery } }),
           }
         : {
             ...one,
@@ -136,9 +136,11 @@ export class MovingCrm {
             query: { q: query },
             paging: pagings[this.road],
             ...(this.saysTotal ? { total: "total" } : {}),
-            ...(wholeEvery === undefined
+            ...(fullReadEvery === undefined
               ? {}
-              : { since: { parameter: "since", format: "iso", changedAt: "changed", overlapMs: 300_000, wholeEvery } }),
+              : {
+                  since: { parameter: "since", format: "iso", changedAt: "changed", overlapMs: 300_000, fullReadEvery },
+                }),
           };
     const place =
       this.road === "sql"

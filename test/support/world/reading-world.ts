@@ -43,7 +43,7 @@ export class ReadingWorld {
   branch: "branch" | "office" = "branch";
   query = "";
   by: "key" | "place" | "none" = "key";
-  wholeEveryMs: number | undefined = undefined;
+  fullReadEveryMs: number | undefined = undefined;
   absence = { reads: 1, ms: 0 };
   sourceShrink = 0.9;
   massChange = { floor: 1_000_000 };
@@ -73,7 +73,7 @@ export class ReadingWorld {
       name: "crm",
       streams: ["customers"],
       check: (signal) => source().check(signal),
-      wholeEveryMs: (stream) => source().wholeEveryMs(stream),
+      fullReadEveryMs: (stream) => source().fullReadEveryMs(stream),
       mapping: (stream, signal) => source().mapping(stream, signal),
       read: (stream, options) => source().read(stream, options),
       endReading: () => source().endReading(),
@@ -100,7 +100,7 @@ export class ReadingWorld {
       query: () => this.query,
       monotonic: () => this.time.at,
       overlapMs: 300_000,
-      wholeEveryMs: this.wholeEveryMs,
+      fullReadEveryMs: this.fullReadEveryMs,
     });
   }
 
