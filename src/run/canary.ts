@@ -25,8 +25,8 @@ export interface CanaryTranche {
 /** What a run tells of the customers of one share, and is told to do with them. */
 interface ShareWork {
   customers: AsyncIterable<RecordKey>;
-  /** Attempts them, judges limits and waits for settle times. */
-  apply(customers: readonly RecordKey[]): Promise<void>;
+  /** Attempts them, judges limits and waits for settle times. Gives whom of earlier shares it attempted once more. */
+  apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
   /** Of whom something was carried out since it was asked last. */
   touched(): RecordKey[];
   /** Why one of them is not done, where something went wrong; what a limit or a policy holds is none of it. */
@@ -86,13 +86,13 @@ export async function applyByShares(
     if (own.length + again.length === 0) continue;
     if (share < 100) await stood.read(own, signal);
     const since = toInstant(deps.clock.now());
-    await work.apply(own);
+    const attempted = [...own, ...(await work.apply(own))];
     if (isStopped()) return tranches;
     const touched = [...new Map([...again, ...work.touched()].map((one) => [formatKey(one), one])).values()];
     const { wrong, before } =
       share === 100
         ? { wrong: [], before: 0 }
-        : await wrongIn(deps, { own, touched, runs, stood, since, canary, signal }, work);
+        : await wrongIn(deps, { own: attempted, touched, runs, stood, since, canary, signal }, work);
     if (isStopped()) return tranches;
     tranches.push({ share, customers: touched.length, wrong, before });
     deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");

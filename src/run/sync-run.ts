@@ -187,20 +187,21 @@ export class SyncRun {
 
   /**
    * Attempts these customers, judges limits and waits for settle times. Orders that moved, and of which nothing is left
-   * at their old customer since, are bought then: who waits for them is attempted once more.
+   * at their old customer since, are bought then: who waits for them is attempted once more, and given.
    */
-  async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
+  async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
     await this.#waitForSettling();
     const again = this.#takeMoved();
-    if (again.length === 0) return;
+    if (again.length === 0) return again;
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
     await workInLanes(each(again), lanes, async (customer) =>
       this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
     );
     await this.gate.judge(again);
     await this.#waitForSettling();
+    return again;
   }
 
   async #waitForSettling(): Promise<void> {

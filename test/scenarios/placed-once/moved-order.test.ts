@@ -106,6 +106,20 @@ it("buys a moved order at a customer of the first share once the rest of the run
   expect(await productsBy(w)).toEqual({ C1: ["P1 1", "P2 2-2", "Q1 1", "Q2 2-2"] });
 });
 
+it("goes on to no further share where a moved order could not be bought at a customer of an earlier one", async () => {
+  const w = await placedOrders({ staff: [] });
+  rule(w, "orders.moved", "apply");
+  amend(w, "2", { customer: "C1" });
+  w.customers.push({ id: "C66" });
+  w.orders.push(orderOf("3", "C66"));
+  w.write();
+  w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 2 });
+  // C1 is of the first share, C2 of the second, C66 of the rest.
+  const run = await w.does("run", "everything", "--canary", "40,95");
+  expect(outcome(run), run.stdout).toEqual([3, { E5: 2 }]);
+  expect(await waitsFor(w, "3")).toBe("run.canary");
+});
+
 it("buys a moved order in the next run when the first one looks at its old customer alone", async () => {
   const w = await moved();
   await removesOnly(w);
