@@ -52,7 +52,7 @@ const owners: Readonly<Record<string, string>> = { crm: "CRM" };
 export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { items: Waiting[]; more: number } {
   const sorts = [
     troubledRuns(facts.status),
-    operationsInDoubt(facts.status),
+    operationsInDoubt(facts.status, now),
     openHolds(facts.status),
     incompleteSources(facts.status),
     openCircuits(facts.status),
@@ -85,28 +85,32 @@ function troubledRuns({ lastRuns }: StatusFacts): Waiting[] {
   );
 }
 
-function operationsInDoubt({ openOperations, operations, running }: StatusFacts): Waiting[] {
-  const counts = ({ state }: { state: string }): boolean => state !== "sending" || running.length === 0;
-  const items = openOperations.filter(counts).map((row): Waiting => {
-    const isParked = row.state === "parked";
-    return {
-      what: `operation ${row.id} (${row.kind}) for ${formatKey(row.customer)} is ${row.state}`,
-      why: row.outcomeMessage ?? row.reason,
-      since: row.createdAt,
-      owner: isParked ? "operator" : "program",
-      cure: nextForOperation(row),
-      page: pagePath.settle(row.id),
-      ...(isParked ? { decision: "Settle it" } : {}),
-      tone: isParked ? "bad" : "wait",
-    };
+/** Those that need a person first. `status` has the oldest few of all; the others are counted. */
+function operationsInDoubt({ openOperations, operations, running }: StatusFacts, now: string): Waiting[] {
+  // What a run is sending is in progress.
+  const states = running.length === 0 ? ["unknown", "sending"] : ["unknown"];
+  return [["parked"], states].flatMap((those) => {
+    const isParked = those.includes("parked");
+    const owner = isParked ? "operator" : "program";
+    const tone = isParked ? "bad" : "wait";
+    const listed = openOperations.filter(({ state }) => those.includes(state));
+    const count = operations.filter(({ state }) => those.includes(state)).reduce((sum, row) => sum + row.count, 0);
+    const what = `${counted(count - listed.length, "more operation")} ${isParked ? "parked" : "whose outcome is open"}`;
+    const rest = { what, since: listed.at(-1)?.createdAt ?? now, owner, cure: "crm-sync settle list", page: "/settle" };
+    return [
+      ...(count > listed.length ? [{ ...rest, tone } satisfies Waiting] : []),
+      ...listed.map((row): Waiting => ({
+        what: `operation ${row.id} (${row.kind}) for ${formatKey(row.customer)} is ${row.state}`,
+        why: row.outcomeMessage ?? row.reason,
+        since: row.createdAt,
+        owner,
+        cure: nextForOperation(row),
+        page: pagePath.settle(row.id),
+        ...(isParked ? { decision: "Settle it" } : {}),
+        tone,
+      })),
+    ];
   });
-  const open = new Set(["sending", "unknown", "parked"]);
-  const total = operations.filter((row) => open.has(row.state) && counts(row)).reduce((sum, row) => sum + row.count, 0);
-  const last = items.at(-1);
-  if (last === undefined || total <= items.length) return items;
-  const what = `${counted(total - items.length, "more operation")} whose outcome is open`;
-  const rest = { ...last, what, page: "/settle", cure: "crm-sync settle list" };
-  return [...items.slice(0, mostOfEach - 1), rest];
 }
 
 function openHolds({ holds }: StatusFacts): Waiting[] {
@@ -220,7 +224,7 @@ function contradicted({ assumptions }: TodayFacts): Waiting[] {
           why: against.evidence,
           since: against.since,
           owner: "configuration",
-          cure: `ask the operator of the service, correct the setting, then crm-sync assumptions accept ${id}`,
+          cure: `ask the operator of the service, correct the setting, then crm-sync assumptions accept ${id} --reason TEXT`,
           page: "/assumptions",
           tone: "bad" as const,
         },

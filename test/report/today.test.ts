@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { StatusFacts } from "../../src/report/status.ts";
-import { stateSentence } from "../../src/report/today.ts";
+import { stateSentence, waitingOf } from "../../src/report/today.ts";
 import { world } from "../support/cli.ts";
 import { operationsOf } from "../support/asking.ts";
 
@@ -29,4 +29,21 @@ it("the sentence on how all is is good only where nothing of what is known says 
     toneOf({}, { notFired: [{ job: "staff", since: now }] }),
   ];
   for (const [at, tone] of tones.entries()) expect(["wait", "bad"], String(at)).toContain(tone);
+});
+
+it("operations that need a person come first, however many others are older than they are", async () => {
+  const w = await world();
+  await w.run("run", "everything");
+  const status: StatusFacts = await w.ask("status");
+  const [operation] = await operationsOf(w, "order", "O1");
+  const openOperations = Array.from({ length: 20 }, () => ({ ...operation, state: "unknown" }));
+  const operations = [
+    { state: "unknown", count: 25 },
+    { state: "parked", count: 3 },
+  ];
+  const facts = { status: { ...status, operations, openOperations }, assumptions: [], jobs: [], notFired: [] };
+  const { items } = waitingOf(facts, now, Infinity);
+  expect(items[0]).toMatchObject({ what: "3 more operations parked", owner: "operator", cure: "crm-sync settle list" });
+  expect(items.filter(({ what }) => what === "5 more operations whose outcome is open")).toHaveLength(1);
+  expect(items).toHaveLength(22);
 });
