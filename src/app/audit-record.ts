@@ -42,7 +42,7 @@ export async function signedHead(application: Application): Promise<SignedHead |
   return { head, signed: { checkpoint, verifier: verifierKey(origin, key) } };
 }
 
-/** The verifier of the key that signs here; undefined without one, or whoever reads may not have it. */
+/** The verifier of the key that signs here; undefined where there is none, or whoever reads may not have it. */
 async function ownVerifier(application: Application): Promise<string | undefined> {
   const found = signerOf(application, await (await application.inquiry()).ledgerName());
   return found === undefined || found instanceof Problem ? undefined : verifierKey(found.origin, found.key);
@@ -144,7 +144,7 @@ interface CopiedHeads {
 
 /**
  * The heads in a copy of the file of heads, in a file that a configured place is, or in checkpoints. Throws a Problem
- * without one, or where one is not of the ledger of that name. What none of the keys signed is no head; where a
+ * where there is none, or where one is not of the ledger of that name. What none of the keys signed is no head; where a
  * signature `isNeeded`, that without one neither.
  */
 function headsIn(path: string, name: string | null, verifiers: readonly string[], isNeeded: boolean): CopiedHeads {

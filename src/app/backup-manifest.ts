@@ -53,7 +53,7 @@ export function manifestPathOf(copy: string): string {
   return copy.replace(/\.db$/u, ".json");
 }
 
-/** Throws a Problem with exit code 65 without one, or it is none of ours. */
+/** Throws a Problem with exit code 65 where there is none, or it is none of ours. */
 export function readManifest(copy: string): BackupManifest {
   const path = manifestPathOf(copy);
   const none = (why: string, cause?: unknown): Problem =>

@@ -32,7 +32,7 @@ export interface Asking {
   by: string;
 }
 
-/** What is already requested for a customer and how it stands now, and why nothing was sent where that is so. */
+/** What is asked for of a customer and how it stands now, and why nothing was sent where that is so. */
 export interface RequestResult {
   customer: RecordKey;
   requests: ManualRequest[];

@@ -158,7 +158,7 @@ function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string
   });
 }
 
-/** The name of the ledger that stands there; undefined without one, or it cannot be read. */
+/** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
 function nameOf(ledgerPath: string): string | null | undefined {
   const size = statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return undefined;

@@ -100,7 +100,7 @@ async function told(path: string, what: string, work: () => Promise<void> | void
 /** What every SQLite file begins with. */
 export const databaseMark = "SQLite format 3\u0000";
 
-/** The beginning of a file as text, of so many bytes at most; empty without one, and for a link. */
+/** The beginning of a file as text, of so many bytes at most; empty where there is none, and for a link. */
 export function startOf(path: string, bytes: number): string {
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return "";
   const file = openRegular(path);

@@ -72,6 +72,8 @@ export function toldCode(text: string): string | undefined {
   if (!/^[\w.:-]{1,80}$/u.test(text)) return undefined;
   if (/^(?:0x[0-9a-f]{1,8}|[A-Z]{0,3}-?\d{1,6})$/iu.test(text)) return text;
   if (!partsOf(text).some((part) => vocabulary.has(part.toLowerCase()))) return undefined;
+  // Short numbers beside each other may be a phone number in groups.
+  if (/\d[^A-Za-z\d]+\d/u.test(text)) return undefined;
   const isTold = (part: string): boolean =>
     vocabulary.has(part.toLowerCase()) || ofCodes.has(part.toLowerCase()) || shortNumber.test(part);
   return text

@@ -56,7 +56,7 @@ function previewLines(operation: Operation): string[] {
   return [`${operation.endpoint} ${operation.subject}: ${operation.reason}`, ...lines].map(printable);
 }
 
-/** How everything stands that is already requested for the customer. */
+/** How everything stands that is asked for of the customer. */
 function resultJson({ customer, run, requests, open }: RequestResult): JsonObject {
   return {
     customer: formatKey(customer),

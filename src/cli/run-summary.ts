@@ -61,7 +61,7 @@ export function lastLine(
   const parts = [
     meaning,
     left === undefined ? undefined : `${left}; \`crm-sync status\` says since when, why and what to do`,
-    rejected === 0 ? undefined : `${rejectedText(rejected)}; \`crm-sync status\` says how to take that back`,
+    rejected === 0 ? undefined : `${rejectedText(rejected)}; \`crm-sync status --all\` says how to take that back`,
   ];
   return safeLines(`exit ${code}: ${parts.filter((part) => part !== undefined).join("; and ")}`);
 }

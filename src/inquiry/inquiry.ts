@@ -129,7 +129,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
 }
 
 /**
- * Opens the ledger for reading. Throws a Problem with exit code 65 without one, or it is older or newer than
+ * Opens the ledger for reading. Throws a Problem with exit code 65 where there is none, or it is older or newer than
  * the program. With a moment in the past (ISO instant in UTC) it is read as it stood then; throws a usage Problem for
  * one that cannot be asked for.
  */

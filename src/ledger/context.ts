@@ -276,7 +276,7 @@ export class LedgerContext {
     throw new Problem({
       code: "run.lost-lock",
       message: "another run has taken the ledger over; this one writes nothing more",
-      cure: "let the other run go on; `crm-sync status` shows it",
+      cure: "let the other run go on; `crm-sync status --all` shows it",
       exitCode: exitCodes.runActive,
     });
   }

@@ -212,7 +212,7 @@ export function nextForDeferral(code: string, { customer, record, reason = "", h
 
 /** The commands for these holds; where none is known, `status` lists what can be done. */
 function forEach(holds: readonly string[], what: string, commands: (hold: string) => string): string {
-  return holds.length === 0 ? `${what}: crm-sync status lists it` : holds.map(commands).join("; ");
+  return holds.length === 0 ? `${what}: crm-sync status --all lists it` : holds.map(commands).join("; ");
 }
 
 function decideCommands(hold: string): string {
@@ -280,7 +280,7 @@ export function nextForOperation(
         : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;
     case "held":
       return row.questionId === null
-        ? "crm-sync status shows the hold"
+        ? "crm-sync status --all shows the hold"
         : `crm-sync approve ${row.id} --reason TEXT for this one, or crm-sync approve ${row.questionId} --reason TEXT ` +
             "for all that it holds, or reject";
     case "planned":

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { toldWords } from "../../src/base/told-words.ts";
+import { toldCode, toldWords } from "../../src/base/told-words.ts";
 
 const ours = new Set(["orders", "products", "limitEndDate", "Account"]);
 
@@ -16,4 +16,9 @@ it.each([
   ["", ""],
 ])("%s", (said, told) => {
   expect(toldWords(said, ours)).toBe(told);
+});
+
+it("tells of a code no numbers that stand beside each other, as those of a phone do", () => {
+  expect(toldCode("invalid_phone_079-123-45-67")).toBeUndefined();
+  expect(toldCode("invalid_field_12")).toBe("invalid_field_12");
 });

@@ -81,7 +81,7 @@ export async function* otherMoneyItems(
     }
 }
 
-/** Every customer that is asked for with what is already requested for it, in key order. */
+/** Every customer that is asked for with what is asked for of it, in key order. */
 function* reconciled(
   ledger: ReadOnlyLedger,
   { period, by, filters, asOf, tolerances = {} }: StatementRequest,

@@ -14,7 +14,7 @@ type Sqlite = Database.Database;
 /** What SQLite keeps a ledger in while it is open. */
 export const openSuffixes = ["", "-wal", "-shm"];
 
-/** Makes the ledger's file without one, for its owner alone. Throws a Problem where this user may not write. */
+/** Makes the ledger's file where there is none, for its owner alone. Throws a Problem where this user may not write. */
 export function prepareLedgerFile(path: string): void {
   const now = statOf(path);
   if (now !== undefined && !now.isFile()) {

@@ -25,7 +25,7 @@ export function takeRunLock(ledgerPath: string, ledger: Sqlite, host: Host): Run
   const held = lockBeside(ledgerPath, ".lock", {
     code: "run.active",
     what: "another run is in progress for the ledger",
-    cure: "wait for it to end, or stop it; `crm-sync status` shows it",
+    cure: "wait for it to end, or stop it; `crm-sync status --all` shows it",
   });
   try {
     return { epoch: raiseEpoch(ledger), holder: host.holderOf(`${ledgerPath}.lock`), release: held.release };

@@ -245,7 +245,7 @@ function unknownQuestion(id: string): Problem {
   return new Problem({
     code: "hold.unknown",
     message: `there is no hold ${id}`,
-    cure: "`crm-sync status` lists the holds",
+    cure: "`crm-sync status --all` lists the holds",
     exitCode: exitCodes.usage,
   });
 }
@@ -263,7 +263,7 @@ function sentAlready({ id }: Question): Problem {
   return new Problem({
     code: "hold.sent",
     message: `what ${id} holds was approved and has been sent, so it cannot be rejected any more`,
-    cure: "`crm-sync settle list` lists the open holds; `crm-sync undo --help` says how to undo a run",
+    cure: "`crm-sync settle list` lists the operations whose outcome is open; `crm-sync undo --help` says how to undo a run",
     exitCode: exitCodes.usage,
   });
 }
@@ -272,7 +272,7 @@ function notRejected({ id, state }: Question): Problem {
   return new Problem({
     code: "hold.not-rejected",
     message: `hold ${id} is ${state}, so there is no rejection to take back`,
-    cure: "`crm-sync status` lists the rejected holds",
+    cure: "`crm-sync status --all` lists the rejected holds",
     exitCode: exitCodes.usage,
   });
 }

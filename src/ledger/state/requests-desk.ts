@@ -47,7 +47,7 @@ export class RequestsDesk {
     });
   }
 
-  /** What is already requested for a customer now: people ask and take back while a run is at work on it. */
+  /** What is asked for of a customer now: people ask and take back while a run is at work on it. */
   async of(customer: RecordKey): Promise<ManualRequest[]> {
     return this.#context.read(() => this.#rows.requests.of(customer));
   }

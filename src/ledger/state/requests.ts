@@ -85,7 +85,7 @@ export class RequestRows {
     this.#statements = prepareStatements(database);
   }
 
-  /** What is already requested for a customer, by kind and by what it is of. */
+  /** What is asked for of a customer, by kind and by what it is of. */
   of({ namespace, id }: RecordKey): ManualRequest[] {
     return this.#statements.of.all(namespace, id).map(requestFromRow);
   }

@@ -57,7 +57,7 @@ export function requireFree(
   const whose = formatKey(earlier.customer);
   throw refused(
     "request.of-another-customer",
-    `the ${nameOf(name)} is already requested for ${whose} , and that is not done; no request was made`,
+    `the ${nameOf(name)} is already requested for ${whose}, and that is not done; no request was made`,
     `wait until it is done, or take it back with \`crm-sync ${requestKindOf(request).commands[request.wanted]} ` +
       `${whose} … --withdraw\``,
   );

@@ -9,9 +9,10 @@ import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { columnsOf, neededColumns } from "../file/columns.ts";
 import { placeInRecord } from "../group-places.ts";
-import { hiddenPlaces } from "../mapping/open-places.ts";
+import { hiddenPlaces, openPlaces } from "../mapping/open-places.ts";
 import { formatRawPath } from "../mapping/raw-path.ts";
 import { waysOf } from "../mapping/ways.ts";
+import type { Way } from "../mapping/ways.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import type { TableRows } from "../table.ts";
@@ -116,13 +117,17 @@ function columnsRead(stream: Stream, declared: HttpStream): ReturnType<typeof ne
   };
 }
 
-/** Whether positions of a stream are keys from which a private field is read, or that are hashed for an id. */
+/**
+ * Whether positions of a stream may be personal data: a field that is read for a private one, is hashed for an id, or is
+ * read by no mapping and is not the key that each message names.
+ */
 function isPagedPrivately(stream: Stream, { paging, key, group, mapping, skip }: HttpStream): boolean {
   if (paging.kind !== "keyset") return false;
-  const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) =>
-    formatRawPath(placeInRecord(steps, group)),
-  );
-  return hidden.has(paging.key ?? key ?? "");
+  const ways = waysOf(stream, mapping, skip);
+  const named = (steps: Way["reads"][number]): string => formatRawPath(placeInRecord(steps, group));
+  const position = paging.key ?? key ?? "";
+  if (hiddenPlaces(stream, ways, named).has(position)) return true;
+  return position !== key && !openPlaces(stream, ways, named).has(position);
 }
 
 // oxlint-disable-next-line require-yield

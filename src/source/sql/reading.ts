@@ -48,7 +48,7 @@ export async function* readStream(
     : joined(asking, question, open, changes, options);
 }
 
-/** What is already requested for a stream whose changes can be told, and where the next reading of changes begins. */
+/** What is asked for of a stream whose changes can be told, and where the next reading of changes begins. */
 class Changes {
   readonly from: Wanted["from"];
   /** What was asked for, where it is changes. */

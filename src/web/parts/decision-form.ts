@@ -74,6 +74,7 @@ ${reason}</textarea>
 
 function chosenReason(field: string, reason: string): Html {
   return html`<select id="${field}" name="reason" required>
+    <option value="">Choose a reason</option>
     ${reasonsToChoose.map((one) => html`<option ${one === reason ? html`selected` : ""}>${one}</option>`)}
   </select>`;
 }

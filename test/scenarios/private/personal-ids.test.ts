@@ -148,18 +148,22 @@ it.each(["", " ", "n/a"])(
   },
 );
 
-it("a reading by keys of a service that are hashed for ids keeps no position of them", async () => {
+it.each([
+  ["are hashed for ids", { key: "login", id: { hash: "login", salt }, page: "login" }],
+  ["no mapping reads", { key: "id", id: "id", page: "mail" }],
+])("a reading by keys of a service that %s keeps no position of them", async (_, { key, id, page }) => {
   const w = await world({ records: company(1, 1), isNew: true });
   const rows = [0, 1].map((number) => ({
     ...staffRow(w.staff[0] ?? { id: "", customer: "" }),
-    login: `wandafremdling${number}`,
+    id: `S${number}`,
+    [page]: `wandafremdling${number}`,
   }));
   const service = await startService(({ query }) => (query["after"] === undefined ? { body: rows } : { status: 500 }));
   const staff = {
     url: `${service.origin}/staff`,
-    key: "login",
-    paging: { kind: "keyset", parameter: "after", size: 2 },
-    mapping: { ...mappingOf("staff"), id: { hash: "login", salt } },
+    key,
+    paging: { kind: "keyset", parameter: "after", size: 2, key: page },
+    mapping: { ...mappingOf("staff"), id },
   };
   const hr = { kind: "http", retries: 0, streams: { staff } };
   const crm = fileSource("data", ["customers", "orders"]);

@@ -158,7 +158,10 @@ describe("the reason of a decision", () => {
     const entries = await auditEntries(w);
     expect(entries.filter(({ kind }) => kind === "paused")).toEqual([]);
     // There are reasons to choose from.
-    const [, reason = ""] = /<option[^>]*>([^<]+)/u.exec((await pages.get("/pause")).text) ?? [];
+    const { text } = await pages.get("/pause");
+    const [, reason = ""] = /<option\s*>([^<]+)/u.exec(text) ?? [];
+    expect(text, "nobody gives a reason by not choosing").toMatch(/<select[^>]*required[^>]*>\s*<option value="">/u);
+    expect(await pauses("")).toMatch(/^\[400,/u);
     expect(await pauses(reason)).toMatch(/^\[200,/u);
     const told = (await auditEntries(w)).find(({ kind }) => kind === "paused");
     expect(JSON.parse(told.body)).toMatchObject({ by: "anna.lee", reason });
