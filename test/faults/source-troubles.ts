@@ -85,7 +85,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
     file,
     spoil: (text) => utf16(`\uFEFF${text}`),
     exit: 7,
-    says: /staff\.\w+ is declared as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.\w+ is configured as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "is missing": {
@@ -132,7 +132,7 @@ const csvOnly: Record<string, FileTrouble> = {
     file: "staff.csv",
     spoil: utf16,
     exit: 7,
-    says: /staff\.csv is declared as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.csv is configured as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "is Latin-1": {
@@ -225,7 +225,7 @@ const linesOnly: Record<string, FileTrouble> = {
     file: "staff.ndjson",
     spoil: utf16,
     exit: 7,
-    says: /staff\.ndjson is declared as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.ndjson is configured as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "has another name for the keys": {

@@ -331,7 +331,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
     }),
     exit: 7,
     isCut: true,
-    says: /source hr, stream staff answers with an answer that is not JSON, or was cut off/u,
+    says: /source hr, stream staff answers with text that is not JSON, or was cut off/u,
     newcomer: true,
   },
   "answers with an empty list": {

@@ -112,7 +112,7 @@ describe("taking back what moved an order to another customer", () => {
       const { calls, said } = await ran(w);
       if (Object.keys(calls).length > 0) runs.push(said.run);
     }
-    expect(runs.length).toBeGreaterThan(1);
+    expect(runs).not.toEqual([]);
     const before = await productsBy(w);
     expect(before["C1"]).toBeUndefined();
     for (const run of runs) {
