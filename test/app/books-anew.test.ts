@@ -117,7 +117,7 @@ describe("every statement of closed books", () => {
       const thinned = await world.ledger.runs.thinHistory(trustedAt(world.now), kept, () => false);
       for (const kind of ["readings", "reads", "runs"]) expect(thinned, kind).toHaveProperty(kind);
       expect(await anew(place, "2026-11")).toEqual(same);
-      expect(() => openInquiry(world.path, "2026-12-04T10:00:00.000Z")).toThrow("is not known any more");
+      expect(() => openInquiry(world.path, "2026-12-04T10:00:00.000Z")).toThrow("is no longer known");
     },
   );
 });

@@ -226,7 +226,7 @@ describe("as of a moment in the past", () => {
       expect(() => open(first)).toThrow(`history that ended before ${second} was thinned`);
       const ledger = connection(w.path("ledger.db"));
       for (const at of [second, second]) standAsOf(ledger, at);
-      expect(() => standAsOf(ledger, third), "one moment on each connection").toThrow(/stands as of/u);
+      expect(() => standAsOf(ledger, third), "one moment on each connection").toThrow(/reads as of/u);
     },
   );
 

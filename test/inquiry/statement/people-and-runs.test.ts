@@ -209,7 +209,7 @@ it(
     expect(old.auditHead?.sequence).toBeLessThan(last?.sequence ?? 0);
     const entry = (await auditEntries(w)).find(({ sequence }) => sequence === old.auditHead?.sequence);
     expect(old.auditHead?.hash).toBe(entry.hash);
-    await expect(statementHeader(then, shape, asked()), "a header of now").rejects.toThrow(/stands as of/u);
+    await expect(statementHeader(then, shape, asked()), "a header of now").rejects.toThrow(/reads as of/u);
 
     const known: Filters = { source: "crm", customer: "crm/C2", branch: "B1", product: "PID-1" };
     expect((await statementHeader(connection(w), shape, asked(known))).filters).toEqual(known);

@@ -126,7 +126,7 @@ it("of two places with one address, each is told of by itself", { tags: "long" }
   w.write();
   const run = await w.run("run", "everything");
   expect(run.stderr).toContain(`"key":"head-not-kept:${target}/"`);
-  const { stdout } = await w.run("status");
+  const { stdout } = await w.run("status", "--all");
   expect(stdout).toContain(`${target}/ does not get the head`);
   expect(stdout).toContain(`${target}/ (2) has that of entry`);
 });
