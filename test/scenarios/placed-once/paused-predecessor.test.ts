@@ -361,7 +361,10 @@ describe("a call that was left in the middle by a program on another computer", 
           "--by",
           "anna",
         );
-      expect(await says()).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("can still take effect until") });
+      expect(await says()).toMatchObject({
+        exitCode: 64,
+        stderr: expect.stringContaining("can still take effect until"),
+      });
       company.pass(24 * 60 * minute);
       expect(await company.runs(copy)).toMatchObject({ exit: 5, sent: {} });
       expect((await says()).exitCode).toBe(0);
