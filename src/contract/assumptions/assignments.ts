@@ -7,7 +7,7 @@ export const assignments = row({
   id: "A33",
   kind: "assumption",
   question: "Order and atomicity of M9",
-  default: "Revokes first, then grants, read in between; after 60024, 60026 and 60028 crm-sync reads the state",
+  default: "Revokes first, then grants, read in between; after 60024, 60026 and 60028 the program reads the state",
   decidedBy: "fixed",
   settings: {},
 })

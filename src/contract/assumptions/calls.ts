@@ -27,7 +27,7 @@ export const calls = row({
     question: 'Whether a call that met "500: network error, retry" was applied',
     default:
       "Reads are tried again; writes that set a state (E4, E6, E7, M2) are sent again " +
-      "with the same value; crm-sync settles other writes by reading; M3 waits for a person",
+      "with the same value; the program settles other writes by reading; M3 waits for a person",
     decidedBy: "fixed",
     settings: {},
   })
