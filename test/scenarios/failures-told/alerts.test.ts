@@ -159,6 +159,7 @@ it("a command gets the environment variables that are named, and no secret of th
   const w = await world({ records: company(2, 1) });
   w.environment["PAGER_TOKEN"] = "for the pager";
   w.environment["PATH"] = process.env["PATH"];
+  w.environment["HOME"] = w.folder;
   w.extra = `notify: { kind: command, command: [sh, -c, "env > ${w.path("got")}"], environment: [PAGER_TOKEN, NOT_SET] }\n`;
   w.write();
   expect((await w.run("alerts", "test")).exitCode).toBe(0);
@@ -166,6 +167,7 @@ it("a command gets the environment variables that are named, and no secret of th
     .split("\n")
     .map((line) => line.replace(/=.*/u, ""));
   expect(names.filter((name) => !["", "PWD", "SHLVL", "_", "OLDPWD"].includes(name)).toSorted()).toEqual([
+    "HOME",
     "PAGER_TOKEN",
     "PATH",
   ]);
