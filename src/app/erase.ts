@@ -87,7 +87,7 @@ function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
   }));
   const rows = unreadableRows.map((where) => ({ what: "a row that cannot be read as a record", where }));
   const entries = shown.map(({ sequence, at, by }) => ({
-    what: `outputs that were shown to ${by}, if they hold personal data of this person`,
+    what: `outputs that ${by} saw, if they hold an erased value`,
     where: `entry ${sequence} of ${at}`,
   }));
   return [...files, ...inUse, ...onPlatform, ...inSources, ...named, ...rows, ...entries, ...leftToPeopleBeside];

@@ -139,7 +139,7 @@ export function createOutput(
 function nobodyReads(cause: Error): Problem {
   return new Problem({
     code: "output.closed",
-    message: `the output was closed before everything was printed: ${cause.message}`,
+    message: `the output is closed, so the value was not handed out: ${cause.message}`,
     cure: "run it again where its output is read to the end; nothing was used up",
     cause,
   });

@@ -172,8 +172,8 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   output.line("writing calls: 0");
   const placed =
     found > 0
-      ? "the platform shows some orders differently from how they were placed: compare them with " +
-        "the order service and the member-center; nothing is sent again by itself"
+      ? "the platform does not show everything as it was sent: compare it with the order service and the member-center; " +
+        "nothing is sent again by itself"
       : undefined;
   const { coverage } = summary;
   const behind = coverage === undefined || coverage.behind === 0 ? undefined : behindText(coverage);

@@ -102,7 +102,7 @@ export function amendedElsewhere(
     reason:
       `the platform shows the order ${formatKey(order.key)} under the channel order numbers ` +
       `${numbers.join(", ")}. They are ` +
-      `amendments of ${channelOrderId} that are not in this ledger, so the ledger is incomplete. The order waits: ` +
+      `amendments of ${channelOrderId} that this ledger did not make. The order waits: ` +
       "`crm-sync rebuild` with a new, empty ledger reads the order and its amendments from the platform",
     again: true,
   };

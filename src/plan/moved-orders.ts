@@ -56,7 +56,7 @@ function depart(
   // The customer keeps it in mind: nothing else tells it when the record can be used again.
   if (order.state === "quarantined") return tell(stays(key, "its record is in quarantine"));
   const why = whyOf(order);
-  const what = `the order ${key} ${wordsOf[why](formatKey(owner))}: this removes ${unitsText(units)} here`;
+  const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
   const said = consider(policies, why, what);
   if (said === "nothing") return;
   if (said !== "act") return tell(said);

@@ -70,24 +70,25 @@ const byCode: Record<string, string> = {
   "order.contents-not-read": itself,
   "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
   "order.earlier-ended":
-    "in the CRM, clear the field that says which asset this one continues: then it is ordered as a new asset",
+    "clear the field in the CRM that says which asset this one continues: then it is ordered as a new asset",
   "order.earlier-locked":
     "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` shows the command for it; then run again",
   "order.earlier-not-placed":
     "see to the earlier order that the reason names: EXPLAIN; if it is not the right one, correct in the " +
     "CRM which asset this one continues",
   "order.earlier-not-shown":
-    "look on the platform whether the asset is there (M6, E8); if it is gone, remove in the CRM the " +
-    "asset that this one continues",
+    "look on the platform whether the asset is there (M6, E8); if it is gone, clear the field in the CRM that says " +
+    "which asset this one continues",
   "order.earlier-of-another":
     "correct in the CRM which asset this one continues: an asset of the customer's own orders",
   "order.earlier-other-number": "correct the asset number in the CRM, or leave it out: the earlier asset's is taken",
   "order.earlier-other-type":
-    "give the asset the licence type of the one that it continues, or remove in the CRM the asset that it continues",
+    "give the asset the licence type of the one that it continues, or clear the field in the CRM that says which asset " +
+    "this one continues",
   "order.earlier-too-few": "see to the earlier order that the reason names: EXPLAIN",
   "order.earlier-unknown":
-    "it goes on once M7 shows each unit of the earlier asset whole under one asset number; else leave out in the CRM " +
-    "the asset that this one continues: then it is ordered under its own number",
+    "it goes on once M7 shows each unit of the earlier asset whole under one asset number; or clear the field in the " +
+    "CRM that says which asset this one continues: then it is ordered as a new asset",
   "order.elsewhere":
     "change it on the platform in the enterprise that holds it, or link the customer with that one again: " +
     "crm-sync unlink CUSTOMER --reason TEXT, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
@@ -242,8 +243,8 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
     return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it unchanged`;
   if (row.code === "stored-form")
     return (
-      "nothing in the CRM, which has the record no more: this ends when it counts as deleted, or is read again; where " +
-      "it should be there, mend its source"
+      "nothing in the CRM, which no longer has the record: this ends when it counts as deleted, or is read again; if " +
+      "it should be there, correct its source"
     );
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
   if (row.code === "unlisted-word")

@@ -267,8 +267,8 @@ function pageOf({ standing, stream, examples }: OpenRecords): string {
 /** How everything stands, in one sentence. What `status`, `/healthz` or an exit code complains of is never well. */
 export function stateSentence(facts: TodayFacts, now: string): StateSentence {
   const { status } = facts;
-  const { items, more } = waitingOf(facts, now);
-  const count = items.length + more;
+  const { items } = waitingOf(facts, now, Infinity);
+  const count = items.length;
   const wrong = wrongBeside(facts, count, now);
   const notes = [...wrong, ...hintsOf(facts)];
   if (count > 0) {

@@ -36,7 +36,7 @@ const toleranceSettings = z
       .min(0)
       .max(365)
       .default(0)
-      .describe("Orders sent fewer days ago that the platform does not show count as in transit, not as missing."),
+      .describe("Changes sent fewer days ago that the platform does not show count as in transit, not as missing."),
     ageing: z
       .array(z.int().min(1).max(3650))
       .min(1)

@@ -71,10 +71,10 @@ const resumeWithin = durationSchema.describe(
 const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
 const withinRun = "Within one run: the larger of floor and share.";
 const withinDay =
-  "Within any 24 hours: the larger of floor and share. The share is of all live licences plus those " +
+  "Within any 24 hours: the larger of floor and share. The share is of all that exist, plus those " +
   "removed in that time.";
 const withinWeek =
-  "Within any 7 days: the larger of floor and share. The share is of all live licences plus those " +
+  "Within any 7 days: the larger of floor and share. The share is of all that exist, plus those " +
   "removed in that time.";
 const beforeApproval = "How much may be removed before a person must approve it; each kind is counted separately.";
 const earlierName = "The earlier name of `taking`, without its windows: write one of the two.";

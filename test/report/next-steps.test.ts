@@ -19,3 +19,11 @@ it("an unknown outcome ends by a reading, by being sent again, or not at all", (
     "nothing: the next run records that its effect is lost",
   ]);
 });
+
+it("no step of an asset that continues another one tells anybody to remove an asset from the CRM", () => {
+  for (const code of ["ended", "not-shown", "other-type", "unknown"]) {
+    const next = nextForDeferral(`order.earlier-${code}`);
+    expect(next).toMatch(/clear the field in the CRM that says which asset this one continues/u);
+    expect(next).not.toMatch(/remove/u);
+  }
+});

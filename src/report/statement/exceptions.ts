@@ -79,7 +79,7 @@ export const exceptionsStatement: StatementShape = {
   title: "Exceptions",
   about:
     "Everything that was not done at some moment of the period, as it was at the end of the period or at " +
-    "the time of the statement; and problems that ended in the period. By age and by who " +
+    "the time of the statement; and operations that ended badly in it. By age and by who " +
     `had to act. ${stake}`,
   parts: [
     {

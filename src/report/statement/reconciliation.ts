@@ -135,7 +135,7 @@ export const reconciliationStatement: StatementShape = {
   version: 3,
   tolerates: true,
   title: "Reconciliation",
-  about: `The CRM, the orders that were sent and the platform, compared item by item. ${noMoney}`,
+  about: `The CRM, the changes that were sent and the platform, compared item by item. ${noMoney}`,
   parts: [
     {
       name: "summary",

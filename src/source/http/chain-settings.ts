@@ -23,7 +23,7 @@ const putSchema = z
       .min(1)
       .optional()
       .meta({
-        description: "With `batch`, into a body: each value becomes an object with this name",
+        description: "With `batch`, into a body: each value becomes an object that holds it under this name",
         examples: ["id"],
       }),
     separator: z.string().default(",").describe("With `batch`, into query or header: the separator of the values"),

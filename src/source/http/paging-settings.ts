@@ -19,7 +19,7 @@ const sizeFields = {
 };
 const moving = {
   overlap:
-    "each page begins with the last record of the previous page, which proves that nothing moved: no more requests, " +
+    "each page begins with the last record of the previous page; if it does not, the list has moved: no more requests, " +
     "one record more a page. It notices every move of a list whose order does not change",
   again:
     "the list is read again until a pass finds everything that the one before it found, and that one met no key " +

@@ -98,7 +98,7 @@ function insideText(old: Json | undefined, value: Json, url: URL, who: string): 
   throw sourceProblem(
     "source.wrong-shape",
     `${url.origin}${url.pathname}`,
-    `The ${who} needs a value that holds quotes or other marks, which could end the text around it.`,
+    `The request to the ${who} would hold a value with quotes or other marks, which could end the text around it.`,
     "Page by a field that holds letters and digits only, or give the value a parameter of its own.",
   );
 }
@@ -119,7 +119,7 @@ function quotedTexts(values: readonly Json[], quoting: Quoting, url: URL, who: s
   throw sourceProblem(
     "source.wrong-shape",
     `${url.origin}${url.pathname}`,
-    `The ${who} needs a value that holds a character which could end the quotes around it.`,
+    `The request to the ${who} would hold a value with a character that could end the quotes around it.`,
     "Correct the record that it comes from, or put a field there that holds letters and digits only.",
   );
 }
@@ -158,7 +158,7 @@ function headerText(text: string, name: string, url: URL, who: string): string {
   throw sourceProblem(
     "source.wrong-shape",
     `${url.origin}${url.pathname}`,
-    `The ${who} needs a header ${name} that holds a line end, or another character that no header can hold.`,
+    `The request to the ${who} would have a header ${name} with a line end, or another character that no header can hold.`,
     "Put the value into the query or the body.",
   );
 }

@@ -55,5 +55,5 @@ it("whoever was shown a raw form or an answer is named to the person, and by an 
   await gone(w);
   await nothingWaits(w);
   const erased = await w.run(...eraseGone);
-  for (const by of ["ben", "cleo"]) expect(erased.stdout).toContain(`outputs that were shown to ${by}`);
+  for (const by of ["ben", "cleo"]) expect(erased.stdout).toContain(`outputs that ${by} saw`);
 });

@@ -66,7 +66,7 @@ export const answerFields = () => ({
         .boolean()
         .default(false)
         .describe(
-          "Whether a page is believed that has other elements instead of records. If not, the reading " +
+          "Whether crm-sync trusts a page that has other elements instead of records. If not, the reading " +
             "is incomplete, since the records may have got another name",
         ),
     })
