@@ -1,3 +1,4 @@
+import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { startService } from "../../source/http-service.ts";
 import { world } from "../../support/cli.ts";
@@ -33,4 +34,18 @@ jobs:
   await w.run("run", "everything");
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect((await w.ask("status")).cutReads).toEqual([]);
+});
+
+it("names jobs that never ran although they are scheduled, and those that should have fired", async () => {
+  const w = await world();
+  w.extra = "jobs:\n  everything: { kind: sync, streams: [staff], schedule: '0 * * * *' }\n";
+  w.write();
+  await w.run("run", "staff");
+  expect((await w.run("status")).stdout).toMatch(/^Never run yet, although scheduled: .*everything/mu);
+  const ledger = new Sqlite(w.path("ledger.db"));
+  ledger.exec(
+    "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-10-30T08:00:00.000Z', '2026-10-30T08:00:00.000Z')",
+  );
+  ledger.close();
+  expect((await w.run("status")).stdout).toMatch(/^everything should have fired .* ago and did not/mu);
 });
