@@ -65,8 +65,8 @@ export function toldWords(text: string, ours: ReadonlySet<string> = new Set()): 
 const ofCodes: ReadonlySet<string> = new Set(["grant"]);
 
 /**
- * What of an error's code surely is of no person, all else as an ellipsis; undefined where it has not the form of a code:
- * a short number, or words of which one is of protocols.
+ * The words of an error code that cannot name a person, with an ellipsis for the others. Undefined if the text does not
+ * look like a code: a short number, or words with at least one word of a protocol.
  */
 export function toldCode(text: string): string | undefined {
   if (!/^[\w.:-]{1,80}$/u.test(text)) return undefined;

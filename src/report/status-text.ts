@@ -16,7 +16,7 @@ import { holdsText } from "./waiting.ts";
 const mostLines = 40;
 const signs = { bad: "✗", wait: "!" } as const;
 
-/** The status for people: how all is, and what waits for somebody, the worst first. `all`: every one, and the figures. */
+/** The status for people: one sentence, then each open issue, the worst first. `all`: every issue, and the figures. */
 export function statusText(
   facts: TodayFacts,
   now: string,
@@ -45,7 +45,7 @@ function itemLine({ what, why = "", since, owner, tone }: Waiting, now: string):
   return `${signs[tone]} ${printable(what)} (${ageOf(since, now)}, ${owner})${because}`;
 }
 
-/** What is in part read, and what becomes of it. */
+/** Reads that were cut, and how they go on. */
 function cutReadLines({ cutReads = [] }: StatusFacts, now: string): string[] {
   return cutReads.map(
     ({ source, stream, rows, beganAt, reachedAt }) =>

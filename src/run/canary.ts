@@ -25,7 +25,7 @@ export interface CanaryTranche {
 /** What a run tells of the customers of one share, and is told to do with them. */
 interface ShareWork {
   customers: AsyncIterable<RecordKey>;
-  /** Attempts them, judges limits and waits for settle times. Gives whom of earlier shares it attempted once more. */
+  /** Attempts them, judges limits and waits for settle times. Gives the customers that it attempted once more, also of earlier shares. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
   /** Of whom something was carried out since it was asked last. */
   touched(): RecordKey[];

@@ -61,10 +61,10 @@ export class LimitsGate {
   }
 
   /**
-   * Judges everything that was not judged yet, over the sum of the whole run, what was released before in it included;
-   * then these customers are attempted once more, without what is held of them. What comes up only then, as the old
-   * form of what was just bought anew, is judged too, over the same sum; what goes on comes up so often and no oftener.
-   * `again`: of whom what came up anew is judged, whatever was judged before.
+   * Judges the removals of all customers that were not judged yet, over the sum of the whole run. Then it attempts these
+   * customers once more, without their held operations. Removals that come up only then, such as the old form of a
+   * product that was just bought again, are judged over the same sum, at most `mostMore` times.
+   * `again`: customers whose new removals are judged although they were judged before in this run.
    */
   async judge(again: readonly RecordKey[] = []): Promise<void> {
     const anew = new Set(again.map(formatKey));

@@ -186,8 +186,8 @@ export class SyncRun {
   }
 
   /**
-   * Attempts these customers, judges limits and waits for settle times. Orders that moved, and of which nothing is left
-   * at their old customer since, are bought then: who waits for them is attempted once more, and given.
+   * Attempts these customers, judges limits and waits for settle times. If an order that moved is now fully removed at
+   * its old customer, its new customer is attempted once more. Gives the customers that were attempted once more.
    */
   async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
@@ -243,7 +243,7 @@ export class SyncRun {
     this.#note(customer, result);
     switch (result.kind) {
       case "finished":
-        // A saved plan of before has no such purchase.
+        // A saved plan does not contain the purchase that follows the removal: the next run plans it.
         if ((result.moving ?? []).length > 0 && this.#request.expected === undefined)
           this.#moving.set(key, { ...result, customer });
         else this.customers[countedAs(result.short)] += 1;

@@ -275,7 +275,7 @@ describe("a list that is read by its keys", () => {
       paging: { kind: "keyset", parameter: "q", key: "id", first: "" },
     });
     const { outcome } = await readAll(source, "customers");
-    expect(outcome.problem?.message).toContain("holds quotes or other marks");
+    expect(outcome.problem?.message).toContain("quotes or other marks");
     expect(service.asked).toHaveLength(1);
   });
 });

@@ -33,7 +33,7 @@ interface OpenRow {
   examples: string;
 }
 
-/** How stands what a `record` waits for: its customer, the question `k`, the hold `h` and the move `m`. */
+/** SQL for the state of what a `record` waits for: its customer, the question `k`, the hold `h` and the move `m`. */
 interface Standing {
   customer: string;
   question: (of: string) => string;

@@ -118,8 +118,8 @@ function columnsRead(stream: Stream, declared: HttpStream): ReturnType<typeof ne
 }
 
 /**
- * Whether positions of a stream may be personal data: a field that is read for a private one, is hashed for an id, or is
- * read by no mapping and is not the key that each message names.
+ * Whether the positions of a stream can be personal data. They can if the mapping reads the paging key for a private
+ * field or hashes it. They can too if no mapping reads it, unless it is the `key`, which messages name anyway.
  */
 function isPagedPrivately(stream: Stream, { paging, key, group, mapping, skip }: HttpStream): boolean {
   if (paging.kind !== "keyset") return false;

@@ -34,7 +34,7 @@ export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
   };
 }
 
-/** Under which name of this server a request asks; undefined where the name is none. */
+/** The name of this server that the Host header has; undefined if it has another name. */
 export function placeOf(header: string | undefined, deps: Access): Place | "unusable" | undefined {
   const { host, publicUrl, tls } = deps.settings;
   const named = hostOf(header);
