@@ -125,7 +125,7 @@ describe("parameters at any place of a request", () => {
       paging: { kind: "cursor", parameter: "X-After", next: "next" },
     });
     const { outcome } = await readAll(source, "customers");
-    expect(outcome.problem?.message).toContain("a header X-After that holds a line end");
+    expect(outcome.problem?.message).toContain("a header X-After with a line end");
     expect(service.asked).toHaveLength(1);
   });
 
