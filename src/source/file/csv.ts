@@ -74,9 +74,8 @@ export async function* readCsv(
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
       file.name,
-      `The file ${file.name} has bytes that are no UTF-8, in ` +
-        `${watch.count} places; the rows around them are quarantined.`,
-      "Set `encoding` to the encoding of the file, or export it again.",
+      `The file ${file.name} is not UTF-8 in ${watch.count} places; the rows there are in quarantine.`,
+      "Set `encoding` to the encoding of the file, or export the file again.",
     );
   }
   if (reading.items.length > 0) yield reading.take();
@@ -155,8 +154,8 @@ class CsvReading {
       throw sourceProblem(
         "source.wrong-shape",
         `${this.#name}:1`,
-        `The first line of ${this.#name} says that ${JSON.stringify(named.delimiter)} stands between fields, ` +
-          `and the configuration that ${JSON.stringify(delimiter)} does.`,
+        `The first line of ${this.#name} names the delimiter ${JSON.stringify(named.delimiter)}, but the ` +
+          `configuration names ${JSON.stringify(delimiter)}.`,
         `Set \`csv.delimiter: ${JSON.stringify(named.delimiter)}\`.`,
       );
     // The parser counts one line too few.
@@ -223,8 +222,8 @@ class CsvReading {
       throw sourceProblem(
         "source.too-large",
         place,
-        `A row of ${this.#name} is larger than the limit, perhaps because ` +
-          `a quote near line ${this.#parserLine + 1} is never closed.`,
+        `A row of ${this.#name} is larger than the limit. Perhaps a quote near line ${this.#parserLine + 1} is ` +
+          "never closed.",
         "Correct the row, or raise `limits.maxBytes`.",
       );
     }
@@ -262,8 +261,8 @@ class CsvReading {
     throw sourceProblem(
       "source.wrong-shape",
       `${this.#name}:${line}`,
-      `The first row of ${this.#name} has names of \`csv.header\` in it, as a header has.`,
-      "Set `csv.firstRow: header`, or `csv.firstRow: record` where it is a record.",
+      `The first row of ${this.#name} looks like a header: it contains names of \`csv.header\`.`,
+      "Set `csv.firstRow: header`, or `csv.firstRow: record` if the row is a record.",
     );
   }
 
@@ -280,7 +279,7 @@ class CsvReading {
         : header.includes("__proto__")
           ? "has a column __proto__, which no record can have"
           : surplusInto !== undefined && !header.includes(surplusInto)
-            ? `has no column ${JSON.stringify(surplusInto)} to take the surplus`
+            ? `has no column ${JSON.stringify(surplusInto)}, which \`csv.surplusInto\` names`
             : undefined;
     if (wrong !== undefined) {
       const named = JSON.stringify({ header: shown === undefined ? ["…"] : ownNames(shown), firstRow: "header" });
@@ -312,7 +311,7 @@ class CsvReading {
       header.length === 1 && delimiter !== undefined
         ? `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`
         : header.some((name) => name.includes("\uFFFD"))
-          ? "; it has names in another encoding than `encoding` says"
+          ? "; its names have another encoding than `encoding` says"
           : unread.length > 0
             ? `; it has ${unread.map((name) => JSON.stringify(name)).join(", ")}, which nothing reads`
             : "";
@@ -320,8 +319,8 @@ class CsvReading {
       "source.wrong-shape",
       `${this.#name}:${line}`,
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
-      "Export it in its earlier form, or correct the mapping and `csv`; " +
-        "list a column that may be missing in `csv.optionalColumns`.",
+      "Export the file with this column, or correct the mapping and `csv`. If the column may be missing, list " +
+        "it in `csv.optionalColumns`.",
     );
   }
 
@@ -354,7 +353,7 @@ class CsvReading {
     return sourceProblem(
       "source.half-read",
       `${this.#name}:${first}`,
-      `A broken quote between the lines ${first} and ${last} of ${this.#name} may have swallowed rows.`,
+      `A broken quote between the lines ${first} and ${last} of ${this.#name} may hide rows.`,
       "Correct the quotes in these lines.",
     );
   }
