@@ -13,7 +13,7 @@ import { startServer } from "../support/http-server.ts";
 import { folder } from "../support/world/start.ts";
 import { HandClock } from "../run/hand-schedule.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/alerts.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/reference/alerts.md"), "utf8");
 const block = (language: string): string =>
   new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "mu").exec(page)?.[1] ?? "";
 

@@ -52,7 +52,7 @@ async function sandboxCommand(invocation: Invocation, options: SandboxCommandOpt
       if (rule.success) return rule.data;
       throw usage(
         `--fault ${text} is no fault: ${rule.error.issues[0]?.message ?? ""}`,
-        "docs/sandbox.md lists the faults",
+        "docs/reference/sandbox.md lists the faults",
       );
     });
     const sandbox = await startSandbox({
