@@ -1,4 +1,6 @@
 import { assumptionsPage } from "./assumptions-page.ts";
+import { codesPage } from "./codes-page.ts";
+import { commandsPage } from "./commands-page.ts";
 import { configurationPage, sectionPages } from "./configuration-page.ts";
 import { editorSchemaOf } from "./editor-schema.ts";
 import { manPage } from "./man-page.ts";
@@ -13,6 +15,8 @@ import { presetNames, shippedPresets } from "../../src/config/presets.ts";
 /** Every generated file, by its path from `docs/`. */
 export const pages: Readonly<Record<string, () => string>> = {
   "reference/configuration.md": configurationPage,
+  "reference/codes.md": codesPage,
+  "reference/commands.md": commandsPage,
   "reference/mapping.md": mappingPage,
   "reference/presets.md": presetsPage,
   "reference/assumptions.md": assumptionsPage,
