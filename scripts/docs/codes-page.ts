@@ -142,7 +142,11 @@ export function codesPage(): string {
       groups[group].text,
       table(
         ["Code", "Meaning", "Next step"],
-        (listed.get(group) ?? []).map((one) => [code(one.code), shown(one.meaning ?? ""), shown(one.hint ?? inMessage)]),
+        (listed.get(group) ?? []).map((one) => [
+          code(one.code),
+          shown(one.meaning ?? ""),
+          shown(one.hint ?? inMessage),
+        ]),
       ),
     ]),
     "## Services",

@@ -87,8 +87,14 @@ function part(section: Section): string[] {
       ),
     );
   const children = inside.filter((one) => one === section || [...shown].some((key) => one.place.startsWith(key)));
-  const examples = children.flatMap((one) => left(one).slice(0, 1).map((example) => inPlace(one, example, false)));
-  const more = left(section).slice(1).map((example) => inPlace(section, example, false));
+  const examples = children.flatMap((one) =>
+    left(one)
+      .slice(0, 1)
+      .map((example) => inPlace(one, example, false)),
+  );
+  const more = left(section)
+    .slice(1)
+    .map((example) => inPlace(section, example, false));
   const depth = section.place.replaceAll(/\.\*|\[\]/gu, "").includes(".") ? 3 : 2;
   const repeated = section.rows.filter((row) => !rows.includes(row)).map(({ key }) => code(lastOf(key)));
   return [
@@ -114,7 +120,10 @@ function withoutRepeated(section: Section): { as: string | undefined; rows: read
     const there = texts(one);
     return { place: one.place, rows: section.rows.filter((row) => there.has(textOf(row))) };
   });
-  const most = earlier.reduce((best, one) => (one.rows.length > best.rows.length ? one : best), { place: "", rows: [] });
+  const most = earlier.reduce((best, one) => (one.rows.length > best.rows.length ? one : best), {
+    place: "",
+    rows: [],
+  });
   const isWorthIt = most.rows.length >= minRepeated && most.rows.length < section.rows.length;
   if (!isWorthIt) return { as: undefined, rows: section.rows };
   return { as: most.place, rows: section.rows.filter((row) => !most.rows.includes(row)) };
@@ -181,7 +190,9 @@ export function configurationPage(): string {
 function sectionRows(): string[][] {
   return (topLevel?.rows ?? []).map((row) => {
     const { keysAt } = row;
-    const files = [...new Set(sections.map(({ place }) => place).filter((place) => place.startsWith(keysAt?.place ?? " ")))];
+    const files = [
+      ...new Set(sections.map(({ place }) => place).filter((place) => place.startsWith(keysAt?.place ?? " "))),
+    ];
     const pages = keysAt === undefined ? [] : [...new Set(files.map(pageOf))];
     const links = pages.map((file) => `[${file.replace(/\.md$/u, "")}](configuration/${file})`);
     const value = row.default === undefined || row.default === "{}" ? "" : `Default: ${code(row.default)}`;
