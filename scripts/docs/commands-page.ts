@@ -25,7 +25,7 @@ export function commandsPage(): string {
       "crm-sync refuses a text with a phone number or an e-mail address.",
     ...commands.flatMap((one) => [
       `## ${code(name(one))}`,
-      code(`crm-sync ${name(one)} ${one.usage}`.trim()),
+      `\`\`\`\ncrm-sync ${`${name(one)} ${one.usage}`.trim()}\n\`\`\``,
       ...(one.options.length > 1 ? [options({ ...one, options: one.options.slice(0, -1) })] : []),
     ]),
   ]);

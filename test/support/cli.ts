@@ -10,6 +10,7 @@ import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
 import { company, privateText, sealEnvironment } from "./world/crm.ts";
 import type { Crm } from "./world/crm.ts";
+import { unexplainedCodes } from "./known-codes.ts";
 import { putNewLedger } from "./new-ledger.ts";
 import { startCrmSync } from "./process.ts";
 import type { Running } from "./process.ts";
@@ -99,7 +100,7 @@ const betweenCommands = 60_000;
 /**
  * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe, no
  * noun as one and several at once, every line of stderr that looks like a log line is one, and with `--json` stdout is
- * JSON on every line.
+ * JSON on every line, with codes that the reference explains.
  */
 export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdout" | "stderr">): void {
   const said = `${ended.stdout}\n${ended.stderr}`;
@@ -112,6 +113,8 @@ export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdou
   expect.soft(/\u001b|\r(?!\n)/u.exec(said)?.[0], `${command} writes terminal codes into a pipe`).toBeUndefined();
   if (!words.includes("--json")) return;
   expect.soft(() => documentsIn(ended.stdout), `${command} prints what is no JSON: ${ended.stdout}`).not.toThrow();
+  const unexplained = documentsIn(ended.stdout).flatMap(unexplainedCodes);
+  expect.soft(unexplained, `${command} prints codes that docs/reference/codes.md does not explain`).toEqual([]);
 }
 
 /** One document over several lines, or a document on each line. */
