@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
-import type { Argument, Expression, ObjectExpression, ParamPattern } from "oxc-parser";
+import type { Argument, Expression, ObjectExpression, ParamPattern, Program } from "oxc-parser";
 
 /** One place of the program that says a code: with what happened and what helps, as far as they are written there. */
 export interface SaidCode {
@@ -33,29 +33,24 @@ interface File {
   source: string;
 }
 
-/** Every code in the source of the program, once for each place. */
-export function saidCodes(files: readonly File[] = filesOfProgram()): SaidCode[] {
-  const takers = new Map(files.map((file) => [file.path, new Map(takersIn(file))]));
-  return files.flatMap((file) => codesIn(file, takersKnownIn(file, takers)));
+/** A file with what another one may import of it: functions that take a code, and constants. */
+interface ParsedFile {
+  path: string;
+  program: Program;
+  takers: Map<string, TakesCode>;
+  values: Map<string, { start: number; value: Expression }[]>;
 }
 
-/** The functions with a code that a file can call by their name: its own, and those that it imports. */
-function takersKnownIn(
-  { path, source }: File,
-  all: ReadonlyMap<string, ReadonlyMap<string, TakesCode>>,
-): ReadonlyMap<string, TakesCode> {
-  const known = new Map(all.get(path));
-  new Visitor({
-    ImportDeclaration: ({ source: from, specifiers }) => {
-      const there = all.get(join(dirname(path), from.value));
-      for (const one of specifiers) {
-        const name = one.type === "ImportSpecifier" && "name" in one.imported ? one.imported.name : undefined;
-        const taker = name === undefined ? undefined : there?.get(name);
-        if (taker !== undefined) known.set(one.local.name, taker);
-      }
-    },
-  }).visit(parseSync(path, source).program);
-  return known;
+/** Every code in the source of the program, once for each place. */
+export function saidCodes(files: readonly File[] = filesOfProgram()): SaidCode[] {
+  const parsed = new Map(files.map((file) => [file.path, parsedFile(file)]));
+  const methods = new Map([...parsed.values()].flatMap(({ takers }) => [...takers]));
+  return [...parsed.values()].flatMap((file) => {
+    const imported = importedBy(file, parsed);
+    const takerOf = (name: string, isMember: boolean): TakesCode | undefined =>
+      file.takers.get(name) ?? imported.takers.get(name) ?? (isMember ? methods.get(name) : undefined);
+    return codesIn(file, takerOf, imported.values);
+  });
 }
 
 function filesOfProgram(): File[] {
@@ -63,43 +58,63 @@ function filesOfProgram(): File[] {
   return paths.map((path) => ({ path, source: readFileSync(join(root, path), "utf8") }));
 }
 
-/** The functions of a file that have a parameter `code`. */
-function takersIn({ path, source }: File): [string, TakesCode][] {
-  const found: [string, TakesCode][] = [];
+/** The functions with a parameter `code`, and the values of all constants and variables. */
+function parsedFile({ path, source }: File): ParsedFile {
+  const { program } = parseSync(path, source);
+  const file: ParsedFile = { path, program, takers: new Map(), values: new Map() };
   const take = (name: string | undefined, params: readonly ParamPattern[]): void => {
     const names = params.map((param) => {
       const one = param.type === "AssignmentPattern" ? param.left : param;
       return one.type === "Identifier" ? one.name : "";
     });
     const index = names.indexOf("code");
-    if (name !== undefined && index >= 0) found.push([name, { index, names }]);
+    if (name !== undefined && index >= 0) file.takers.set(name, { index, names });
   };
   new Visitor({
     FunctionDeclaration: (node) => take(node.id?.name, node.params),
-    MethodDefinition: (node) => {
-      const { key, value } = node;
+    MethodDefinition: ({ key, value }) => {
       if (key.type === "Identifier" || key.type === "PrivateIdentifier") take(key.name, value.params);
     },
-    VariableDeclarator: ({ id, init }) => {
-      if (id.type === "Identifier" && init?.type === "ArrowFunctionExpression") take(id.name, init.params);
-    },
-  }).visit(parseSync(path, source).program);
-  return found;
-}
-
-function codesIn({ path, source }: File, takers: ReadonlyMap<string, TakesCode>): SaidCode[] {
-  const said: SaidCode[] = [];
-  const values = new Map<string, { start: number; value: Expression }[]>();
-  const { program } = parseSync(path, source);
-  new Visitor({
     VariableDeclarator: ({ id, init, start }) => {
       if (id.type !== "Identifier" || init === null) return;
-      values.set(id.name, [...(values.get(id.name) ?? []), { start, value: init }]);
+      if (init.type === "ArrowFunctionExpression") take(id.name, init.params);
+      file.values.set(id.name, [...(file.values.get(id.name) ?? []), { start, value: init }]);
     },
   }).visit(program);
+  return file;
+}
+
+/** What a file can call by its name because it imports it. */
+function importedBy(
+  { path, program }: ParsedFile,
+  all: ReadonlyMap<string, ParsedFile>,
+): { takers: Map<string, TakesCode>; values: Map<string, Expression> } {
+  const imported = { takers: new Map<string, TakesCode>(), values: new Map<string, Expression>() };
+  new Visitor({
+    ImportDeclaration: ({ source: from, specifiers }) => {
+      const there = all.get(join(dirname(path), from.value));
+      for (const one of specifiers) {
+        const name = one.type === "ImportSpecifier" && "name" in one.imported ? one.imported.name : "";
+        const taker = there?.takers.get(name);
+        if (taker !== undefined) imported.takers.set(one.local.name, taker);
+        const value = there?.values.get(name)?.[0]?.value;
+        if (value !== undefined) imported.values.set(one.local.name, value);
+      }
+    },
+  }).visit(program);
+  return imported;
+}
+
+function codesIn(
+  { path, program, values }: ParsedFile,
+  takerOf: (name: string, isMember: boolean) => TakesCode | undefined,
+  imported: ReadonlyMap<string, Expression>,
+): SaidCode[] {
+  const said: SaidCode[] = [];
   const valueOf = (node: Expression): Expression => {
     if (node.type !== "Identifier") return node;
-    return values.get(node.name)?.findLast(({ start }) => start < node.start)?.value ?? node;
+    const own = values.get(node.name)?.findLast(({ start }) => start < node.start)?.value;
+    return own ?? imported.get(node.name) ?? node;
   };
   const textOf = (node: Expression | undefined): string | undefined =>
     node === undefined ? undefined : joined(valueOf(node));
@@ -116,9 +131,10 @@ function codesIn({ path, source }: File, takers: ReadonlyMap<string, TakesCode>)
       if (code !== undefined) say(code, [...members.keys()], (name) => members.get(name));
     },
     CallExpression: ({ callee, arguments: given }) => {
-      const called = callee.type === "MemberExpression" ? callee.property : callee;
+      const isMember = callee.type === "MemberExpression";
+      const called = isMember ? callee.property : callee;
       const isName = called.type === "Identifier" || called.type === "PrivateIdentifier";
-      const taker = isName ? takers.get(called.name) : undefined;
+      const taker = isName ? takerOf(called.name, isMember) : undefined;
       const code = taker === undefined ? undefined : expressionOf(given[taker.index]);
       if (taker === undefined || code === undefined) return;
       say(code, taker.names, (one) => expressionOf(given[taker.names.indexOf(one)]));

@@ -21,7 +21,8 @@ function isExplained(code: string): boolean {
 /** The codes in a result for programs that stand beside words for people and that no page explains. */
 export function unexplainedCodes(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap(unexplainedCodes);
-  if (!isJsonObject(value)) return [];
+  // In a statement, `code` is a column with words of its own, such as the state of a hold.
+  if (!isJsonObject(value) || ("header" in value && "parts" in value)) return [];
   const { code } = value;
   const isTold = typeof code === "string" && ["message", "cure", "reason"].some((name) => name in value);
   const own = isTold && !isExplained(code) ? [code] : [];
