@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { alertKinds, severities, severityOf } from "../../src/run/notify/alert.ts";
 import { testMessage } from "../../src/run/notify/message.ts";
-import { deliver } from "../../src/run/notify/ways.ts";
+import { deliver } from "../../src/run/notify/channels.ts";
 import { startServer } from "../support/http-server.ts";
 import { folder } from "../support/world/start.ts";
 import { HandClock } from "../run/hand-schedule.ts";
