@@ -3,7 +3,7 @@ import type { Group } from "./codes-page.ts";
 /** What codes mean whose text the program puts together from parts. */
 export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<string, string>>>>> = {
   commands: {
-    "books.changed": "the files or tables of a closed period are not those that the audit log names",
+    "periods.changed": "the files or tables of a closed period are not those that the audit log names",
     "folder.held": "another process works in this folder",
     "lock.wrong-type": "the asset is not a lock that E6 and E7 can switch",
     "not-found": "there is no record, run or file of this name",

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { exampleTables } from "../../scripts/docs/mapping-page.ts";
 import { inPlace, sectionsOf } from "../../scripts/docs/settings.ts";
 import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";

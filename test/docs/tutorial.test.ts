@@ -78,7 +78,7 @@ it("leads from three files to the first order, as it says", async () => {
   let written = text;
   const type = async (line: string): Promise<string[]> => {
     const [, ...words] = [...line.matchAll(/"([^"]*)"|(\S+)/gu)].map(([, quoted, bare]) => quoted ?? bare ?? "");
-    const typed = words.map((word) => (/\.csv$/u.test(word) ? join(folder, word) : word.replace(/^h-\w+$/u, hold)));
+    const typed = words.map((word) => (word.endsWith(".csv") ? join(folder, word) : word.replace(/^h-\w+$/u, hold)));
     const { stdout } = await crmSync(place, ...typed);
     hold = /\bh-[0-9a-f]{8}\b/u.exec(stdout)?.[0] ?? hold;
     return stdout.replaceAll(`${folder}/`, "").trimEnd().split("\n");
@@ -89,7 +89,7 @@ it("leads from three files to the first order, as it says", async () => {
     } else if (language === "diff") {
       const file = join(folder, basename(/^--- (\S+)/u.exec(lines[0] ?? "")?.[1] ?? ""));
       writeFileSync(file, edited(readFileSync(file, "utf8"), lines));
-    } else if (isWriting) {
+    } else if (isWriting && !agrees(lines, printed)) {
       const block = (shown: readonly string[]): string => `\`\`\`text\n${shown.join("\n")}\n\`\`\``;
       written = written.replace(block(lines), () => block(shortened(lines, printed)));
     } else {
