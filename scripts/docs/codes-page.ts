@@ -12,7 +12,7 @@ import type { SaidCode } from "./said-codes.ts";
 const groups = {
   commands: {
     title: "Commands",
-    text: "A command that did not do what was asked prints the message and the next step. With `--json` the code too.",
+    text: "A command that failed prints the message and the next step. With `--json` the code too.",
   },
   configuration: { title: "Configuration", text: "`crm-sync check` and every start print these. They end with 78." },
   sources: { title: "Sources", text: "A source was not read, or not to its end. The run ends with 7." },
@@ -134,9 +134,9 @@ export function codesPage(): string {
   const listed = listedCodes();
   return page([
     "# Codes",
-    "A code is a stable word for programs; the text beside it may change. An ellipsis stands for a value. " +
+    "A code is a stable word for programs; the text beside it may change. An ellipsis is a value. " +
       "Other lists: [exit codes](exit-codes.md), [kinds of alerts](alerts.md), " +
-      "[findings in the audit log](audit/format.md#what-to-check).",
+      "[findings in the audit log](audit/format.md#findings).",
     ...groupNames.flatMap((group) => [
       `## ${groups[group].title}`,
       groups[group].text,
