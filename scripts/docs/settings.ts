@@ -238,7 +238,7 @@ function typeOf(schema: JsonSchema, root: JsonSchema): string {
     if (one.enum !== undefined) return one.enum.map((value) => `\`${String(value)}\``).join(", ");
     switch (one.type) {
       case "string":
-        return `text${lengths(one)}`;
+        return textOf(one);
       case "integer":
         return `whole number${range(one)}`;
       case "number":
@@ -279,12 +279,10 @@ const wordsOf: Readonly<Record<string, string>> = {
   "^(?:[A-Za-z0-9_'+\\-]+\\.)*": "an e-mail address",
 };
 
-function lengths(schema: JsonSchema): string {
-  if (schema.format === "uri") return ", an address";
-  if (schema.pattern !== undefined) {
-    const { pattern } = schema;
-    return `, ${Object.entries(wordsOf).find(([start]) => pattern.startsWith(start))?.[1] ?? `as \`${pattern}\``}`;
-  }
-  if (isBound(schema.maxLength)) return `, ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
-  return "";
+function textOf(schema: JsonSchema): string {
+  const { format, pattern, minLength, maxLength } = schema;
+  if (format === "uri") return "text, an address";
+  if (pattern !== undefined)
+    return Object.entries(wordsOf).find(([start]) => pattern.startsWith(start))?.[1] ?? `text, as \`${pattern}\``;
+  return isBound(maxLength) ? `text, ${minLength ?? 0} to ${maxLength} characters` : "text";
 }
