@@ -137,7 +137,7 @@ export const placesBeside: readonly { what: string; where: string; erasing: stri
   { what: "reports and plans with names", where: "wherever they were filed or mailed", erasing: "by people" },
   {
     what: "closed periods, where a reason in them or the words of a service repeat any of it",
-    where: "`books` beside the ledger",
+    where: "`periods` beside the ledger",
     erasing: "by people",
   },
   { what: "exports of the CRM", where: "the folders of its files", erasing: "by people" },
