@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { crmSync } from "../support/program.ts";
+import { crmSync, runResultOf } from "../support/program.ts";
 import { folder as newFolder } from "../support/world/start.ts";
 import { blocksOf, project } from "./page-checks.ts";
 
@@ -67,4 +67,24 @@ describe("the examples of how-to pages", () => {
     for (const [field, values] of Object.entries(gives))
       expect(records.map(({ record }) => record[field])).toEqual(values);
   });
+});
+
+it("the first week begins without a write, and its policies let only new customers through", async () => {
+  const folder = newFolder();
+  cpSync(join(project, "docs/tutorial/export"), folder, { recursive: true });
+  const place = { config: join(folder, "crm-sync.yaml"), environment: { CRM_SYNC__log__level: "silent" } };
+  const lists = ["customers.csv", "orders.csv", "order-lines.csv"].flatMap((name) => ["--from", join(folder, name)]);
+  await crmSync(place, "init", ...lists);
+  const [watching = ""] = blocksOf(readFileSync(join(project, "docs/how-to/first-week.md"), "utf8"), "yaml");
+  writeFileSync(place.config, `${readFileSync(place.config, "utf8")}${watching}`);
+  const type = async (...words: string[]): Promise<string> => (await crmSync(place, "--sandbox", ...words)).stdout;
+  expect(await type("plan")).toContain("exit 4");
+  await type("pause", "--reason", "first week: watch only");
+  expect(await type("run", "customers-and-orders")).toContain("writing calls: 0");
+  await type("resume");
+  const { writingCalls, balance } = runResultOf(
+    await crmSync(place, "--sandbox", "--json", "run", "customers-and-orders"),
+  );
+  expect(writingCalls).toBe(3);
+  expect(balance["operations"]).toMatchObject({ done: 3, held: 3 });
 });
