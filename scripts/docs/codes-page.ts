@@ -113,7 +113,8 @@ function expectedOf(said: readonly SaidCode[]): string | undefined {
 }
 
 /** A text as a sentence of the page. */
-function shown(text: string): string {
+function shown(written: string): string {
+  const text = written.replaceAll(/…(?: ?…)+/gu, "…");
   return sentence(text.startsWith("crm-sync") ? text : text.charAt(0).toUpperCase() + text.slice(1));
 }
 

@@ -93,9 +93,8 @@ it("leads from three files to the first order, as it says", async () => {
       const block = (shown: readonly string[]): string => `\`\`\`text\n${shown.join("\n")}\n\`\`\``;
       written = written.replace(block(lines), () => block(shortened(lines, printed)));
     } else {
-      expect(agrees(lines, printed), `the page shows:\n${lines.join("\n")}\n\nprinted:\n${printed.join("\n")}`).toBe(
-        true,
-      );
+      const both = `the page shows:\n${lines.join("\n")}\n\nprinted:\n${printed.join("\n")}`;
+      expect(agrees(lines, printed), `${both}\n\nTUTORIAL=write writes it into the page`).toBe(true);
     }
   }
   if (isWriting) writeFileSync(page, written);
