@@ -1,12 +1,12 @@
 import { counted } from "../report/text.ts";
 import type { Suggested } from "../app/application.ts";
+import type { Environment } from "../config/environment.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { View } from "../report/text.ts";
-import type { WaitingHold } from "../run/judgement.ts";
 import { jsonWithSuggestions } from "./suggested.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
@@ -41,6 +41,8 @@ export interface Output {
   /** Resolves when everything printed so far has left for stdout; rejects with a Problem where nobody reads it. */
   written(): Promise<void>;
   readonly columns: number;
+  /** Stdout is a terminal that shows colours, and the person did not ask for none. */
+  readonly colours: boolean;
   /** Where a defect happened is shown too (`CRM_SYNC_TRACE=1`). */
   readonly trace: boolean;
   /** A person watches stderr. */
@@ -69,7 +71,7 @@ export function createOutput(
   stdout: Stream,
   stderr: Stream,
   monotonic: () => number,
-  { trace = false, log }: { trace?: boolean; log?: Log } = {},
+  { trace = false, log, environment = {} }: { trace?: boolean; log?: Log; environment?: Environment } = {},
 ): Output {
   let shown = false;
   let result: Json | undefined;
@@ -93,6 +95,7 @@ export function createOutput(
     stderr,
     log,
     columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
+    colours: stdout.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb",
     trace,
     interactive: stderr.isTTY === true,
     heading(of) {
@@ -147,9 +150,10 @@ function nobodyReads(cause: Error): Problem {
 
 /** How texts for people are laid out on this output. */
 export function viewOf(output: Output, zone: string): View {
-  const { columns } = output;
+  const { columns, colours } = output;
   const suggested = (text: string): string => output.suggested(text);
-  return columns > 0 ? { terminal: true, width: columns, zone, suggested } : { terminal: false, zone, suggested };
+  const terminal = columns > 0;
+  return { terminal, ...(terminal && { width: columns }), zone, suggested, colours };
 }
 
 /** Text of several lines from outside, made safe to stand on a terminal. */
@@ -213,11 +217,6 @@ export function reportFailure(output: Output, failure: unknown, json: boolean, z
   if (json) output.result({ error: problemJson(first), problems: problems.map(problemJson) });
   for (const problem of problems) output.note(describeProblem(problem, zone));
   return first.exitCode;
-}
-
-/** What waits for a person's approval, and why. */
-export function heldText({ hold, customer, explanation }: WaitingHold): string {
-  return safeLines(`held: ${hold} for ${customer}: ${explanation}`);
 }
 
 /** Where a plan was saved, and what is done with it; `held`: operations that limits and policies hold of it. */

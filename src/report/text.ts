@@ -9,6 +9,8 @@ export interface View {
   width?: number | undefined;
   /** The zone in which times are shown. */
   zone: string;
+  /** Whether it may be coloured: see `painted`. */
+  colours?: boolean;
   /** Completes the commands that a text suggests, before it is laid out. */
   suggested?: (text: string) => string;
 }
@@ -71,9 +73,14 @@ export function typedKey({ namespace, id }: RecordKey): string {
 /** How products are counted where they are limited, removed or read back. */
 export const productsCounted = "a product counts once for each asset number that has it";
 
-/** `1 order`, `3 orders`. */
+/** `1,074`. */
+export function numberText(count: number): string {
+  return count < 1_000 ? String(count) : count.toLocaleString("en");
+}
+
+/** `1 order`, `1,074 orders`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
 /** What differs between CRM and platform because somebody decided so. */

@@ -58,8 +58,8 @@ export interface PlanSummary {
   held: WaitingHold[];
   /** How many operations stay undone because a person rejected them. */
   rejected: number;
-  /** How many operations of this plan limits and policies hold, those among them that a person is asked about. */
-  heldOperations: number;
+  /** The operations of this plan that limits and policies hold, by hash, and why. */
+  heldBy: WaitsInPlan["asked"];
   /** Every record that is not done, those that this plan would defer among them. */
   open: OpenRecords[];
 }
@@ -95,7 +95,7 @@ export async function planRun(
     exitCode: exitCodes.ok,
     held: [],
     rejected: 0,
-    heldOperations: 0,
+    heldBy: new Map(),
     open: [],
   };
   let looked = 0;
@@ -124,7 +124,7 @@ export async function planRun(
     }
     const time = request.time ?? new TrustedClock(deps);
     const held = await heldOfPlans({ ...deps, time, limits: request.limits.taking }, gated);
-    summary.heldOperations = held.size;
+    summary.heldBy = held;
     await save(run, held);
     summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));
     summary.rejected = await ledger.decisions.rejected();
@@ -168,7 +168,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   );
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;
-  if (summary.held.length + summary.heldOperations > 0) return exitCodes.held;
+  if (summary.held.length + summary.heldBy.size > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
   // Where something is planned, what people asked for is among it.

@@ -96,7 +96,7 @@ describe("status", () => {
     const today = { status: facts, assumptions: [], jobs: [], notFired: [] };
     expect(waitingOf(today, now).items.map(({ what, owner }) => `${what}, ${owner}`)).toEqual(
       expect.arrayContaining([
-        "1 order is deferred (operation.open): crm/O3, platform",
+        "1 order waits (operation.open): crm/O3, platform",
         "1 customer is in quarantine (missing): crm/C9, CRM",
       ]),
     );
@@ -162,7 +162,7 @@ describe("explain", () => {
     const inquiry = await world.inquiry();
     const facts = await inquiry.explain("orders", key("O3"));
     const verdict = verdictOf(facts);
-    expect(verdict.headline).toBe("order crm/O3: is not placed; it is deferred");
+    expect(verdict.headline).toBe("order crm/O3: is not placed; it waits");
     expect(verdict.because[0]).toMatch(/^E5 on order:crm\/O2 \(op_\w+\) is unknown: the connection was reset/);
     expect(verdict.because.join("\n")).toContain("(operation.open)");
     expect(verdict.next).toEqual([
