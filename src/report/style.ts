@@ -6,6 +6,10 @@ const colours = { worse: "red", waits: "yellow", better: "green", id: "cyan", ti
 export type Tone = keyof typeof colours;
 
 /** A text in the colour of its meaning, on a terminal that shows colours; made safe before, since this adds codes. */
-export function painted(tone: Tone, text: string, { colours: shows = false }: Pick<View, "colours">): string {
-  return shows ? styleText(colours[tone], text, { validateStream: false }) : text;
+export function painted(
+  tone: Tone | undefined,
+  text: string,
+  { colours: shows = false }: Pick<View, "colours">,
+): string {
+  return shows && tone !== undefined ? styleText(colours[tone], text, { validateStream: false }) : text;
 }

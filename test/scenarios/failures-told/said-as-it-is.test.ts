@@ -207,7 +207,7 @@ it("counts and names what waits for a person where it waits", async () => {
   expect((await w.ask("status")).nextRun).toBe(0);
   expect(status).toContain("to approve one of its 2 operations: crm-sync explain customer crm/C1");
   const [operation = ""] =
-    /op_\w+/u.exec((await said(w, "explain", "customer", "C1")).split("in the CRM")[0] ?? "") ?? [];
+    /op_\w+/u.exec((await said(w, "explain", "customer", "C1")).split(/^hold /mu)[1] ?? "") ?? [];
   expect((await w.run("approve", operation, "--reason", "asked the customer")).exitCode).toBe(0);
   expect(await said(w, "plan")).toMatch(/^Plan: 1 change, 1 held/u);
   expect((await w.run("run", "everything")).exitCode).toBe(4);
