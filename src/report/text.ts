@@ -95,13 +95,13 @@ export function also(before: string, value: string | number | null, after = ""):
   return value === null ? "" : `${before}${value}${after}`;
 }
 
-/** How long ago `then` was, seen from `now` (both ISO instants): `3 d`, `5 h`, `12 min`, `40 s`. */
+/** How long ago `then` was, seen from `now` (both ISO instants), as ages are typed: `3d`, `5h`, `12m`, `40s`. */
 export function ageOf(then: string, now: string): string {
   const seconds = Math.max(0, Math.floor((Date.parse(now) - Date.parse(then)) / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
 }
 
 /** An instant for people: to the second, in the zone of the view, with the offset it has then. */

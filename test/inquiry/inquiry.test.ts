@@ -337,7 +337,7 @@ describe("quarantine, operations and runs", () => {
     expect(story.operations).toContainEqual({ kind: "place-order", state: "unknown", count: 1 });
     expect(story.records).toContainEqual({ stream: "orders", outcome: "deferred", count: 1 });
     const text = runText(story);
-    expect(text).toContain("state     done, exit 5");
+    expect(text).toContain(": the outcome of some operations is not known (exit 5).");
     expect(text).toMatch(/orders +3 += +0 +2 +1 +adds up/);
     expect(text).toContain("openOperations: 1");
     expect(await inquiry.run("run_none")).toBeUndefined();
