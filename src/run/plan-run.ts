@@ -108,6 +108,7 @@ export async function planRun(
     const limit = pLimit(deps.concurrency);
     const { signal } = request;
     const options = { signal, takingBlocked: reading.takingBlocked };
+    const total = request.scope === undefined ? await ledger.records.pendingCount() : undefined;
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
         customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, options))),
@@ -118,12 +119,12 @@ export async function planRun(
         if ("plan" in item) for (const hold of item.moot) moot.add(hold);
         if ("plan" in item && item.takings.length + item.asked.size > 0)
           gated.push({ takings: item.takings, asked: item.asked });
-        deps.progress("planning", (looked += 1), undefined);
+        deps.progress("planning", (looked += 1), total);
       }
       if (request.signal?.aborted === true) break;
     }
     const time = request.time ?? new TrustedClock(deps);
-    const held = await heldOfPlans({ ...deps, time, limits: request.limits.taking }, gated);
+    const held = await heldOfPlans({ ...deps, time, limits: request.limits.removals }, gated);
     summary.heldBy = held;
     await save(run, held);
     summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));
