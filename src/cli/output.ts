@@ -7,6 +7,7 @@ import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { View } from "../report/text.ts";
+import { ProgressLine } from "./progress.ts";
 import { jsonWithSuggestions } from "./suggested.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
@@ -34,9 +35,11 @@ export interface Output {
   end(): void;
   /** A remark beside the result. */
   note(text: string): void;
+  /** Long work begins: a terminal shows that it goes on. */
+  begins(): void;
   /** How far long work is; shown on a terminal only. */
   progress(phase: string, done: number, total: number | undefined): void;
-  /** Takes the progress line away, so that what follows stands alone. */
+  /** The work has ended, and its progress line goes. */
   settle(): void;
   /** Resolves when everything printed so far has left for stdout; rejects with a Problem where nobody reads it. */
   written(): Promise<void>;
@@ -65,29 +68,20 @@ interface Stream {
   columns?: number | undefined;
 }
 
-const smallestPause = 80;
-
 export function createOutput(
   stdout: Stream,
   stderr: Stream,
   monotonic: () => number,
   { trace = false, log, environment = {} }: { trace?: boolean; log?: Log; environment?: Environment } = {},
 ): Output {
-  let shown = false;
   let result: Json | undefined;
   let headingOf: () => Heading | undefined = () => undefined;
   let isHeaded = false;
   let suggested: Suggested = (text) => text;
-  let last = -smallestPause;
-  const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
-  const clear = (): void => {
-    if (!shown) return;
-    stderr.write("\r\u001b[2K");
-    shown = false;
-  };
+  const line = new ProgressLine(stderr, monotonic);
   const headed = (value: Json): Json => (isJsonObject(value) ? { ...value, ...headingOf()?.members } : value);
   const print = (value: Json): void => {
-    clear();
+    line.rest();
     stdout.write(`${jsonWithSuggestions(value, suggested)}\n`);
   };
   return {
@@ -106,7 +100,7 @@ export function createOutput(
     },
     suggested: (text, written) => suggested(text, written),
     line(text) {
-      clear();
+      line.rest();
       const heading = isHeaded ? undefined : headingOf();
       isHeaded = true;
       stdout.write(`${heading === undefined ? "" : `${heading.line}\n`}${suggested(text)}\n`);
@@ -120,17 +114,12 @@ export function createOutput(
       result = undefined;
     },
     note(text) {
-      clear();
+      line.clear();
       stderr.write(`${suggested(text)}\n`);
     },
-    progress(phase, done, total) {
-      if (!live || monotonic() - last < smallestPause) return;
-      last = monotonic();
-      const amount = total === undefined || total < done ? String(done) : `${done} of ${total}`;
-      stderr.write(`\r\u001b[2K${phase}: ${amount}`.slice(0, (stderr.columns ?? 80) + 5));
-      shown = true;
-    },
-    settle: clear,
+    begins: () => line.begin(),
+    progress: (phase, done, total) => line.told(phase, done, total),
+    settle: () => line.end(),
     written: () =>
       new Promise((resolve, reject) => {
         stdout.write("", (error) => (error === undefined || error === null ? resolve() : reject(nobodyReads(error))));
