@@ -12,10 +12,10 @@ export const register: Register = (program, carryOut) => {
   program
     .command("sandbox")
     .description("both remote services on this machine, with faults, until Ctrl-C")
-    .option("--port <n>", "port (0: a free one)", wholeNumber, 8899)
+    .option("--port <number>", "port (0: a free one)", wholeNumber, 8899)
     .option("--store <file>", "where its state lies, or :memory:", ":memory:")
     .option("--latency <ms>", "time of every call", wholeNumber, 0)
-    .option("--seed <n>", "makes faults by probability repeat", wholeNumber)
+    .option("--seed <number>", "makes faults by probability repeat", wholeNumber)
     .option("--fault <json>", "a fault that is on from the start (may be repeated)", repeated, [] as string[])
     .addHelpText(
       "after",
