@@ -263,7 +263,8 @@ async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedA
   const file = resolve(from);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");
-  const beginning = /\.gz$/iu.test(file) ? Buffer.alloc(0) : beginningOf(file);
+  const isText = !/\.(?:gz|xlsx)$/iu.test(file);
+  const beginning = isText ? beginningOf(file) : Buffer.alloc(0);
   const isCsv = /\.(?:csv|tsv|txt)$/iu.test(file);
   const encoding = encodingOf(beginning);
   const delimiter = isCsv ? delimiterOf(beginning) : ",";
