@@ -34,6 +34,32 @@ const mostCharacters = 200_000_000;
 
 /** Opens the sheet that is named, or the only one. Throws a Problem that lists the sheets where nobody can choose. */
 export async function readWorkbook(archive: Archive, wanted: string | undefined, file: OpenedFile): Promise<Workbook> {
+  const { sheets, relations, is1904 } = await contentsOf(archive, file);
+  const { name, id } = chosenSheet(sheets, wanted, file);
+  const of = (type: string): string | undefined =>
+    [...relations.values()].find((relation) => relation.type.endsWith(`/${type}`))?.target;
+  return {
+    sheet: { name, part: relations.get(id)?.target ?? "" },
+    texts: await textsOf(archive, of("sharedStrings"), file),
+    forms: await formsOf(archive, of("styles"), file),
+    is1904,
+  };
+}
+
+/** The names of the sheets that are not hidden. */
+export async function visibleSheets(archive: Archive, file: OpenedFile): Promise<string[]> {
+  const { sheets } = await contentsOf(archive, file);
+  return sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+}
+
+interface Contents {
+  sheets: Sheet[];
+  /** What the workbook refers to, by id. */
+  relations: ReadonlyMap<string, Relation>;
+  is1904: boolean;
+}
+
+async function contentsOf(archive: Archive, file: OpenedFile): Promise<Contents> {
   const ofPackage = await relationsOf(archive, "", file);
   const book = [...ofPackage.values()].find(({ type }) => type.endsWith("/officeDocument"))?.target;
   if (book === undefined) throw damaged(file, new Error("it names no workbook"));
@@ -47,16 +73,8 @@ export async function readWorkbook(archive: Archive, wanted: string | undefined,
   };
   await readWholeXml(archive.bytes(book), { open }, file);
   const relations = await relationsOf(archive, book, file);
-  const readable = sheets.filter(({ id }) => relations.get(id)?.type.endsWith("/worksheet") === true);
-  const { name, id } = chosenSheet(readable, wanted, file);
-  const of = (type: string): string | undefined =>
-    [...relations.values()].find((relation) => relation.type.endsWith(`/${type}`))?.target;
-  return {
-    sheet: { name, part: relations.get(id)?.target ?? "" },
-    texts: await textsOf(archive, of("sharedStrings"), file),
-    forms: await formsOf(archive, of("styles"), file),
-    is1904,
-  };
+  const isRead = ({ id }: Sheet): boolean => relations.get(id)?.type.endsWith("/worksheet") === true;
+  return { sheets: sheets.filter(isRead), relations, is1904 };
 }
 
 function chosenSheet(sheets: readonly Sheet[], wanted: string | undefined, file: OpenedFile): Sheet {
