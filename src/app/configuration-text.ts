@@ -15,7 +15,7 @@ const sealKeyVariable = "SEAL_KEY";
 /** A configuration to begin with, and what was guessed in it, by its lines. */
 export interface WrittenConfiguration {
   text: string;
-  doubts: { line: number; text: string }[];
+  doubts: { line: number; key: string; text: string }[];
 }
 
 /** A proposed configuration as YAML, with each doubt as a comment where it is. */
@@ -33,7 +33,7 @@ export function proposalText({ sources, streams: proposed }: Proposal, zone: str
     const doubts = item.doubts.map((text) => doubtComment({ at: [], text }));
     const ofNoField = item.fields.filter(({ expression }) => expression === undefined);
     for (const { field, doubts: own } of ofNoField)
-      doubts.push(...own.map((doubt) => doubtComment({ ...doubt, text: `that ${field} stays empty: ${doubt.text}` })));
+      doubts.push(...own.map((doubt) => doubtComment({ ...doubt, text: `${field} stays empty: ${doubt.text}` })));
     comment(document, at, [` from ${item.from.join(", ")}`, ...doubts].join("\n"));
     for (const { field, expression, doubts: own } of item.fields)
       if (expression !== undefined)
@@ -73,9 +73,13 @@ export function newDocument(
 /** The text of a document, with what has to be asked before the first real order. */
 export function finished(document: Document): WrittenConfiguration {
   const text = `${document.toString({ lineWidth: 120 })}\n${beforeProduction()}`;
-  const doubts = text.split("\n").flatMap((line, index) => {
+  const lines = text.split("\n");
+  const doubts = lines.flatMap((line, index) => {
     const [, doubt] = /^ *# DOUBT: (.*)$/u.exec(line) ?? [];
-    return doubt === undefined ? [] : [{ line: index + 1, text: doubt }];
+    if (doubt === undefined) return [];
+    const marked = lines.slice(index).find((below) => !/^ *#/u.test(below)) ?? "";
+    const [, key = ""] = /^ *(?:- )?"?([^":]+)"?:/u.exec(marked) ?? [];
+    return [{ line: index + 1, key, text: doubt }];
   });
   return { text, doubts };
 }

@@ -54,7 +54,8 @@ export async function proposeFrom(
   shareEncoding(looked);
   const directory = directoryOf(looked);
   for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
-  const lines = looked.filter(({ kind }) => kind === "lines");
+  const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
+  const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
   const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
@@ -75,8 +76,9 @@ export async function proposeFrom(
     if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
     streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
   }
-  if (streams.length === 0)
-    throw usage("lines of orders alone make no stream", "give the list of orders too: --from ORDERS --from LINES");
+  const [line] = lines;
+  if (line !== undefined && orders === undefined)
+    throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
   return { sources, streams };
 }
 
@@ -141,7 +143,7 @@ function proposeStream(
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
-  for (const { from } of others) doubts.push(`that ${from} is left out: one list of lines is joined`);
+  for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
   const key = seats?.group === undefined ? keyOfList(stream, list.columns) : undefined;
   const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
   const joined =
@@ -225,10 +227,8 @@ function unusedColumns(
   return [
     ...told.map(
       ({ path, examples }) =>
-        `that ${path} (${examples.join(", ")}) decides nothing: whoever is in the list counts as there`,
+        `${path} (${examples.join(", ")}) decides nothing: whoever is in the list counts as there`,
     ),
-    ...(others.length === 0
-      ? []
-      : [`that nothing is needed of the columns ${others.map(({ path }) => path).join(", ")}`]),
+    ...(others.length === 0 ? [] : [`nothing reads the columns ${others.map(({ path }) => path).join(", ")}`]),
   ];
 }

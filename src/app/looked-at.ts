@@ -87,12 +87,10 @@ async function lookAtText(from: string, file: string, signal: AbortSignal): Prom
     settings["csv"] = { ...csvOf(settings), surplusInto };
     ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
     ({ columns, nullTexts } = columnsOfRows(rows));
-    doubts.push(
-      `that in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no quotes`,
-    );
+    doubts.push(`in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no quotes`);
   }
   if (!encoding.startsWith("utf-"))
-    doubts.push(`that the text is in ${encoding}: it is no UTF-8; look at names with letters beyond A to Z`);
+    doubts.push(`the text is in ${encoding}: it is not UTF-8; look at names with letters beyond A to Z`);
   return {
     from,
     kind: kindOf(from, basename(file), columns),
@@ -128,7 +126,7 @@ async function lookAtWorkbook(from: string, file: string, signal: AbortSignal): 
   const [first] = found;
   if (first === undefined)
     throw usage(`no sheet of ${from} looks like customers, orders or staff`, "name its sheets after what they hold");
-  if (leftOut.length > 0) first.doubts.push(`that these sheets are left out: ${leftOut.join(", ")}`);
+  if (leftOut.length > 0) first.doubts.push(`these sheets are left out: ${leftOut.join(", ")}`);
   return found;
 }
 
@@ -144,7 +142,7 @@ async function lookAtSheet(
     const { rows, doubts, isTooWide, isEmpty } = await rowsOf(dirname(file), settings, signal);
     if (isEmpty) break;
     if (isTooWide && rows.length === 0) continue;
-    if (skipRows > 0) doubts.push(`that the header is below ${skipRows} other rows`);
+    if (skipRows > 0) doubts.push(`the header is below ${skipRows} other rows`);
     return { settings, rows, doubts };
   }
   return { settings: { files: basename(file) }, rows: [], doubts: [] };

@@ -118,7 +118,8 @@ function printMade({ output, options }: Invocation, path: string, { streams, dou
   output.line("");
   if (streams.length === 0) output.line("Fill in or adapt these; the file marks each with DOUBT:");
   else output.line("Check these guesses; the file marks each with DOUBT:");
-  for (const doubt of doubts) output.line(safeLines(`  line ${String(doubt.line).padStart(3)}  ${doubt.text}`));
+  for (const { line, key, text: doubt } of doubts)
+    output.line(safeLines(`  line ${String(line).padStart(3)}  ${key}: ${doubt}`));
   const named = options.config === undefined ? "" : `--config ${options.config} `;
   output.line("");
   output.line("Next, with both services simulated on this machine:");

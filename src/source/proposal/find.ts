@@ -45,12 +45,12 @@ export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]):
       .map((name) => columns.find((item) => !taken.has(item.path) && mayRead(field, item) && isLike(item, name)))
       .find((column) => column !== undefined);
     if (like === undefined) continue;
-    found.set(field, { column: like, doubt: "its name only resembles this field's" });
+    found.set(field, { column: like, doubt: "the name of the column only resembles it" });
     taken.add(like.path);
   }
   const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
   if (id !== undefined && kind !== "lines")
-    found.set("id", { column: id, doubt: "no name tells it; it is the first column that no two rows have alike" });
+    found.set("id", { column: id, doubt: "no column is named so; this one differs in all rows" });
   return found;
 }
 

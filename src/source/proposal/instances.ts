@@ -21,9 +21,9 @@ export interface ProposedInstances {
 export const toChoose = "CHOOSE_A_COLUMN";
 
 const productTypeDoubt =
-  "the product type: ask the operator of the order service for its words, and list them in assumptions.productTypes (A22)";
+  "a made-up product type: ask the operator of the order service for its words, and list them in assumptions.productTypes (A22)";
 const termDoubt =
-  "that a purchase has no end: a term of a year is timeUnit YEAR, timeUnitQuantity 1, term 1-0-0, with limitStart and limitEnd";
+  "a purchase has no end; a term of a year is timeUnit YEAR, timeUnitQuantity 1, term 1-0-0, with limitStart and limitEnd";
 
 /** What a product needs and a list may not say. */
 const constants = {
@@ -81,9 +81,11 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
   if (lines !== undefined && line === undefined)
     doubts.push({
       at: [...at, "id"],
-      text: `that no order has two lines of one ${code}: no column numbers the lines, so that the id is made of the product`,
+      text: `made of the product, since no column numbers the lines: no order may have one ${code} twice`,
     });
-  doubts.push({ at: [...at, "gmsPid"], text: `that the platform knows a product by ${code}, as its gmsPid` });
+  if (!found.has("name"))
+    doubts.push({ at: [...at, "name"], text: "products have no name here; their code is sent as one" });
+  doubts.push({ at: [...at, "gmsPid"], text: `the platform knows a product by ${code}` });
   if (type === undefined) doubts.push({ at: [...at, "type"], text: productTypeDoubt });
   if (!hasTerm) doubts.push({ at: [...at, "timeUnit"], text: termDoubt });
   const products =
@@ -93,7 +95,7 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
 
 function licenceDoubt(at: Doubt["at"]): Doubt {
   const choices = Object.entries(licenseTypeMeanings).map(([type, meaning]) => `${type.padEnd(28)}${meaning}`);
-  return { at, text: "the licence type of what is sold; one of", notes: choices };
+  return { at, text: "what is sold; choose one of these types", notes: choices };
 }
 
 interface TypedLines {
@@ -135,7 +137,7 @@ const fieldsOfKind: Readonly<Record<keyof typeof lineKinds, readonly string[]>> 
 /** Each line says what it is and what it belongs to. */
 function tree(lines: ProposedLines, { path, words }: TypedLines, zone: string): ProposedInstances {
   const parts = columnsNamed(instanceNames, lines.columns);
-  const doubts: Doubt[] = [{ at: [], text: `that ${path} says what a line is: ${[...words.values()].join(", ")}` }];
+  const doubts: Doubt[] = [{ at: [], text: `${path} says what a line is: ${[...words.values()].join(", ")}` }];
   const kinds = typedEntries(fieldsOfKind).filter(([kind]) => words.has(kind));
   const expression = kinds.map(([kind, names], index): JsonObject => {
     const fields: JsonObject = {};

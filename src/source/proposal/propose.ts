@@ -90,7 +90,7 @@ function customerFields(proposal: Proposal): ProposedField[] {
   proposal.take("id", { expression: toChoose, doubt: "each customer needs an id of its own" });
   proposal.take("name", { expression: toChoose, doubt: "each customer needs a name" });
   const type = proposal.path("customerType");
-  if (type === undefined) proposal.add("customerType", { value: "company" }, "that nobody here is a private person");
+  if (type === undefined) proposal.add("customerType", { value: "company" }, "nobody here is a private person");
   else {
     const isPerson = (word: string): boolean => /person|privat|^p$/iu.test(word);
     const words = proposal
@@ -101,10 +101,10 @@ function customerFields(proposal: Proposal): ProposedField[] {
   }
   const parts = new Set(["street", "postalCode", "city", "country"].flatMap((part) => proposal.path(part) ?? []));
   if (parts.size > 1) proposal.add("address", { concat: [...parts], separator: ", " });
-  else proposal.take("address", { doubt: "without it a customer exists and cannot be ordered for" });
-  proposal.take("branchCode", { expression: { value: "B1" }, doubt: "one branch for all is written to the platform" });
-  proposal.take("branchName", { expression: { value: "Head office" }, doubt: "one branch for all" });
-  const forOrders = "without it a customer exists and cannot be ordered for";
+  else proposal.take("address", { doubt: "nothing can be ordered for a customer without it" });
+  proposal.take("branchCode", { expression: { value: "B1" }, doubt: "one branch for all customers" });
+  proposal.take("branchName", { expression: { value: "Head office" }, doubt: "one branch for all customers" });
+  const forOrders = "nothing can be ordered for a customer without it";
   proposal.take("adminName", { expression: proposal.path("name") ?? toChoose, doubt: "the customer's own name" });
   const id = proposal.path("id");
   proposal.take("adminAccount", {
@@ -119,7 +119,7 @@ function customerFields(proposal: Proposal): ProposedField[] {
     proposal.add(
       "purchaserMobile",
       mobile,
-      mobile === undefined ? `${noColumn}; ${forOrders}` : "that the contact buys",
+      mobile === undefined ? `${noColumn}; ${forOrders}` : "the contact is the buyer",
     );
   return proposal.fields;
 }
@@ -148,8 +148,8 @@ function orderFields(
       "cancelled",
       { boolean: status, true: over.length === 0 ? ["CANCELLED"] : over, false: going.length === 0 ? ["OPEN"] : going },
       over.length === 0
-        ? `the word of ${status} for a cancelled order, of which no row was seen; its licences are removed`
-        : `that ${words} in ${status} means a cancelled order: its licences are removed`,
+        ? `the word of ${status} for a cancelled order, whose licences are removed: no row has one`
+        : `${words} in ${status} means a cancelled order: its licences are removed`,
     );
   }
   const amount = proposal.path("amount");
@@ -180,7 +180,7 @@ function staffFields(
     proposal.add(
       "customerId",
       { lookup: { table: seats.table, key } },
-      "that the customer of the order is the person's",
+      "the customer of the order is the customer of the person",
     );
   } else proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
   const email = proposal.path("email");
@@ -193,9 +193,9 @@ function staffFields(
   else proposal.take("name", { expression: toChoose, doubt: "each person needs a name" });
   for (const field of ["mobile", "remark", "departmentId"]) proposal.take(field);
   if (seats === undefined && holds !== undefined)
-    proposal.add("assets", holdings(holds), `that ${holds.list} are the licences of a person`);
+    proposal.add("assets", holdings(holds), `${holds.list} lists the licences that a person holds`);
   else if (seats === undefined)
-    proposal.add("assets", [], "which licences each person should hold; without any, nothing is granted");
+    proposal.add("assets", [], "no column says which licences a person holds: nobody gets one");
   else {
     const fields = { instanceId: assetOf(seats.order) };
     const assets: Json =
@@ -203,7 +203,7 @@ function staffFields(
     proposal.add(
       "assets",
       assets,
-      "that one person holds the asset of an order: for several, give it a quantity, or one for each line",
+      "one person holds the asset of an order: for several, give it a quantity, or one for each line",
     );
   }
   return proposal.fields;

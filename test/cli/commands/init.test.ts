@@ -308,17 +308,20 @@ describe("init", () => {
     });
     const { text, stdout } = await made(place, lists);
     const lines = text.split("\n");
-    const listed = [...stdout.matchAll(/^ {2}line +(\d+) {2}(.*)$/gmu)].map(([, line, doubt]) => [Number(line), doubt]);
+    const listed = [...stdout.matchAll(/^ {2}line +(\d+) {2}\w+: (.*)$/gmu)].map(([, line, doubt]) => [
+      Number(line),
+      doubt,
+    ]);
     expect(listed).toHaveLength(text.match(/DOUBT: /gu)?.length ?? 0);
     for (const [line, doubt] of listed) expect(lines[Number(line) - 1]?.trim()).toBe(`# DOUBT: ${doubt}`);
     const doubts = listed.map(([, doubt]) => doubt).join("\n");
     for (const guess of [
       /the text is in windows-1252/u,
       /"void" in status means a cancelled order: its licences are removed/u,
-      /nothing is needed of the columns fax/u,
+      /nothing reads the columns fax/u,
       /status \(works here, left\) decides nothing/u,
-      /the id is made of the product/u,
-      /the product type: .*assumptions\.productTypes \(A22\)/u,
+      /made of the product, since no column numbers the lines/u,
+      /product type: .*assumptions\.productTypes \(A22\)/u,
     ])
       expect(doubts).toMatch(guess);
     for (const type of licenseTypes) expect(text).toMatch(new RegExp(`# +${type} +\\S`, "u"));
@@ -377,7 +380,7 @@ describe("init", () => {
     writeFileSync(list, isCompressed ? gzipSync(bytes) : bytes);
     const { config, text } = await made(place, [list]);
     expect(text).toContain(`encoding: ${encoding}\n`);
-    expect(text.includes(`DOUBT: that the text is in ${encoding}`)).toBe(!encoding.startsWith("utf-"));
+    expect(text.includes(`DOUBT: the text is in ${encoding}`)).toBe(!encoding.startsWith("utf-"));
     const mapped = await crmSync(
       { config, environment },
       ...["--sandbox", "--json", "map", "files", "customers", "--show-private"],
