@@ -558,11 +558,11 @@ create table alert (key text primary key, since text not null, body text not nul
   rowid;
 
 -- Who was told of an alert.
-create table alert_told (way text not null, key text not null, since text not null, body text not null, told_at text
-  not null, primary key (way, key)) strict, without rowid;
+create table alert_told (channel text not null, key text not null, since text not null, body text not null, told_at text
+  not null, primary key (channel, key)) strict, without rowid;
 
--- Whether a way of telling people works.
-create table delivery (kind text not null check (kind in ('way', 'switch')), name text not null, done_at text,
+-- Whether a channel of telling people works.
+create table delivery (kind text not null check (kind in ('channel', 'switch')), name text not null, done_at text,
   problem text, failing_since text, primary key (kind, name)) strict, without rowid;
 
 -- When the clock was found to have been set back.
@@ -617,18 +617,18 @@ create trigger closed_period_only_reopens before update on closed_period when ol
   new.closed_at <> old.closed_at or new.closed_by <> old.closed_by or new.reason is not old.reason or new.as_of <>
   old.as_of or new.entry <> old.entry or new.entry_hash <> old.entry_hash or new.tree_size <> old.tree_size or
   new.tree_root <> old.tree_root or new.program <> old.program or new.configuration <> old.configuration begin
-  select raise(abort, 'closed books are only opened again'); end;
+  select raise(abort, 'closed periods are only opened again'); end;
 create trigger closed_period_refuses_delete before delete on closed_period begin select raise(abort,
-  'closed books are never deleted'); end;
+  'closed periods are never deleted'); end;
 
 -- The files of a closed period, by hash.
 create table closed_file (period text not null, closing integer not null, name text not null, kind text not null,
   format text not null, sha256 text not null, bytes integer not null, primary key (period, closing, name)) strict,
   without rowid;
 create trigger closed_file_refuses_delete before delete on closed_file begin select raise(abort,
-  'closed books are never deleted'); end;
+  'closed periods are never deleted'); end;
 create trigger closed_file_refuses_update before update on closed_file begin select raise(abort,
-  'closed books are never changed'); end;
+  'closed periods are never changed'); end;
 
 -- Blockers and exceptions that a person accepted.
 create table sign_off (period text not null, blocker text not null, facts text not null, at text not null, by text

@@ -24,7 +24,7 @@ export function writeBooksConfiguration(directory: string): string {
     log: { level: "warn" },
     zone: "UTC",
     policies: { orders: { ended: "apply", cancelled: "apply", replaced: "apply" } },
-    limits: { taking: { enterprise: anything, run: anything, day: anything, week: anything } },
+    limits: { removals: { enterprise: anything, run: anything, day: anything, week: anything } },
     sources: { crm: source(join(directory, "export")) },
     jobs: { everything: { kind: "sync", streams: ["customers", "orders", "staff"] } },
   };

@@ -3,7 +3,7 @@ import { exitCodes, Problem, Problems } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { BoundJob } from "../run/job.ts";
 import type { NotifyDependencies } from "../run/notify/tell.ts";
-import { waysOf } from "../run/notify/ways.ts";
+import { channelsOf } from "../run/notify/channels.ts";
 
 type Settings = Pick<Config, "notify" | "alerts" | "mail" | "serve">;
 
@@ -13,9 +13,9 @@ export function tellingSettings({
   alerts,
   mail,
   serve,
-}: Settings): Pick<NotifyDependencies, "ways" | "switches" | "mail" | "remindAfterMs" | "publicUrl"> {
+}: Settings): Pick<NotifyDependencies, "channels" | "switches" | "mail" | "remindAfterMs" | "publicUrl"> {
   return {
-    ways: waysOf({ notify, alerts }),
+    channels: channelsOf({ notify, alerts }),
     switches: alerts.deadMansSwitches.map(({ name }) => name),
     mail,
     remindAfterMs: alerts.remindAfter === null ? undefined : durationMs(alerts.remindAfter),
@@ -23,20 +23,20 @@ export function tellingSettings({
   };
 }
 
-/** Throws all that does not fit together of who is told of what, and by which ways. */
+/** Throws all that does not fit together of who is told of what, and by which channels. */
 export function requireAlertSettings(config: Settings, jobs: readonly Pick<BoundJob, "id">[]): void {
   const { alerts, mail } = config;
   const problems: Problem[] = [];
   const twice = (names: readonly string[]): Set<string> =>
     new Set(names.filter((name, index) => names.indexOf(name) !== index));
-  for (const name of twice(waysOf(config).map((way) => way.name)))
+  for (const name of twice(channelsOf(config).map((channel) => channel.name)))
     problems.push(
-      mistake("ways", `has two ways called ${name}, together with \`notify\``, "Give each its own `name`."),
+      mistake("channels", `has two channels called ${name}, together with \`notify\``, "Give each its own `name`."),
     );
   for (const name of twice(alerts.deadMansSwitches.map((one) => one.name)))
     problems.push(mistake("deadMansSwitches", `has two called ${name}`, "Give each its own `name`."));
-  if (mail === undefined && alerts.ways.some(({ kind }) => kind === "mail"))
-    problems.push(mistake("ways", "has a way of kind mail, and no mail server is configured", "Add `mail`."));
+  if (mail === undefined && alerts.channels.some(({ kind }) => kind === "mail"))
+    problems.push(mistake("channels", "has a channel of kind mail, and no mail server is configured", "Add `mail`."));
   const known = jobs.map(({ id }) => id);
   for (const { name, jobs: named = [] } of alerts.deadMansSwitches)
     for (const job of named.filter((id) => !known.includes(id)))

@@ -2,23 +2,23 @@ import { toInstant } from "../base/clock.ts";
 import { usage } from "../base/errors.ts";
 import { pageLink, pagePath } from "../report/page-links.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import type { AlertFacts, AlertWayFacts } from "../report/alerts.ts";
+import type { AlertFacts, AlertChannelFacts } from "../report/alerts.ts";
 import { countOf, fromBody, severityOf } from "../run/notify/alert.ts";
 import { concerns } from "../run/notify/due.ts";
 import { testMessage } from "../run/notify/message.ts";
-import { deliver, reasonOf } from "../run/notify/ways.ts";
+import { deliver, reasonOf } from "../run/notify/channels.ts";
 import type { Application } from "./application.ts";
 import { tellingSettings } from "./alert-settings.ts";
 
-/** What stands at the last look, who was told of it by which way, and how the ways are doing. */
+/** What stands at the last look, who was told of it by which channel, and how the channels are doing. */
 export async function alertsNow(
   application: Pick<Application, "config">,
   inquiry: Pick<Inquiry, "alerts">,
 ): Promise<AlertFacts> {
-  const { ways, publicUrl } = tellingSettings(application.config);
+  const { channels, publicUrl } = tellingSettings(application.config);
   const { standing, told, deliveries } = await inquiry.alerts();
-  const toldAt = new Map(told.map((row) => [JSON.stringify([row.way, row.key]), row.toldAt]));
-  const doing = (kind: "way" | "switch", name: string, shown: string): AlertWayFacts => {
+  const toldAt = new Map(told.map((row) => [JSON.stringify([row.channel, row.key]), row.toldAt]));
+  const doing = (kind: "channel" | "switch", name: string, shown: string): AlertChannelFacts => {
     const found = deliveries.find((one) => one.kind === kind && one.name === name);
     const { doneAt = null, problem = null, failingSince = null } = found ?? {};
     return { name, kind: shown, doneAt, problem, failingSince };
@@ -38,22 +38,22 @@ export async function alertsNow(
         since,
         page,
         link: publicUrl === undefined ? null : pageLink(publicUrl, page),
-        ways: ways
-          .filter((way) => concerns(way, alert))
-          .map(({ name }) => ({ way: name, toldAt: toldAt.get(JSON.stringify([name, key])) ?? null })),
+        channels: channels
+          .filter((channel) => concerns(channel, alert))
+          .map(({ name }) => ({ channel: name, toldAt: toldAt.get(JSON.stringify([name, key])) ?? null })),
       };
     }),
     ending: told
-      .filter(({ way, key }) => !standingKeys.has(key) && ways.some(({ name }) => name === way))
-      .map(({ way, key }) => ({ key, way })),
-    ways: ways.map(({ name, settings }) => doing("way", name, settings.kind)),
+      .filter(({ channel, key }) => !standingKeys.has(key) && channels.some(({ name }) => name === channel))
+      .map(({ channel, key }) => ({ key, channel })),
+    channels: channels.map(({ name, settings }) => doing("channel", name, settings.kind)),
     switches: application.config.alerts.deadMansSwitches.map(({ name, method }) => doing("switch", name, method)),
   };
 }
 
-/** What a way answered to a test message. */
-export interface TestedWay {
-  way: string;
+/** What a channel answered to a test message. */
+export interface TestedChannel {
+  channel: string;
   kind: string;
   /** Why it did not deliver; null where it did. */
   problem: string | null;
@@ -62,25 +62,25 @@ export interface TestedWay {
 }
 
 /**
- * Sends a test message by each way, or by the one that is named, and keeps nothing of it. No dead man's switch is
+ * Sends a test message by each channel, or by the one that is named, and keeps nothing of it. No dead man's switch is
  * called: that would say that a run was good.
  */
-export async function testAlerts(application: Application, named: string | undefined): Promise<TestedWay[]> {
-  const { ways, mail, publicUrl } = tellingSettings(application.config);
-  const chosen = ways.filter(({ name }) => named === undefined || name === named);
+export async function testAlerts(application: Application, named: string | undefined): Promise<TestedChannel[]> {
+  const { channels, mail, publicUrl } = tellingSettings(application.config);
+  const chosen = channels.filter(({ name }) => named === undefined || name === named);
   if (named !== undefined && chosen.length === 0) {
-    const known = ways.map(({ name }) => name).join(", ");
-    throw usage(`there is no way called ${named}`, known === "" ? "none is configured" : `use one of: ${known}`);
+    const known = channels.map(({ name }) => name).join(", ");
+    throw usage(`there is no channel called ${named}`, known === "" ? "none is configured" : `use one of: ${known}`);
   }
   const { clock, logger, environment, secrets, instance } = application;
   const message = testMessage({ instance, at: toInstant(clock.now()), publicUrl });
   const secret = (reference: string): string => secrets.reveal(reference);
   const deps = { clock, logger, environment, mail, secret, known: secrets.known };
   return await Promise.all(
-    chosen.map(async (way) => {
-      const tested = { way: way.name, kind: way.settings.kind };
+    chosen.map(async (channel) => {
+      const tested = { channel: channel.name, kind: channel.settings.kind };
       try {
-        return { ...tested, problem: null, partly: (await deliver(message, way, deps)).partly ?? null };
+        return { ...tested, problem: null, partly: (await deliver(message, channel, deps)).partly ?? null };
       } catch (thrown) {
         return { ...tested, problem: reasonOf(thrown, secrets.known), partly: null };
       }

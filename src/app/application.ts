@@ -181,14 +181,14 @@ export class Application {
       if (kind === "backup" && to !== undefined) removeUnfinished(pathFrom(this.directory, to));
   }
 
-  /** Who may read closed books is no reason to stop a run: they are read and closed by nobody but people. */
+  /** Who may read closed periods is no reason to stop a run: they are read and closed by nobody but people. */
   #letReadBooks(frozen: { keepReadable: () => void }): void {
     try {
       frozen.keepReadable();
     } catch (error) {
       this.logger.warn(
         { why: messageOf(error) },
-        "the folder of closed books cannot be given to those who may read the ledger; make its owner the user of " +
+        "the folder of closed periods cannot be given to those who may read the ledger; make its owner the user of " +
           "this program, or give it the right mode yourself",
       );
     }

@@ -33,8 +33,8 @@ const manifestSchema = z.strictObject({
   file: z.string().regex(/^[^/\\]+\.db$/u),
   bytes: z.int().min(0),
   sha256: hex,
-  /** Files of closed books, under their SHA-256 in `books` beside the manifest. */
-  books: z.array(hex),
+  /** Files of closed periods, under their SHA-256 in `periods` beside the manifest. */
+  periods: z.array(hex),
   /** Of all of the above, by `audit.signKey`, where there is one. */
   signature: z.base64().optional(),
 });

@@ -49,11 +49,11 @@ export interface BackupRequest {
 }
 
 /**
- * Copies the ledger beside a run that is on, and the files of closed books with it. The copy is looked through page by
+ * Copies the ledger beside a run that is on, and the files of closed periods with it. The copy is looked through page by
  * page, its audit record is verified, and each file that it names is there with the bytes that it names, before its
  * manifest is written: a copy without a manifest counts for nothing. Only then older backups of the same ledger are
  * removed, while the clock is trusted. Throws a Problem that says what could not be done; of it nothing stays but files
- * of closed books that are whole.
+ * of closed periods that are whole.
  */
 export async function makeBackup(application: Application, request: BackupRequest): Promise<MadeBackup> {
   application.requireLedger();
@@ -81,9 +81,9 @@ export async function makeBackup(application: Application, request: BackupReques
       readKeptHeads(headsPath(ledgerPath)).filter(({ sequence }) => sequence <= last);
     const verified = await verifiedCopy(unfinished, headsUpTo, (found) => recordChanged(ledgerPath, found));
     flushFile(unfinished);
-    const books = await copyBooks(application, unfinished, folder);
+    const periods = await copyBooks(application, unfinished, folder);
     const { sha256, bytes } = await digestOf(unfinished);
-    const made = { at, program: programVersion(), file: basename(path), bytes, sha256, books };
+    const made = { at, program: programVersion(), file: basename(path), bytes, sha256, periods };
     const manifest = signedManifest(application, { form: manifestForm, ...verified, ...made });
     keepPrivate(unfinished, group);
     await writeNew(manifestPathOf(unfinished), [`${JSON.stringify(manifest, undefined, 2)}\n`], group);
@@ -111,7 +111,7 @@ function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem
 }
 
 /**
- * Copies the files of closed books that a copy of the ledger names, as far as the folder lacks them, and gives their
+ * Copies the files of closed periods that a copy of the ledger names, as far as the folder lacks them, and gives their
  * names. Throws a Problem where one is missing or changed beside the ledger, or the copy and its audit record differ.
  */
 async function copyBooks({ ledgerPath, group }: Application, copy: string, folder: string): Promise<string[]> {
@@ -127,8 +127,8 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
     await writeNew(made, bytes, undefined);
     if ((await digestOf(made)).sha256 !== sha256)
       throw new Problem({
-        code: "backup.books-changed",
-        message: `${name} of closed books was changed while it was copied`,
+        code: "backup.periods-changed",
+        message: `${name} of closed periods was changed while it was copied`,
         cure: "find out who changed it; `crm-sync report print` says whether it is the frozen file",
         exitCode: exitCodes.ledgerRefused,
         place: made,
@@ -140,7 +140,7 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
   return [...named.keys()].toSorted();
 }
 
-/** The names of the files of closed books that a ledger has, by their SHA-256. */
+/** The names of the files of closed periods that a ledger has, by their SHA-256. */
 async function namedIn(copy: string): Promise<ReadonlyMap<string, string>> {
   const named = new Map<string, string>();
   const inquiry = openInquiry(copy);

@@ -32,11 +32,11 @@ import { writeFilesWhole } from "./written-files.ts";
 /** What of the application closing needs. */
 export type BooksPlace = Pick<Application, "existingLedger" | "inquiry" | "ledgerPath" | "group" | "clock"> &
   SigningPlace & {
-    config: Pick<Application["config"], "zone" | "books" | "reports">;
+    config: Pick<Application["config"], "zone" | "periods" | "reports">;
     header: Pick<Application["header"], "hash">;
   };
 
-/** The statements of closed books. */
+/** The statements of closed periods. */
 export const closedKinds: readonly StatementKind[] = [
   "orders",
   "entitlements",
@@ -84,7 +84,7 @@ export async function signOff(
     const found = [...standing, ...accepted].filter((one) => one.id === id);
     if (found.length > 0) return found;
     throw new Problem({
-      code: "books.no-blocker",
+      code: "periods.no-blocker",
       message: `nothing named ${JSON.stringify(id)} blocks the close of ${label}, or was open at its end`,
       cure:
         `\`crm-sync report blockers ${label}\` lists the blockers; \`sign_off_id\` in ` +
@@ -189,14 +189,14 @@ async function freeze(
 }
 
 function formatsOf({ config }: BooksPlace): StatementFormat[] {
-  return [...new Set([comparedFormat, ...config.books.formats.map(requireStatementFormat)])];
+  return [...new Set([comparedFormat, ...config.periods.formats.map(requireStatementFormat)])];
 }
 
 function frozenFiles(application: BooksPlace): FrozenFiles {
   return new FrozenFiles(application.ledgerPath, application.group);
 }
 
-/** What printing closed books again came to. */
+/** What printing closed periods again came to. */
 export interface Printed {
   closing: ClosingFacts;
   files: readonly ClosedFileFacts[];
@@ -237,7 +237,7 @@ async function* ofEach(
 ): AsyncGenerator<StatementFile, void, void> {
   for (const { name } of files)
     if (basename(name) !== name || !/^\w/u.test(name))
-      throw changed(`the ledger has ${JSON.stringify(name)} as a file of closed books, which is no name of one`);
+      throw changed(`the ledger has ${JSON.stringify(name)} as a file of closed periods, which is no name of one`);
   for (const file of files) yield { file: file.name, chunks: await frozen.read(file) };
 }
 
@@ -256,7 +256,7 @@ export async function requireAsClosed(
 
 function changed(message: string): Problem {
   return new Problem({
-    code: "books.changed",
+    code: "periods.changed",
     message,
     cure: "somebody changed them: do not change the ledger, run `crm-sync audit verify`, and compare it with a backup",
     exitCode: exitCodes.ledgerRefused,
@@ -318,7 +318,7 @@ function comparedOf(files: readonly ClosedFileFacts[], label: string): (ClosedFi
 
 function nothingWritten(label: string): Problem {
   return new Problem({
-    code: "books.empty",
+    code: "periods.empty",
     message: `${label} cannot be closed: nothing was ever written in this ledger`,
     cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
     exitCode: exitCodes.usage,
@@ -327,7 +327,7 @@ function nothingWritten(label: string): Problem {
 
 function notClosed(label: string, closing: number | undefined): Problem {
   return new Problem({
-    code: "books.not-closed",
+    code: "periods.not-closed",
     message: closing === undefined ? `${label} was never closed` : `${label} has no closing ${closing}`,
     cure: "`crm-sync report closings` lists the closed periods",
     exitCode: exitCodes.usage,

@@ -31,7 +31,7 @@ export async function cutOffOf(
     if (newest === undefined || newest.at <= asOf) return { asOf, blockers };
   }
   throw new Problem({
-    code: "books.written-meanwhile",
+    code: "periods.written-meanwhile",
     message:
       `${period.label} is not closed: somebody wrote into the ledger each time its blockers were counted, ` +
       "and the figures would not show the newest sign-offs",

@@ -23,7 +23,7 @@ export class FrozenFiles {
 
   constructor(ledgerPath: string, group: ReadingGroup | undefined) {
     this.#folder = join(dirname(ledgerPath), booksFolder);
-    // Ledgers in one folder have one folder of books.
+    // Ledgers in one folder have one folder of closed periods.
     this.#waiting = join(this.#folder, `unfinished-${basename(ledgerPath)}`);
     this.#group = group;
   }
@@ -98,8 +98,8 @@ export class FrozenFiles {
     } catch (error) {
       if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
       throw new Problem({
-        code: "books.cannot-write",
-        message: `the folder of the books ${this.#folder} cannot be written: ${messageOf(error)}; nothing is closed`,
+        code: "periods.cannot-write",
+        message: `the folder of closed periods ${this.#folder} cannot be written: ${messageOf(error)}; nothing is closed`,
         cure: "check that the folder can be written to by this user and has room, and close the period again",
         exitCode: exitCodes.other,
         place: this.#folder,
@@ -113,9 +113,9 @@ export class FrozenFiles {
     const path = this.#pathOf(sha256);
     if (path === undefined)
       throw new Problem({
-        code: "books.file-gone",
+        code: "periods.file-gone",
         message: `${name} was frozen under ${sha256}, and there is no such file in ${this.#folder}`,
-        cure: "put the folder of the books back from a backup; the audit record names every file of a closing",
+        cure: "put the folder of closed periods back from a backup; the audit record names every file of a closing",
         exitCode: exitCodes.ledgerRefused,
         place: this.#folder,
       });
@@ -123,7 +123,7 @@ export class FrozenFiles {
     for await (const chunk of bytesOf(path)) digest.update(chunk);
     if (digest.digest("hex") !== sha256)
       throw new Problem({
-        code: "books.file-changed",
+        code: "periods.file-changed",
         message: `${name} has changed since it was frozen: the SHA-256 of its file is not ${sha256}`,
         cure: "put the file back from a backup, and find out who changed it; the audit record names its SHA-256",
         exitCode: exitCodes.ledgerRefused,

@@ -136,7 +136,7 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
       })),
       deliveries: (await ledger.schedule.deliveries())
         .filter(({ problem }) => problem !== null)
-        .map(({ kind, name }) => `${kind === "way" ? "alerts.not-delivered" : "switch.not-called"}:${name}`),
+        .map(({ kind, name }) => `${kind === "channel" ? "alerts.not-delivered" : "switch.not-called"}:${name}`),
       streams: (await ledger.records.troubledReads()).map((read) => `${read.source}/${read.stream}`),
     },
     breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },

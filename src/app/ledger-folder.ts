@@ -4,8 +4,8 @@ import { Problem } from "../base/errors.ts";
 import { groupNamed, makePrivateFolder } from "../base/private-files.ts";
 import { notWritable } from "../ledger/database/ledger-file.ts";
 
-/** The folder beside the ledger that holds the files of closed books. */
-export const booksFolder = "books";
+/** The folder beside the ledger that holds the files of closed periods. */
+export const booksFolder = "periods";
 
 /** A path of the configuration, which starts at the configuration's folder unless it is absolute. */
 export function pathFrom(directory: string, path: string): string {

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { Problem } from "../base/errors.ts";
 import type { BoundJob } from "../run/job.ts";
-import { reasonOf } from "../run/notify/ways.ts";
+import { reasonOf } from "../run/notify/channels.ts";
 import { sendMail } from "../run/mail.ts";
 import type { Application } from "./application.ts";
 

@@ -34,8 +34,8 @@ export interface Restored {
   gap: Gap;
   /** Where the ledger that stood there is now; undefined where there was none. */
   aside: string | undefined;
-  /** Files of closed books that were put back. */
-  books: number;
+  /** Files of closed periods that were put back. */
+  periods: number;
   /** Who was erased after the backup, as far as the ledger that stood there tells: it is all there again. */
   erased: string[];
 }
@@ -72,7 +72,7 @@ export async function restoreBackup(
     await writeNew(fresh, createReadStream(file, { fd: openRegular(file) }), group);
     await requireWhole(fresh, file, manifest);
     const gap = gapOf(ledgerPath, fresh, manifest);
-    const books = await missingBooks(ledgerPath, file, manifest);
+    const periods = await missingBooks(ledgerPath, file, manifest);
     const at = toInstant(application.clock.now());
     if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
     flushFile(fresh);
@@ -82,12 +82,12 @@ export async function restoreBackup(
     const aside = putAside(ledgerPath, at);
     renameSync(fresh, ledgerPath);
     flushFile(dirname(ledgerPath));
-    for (const { from, to } of books) {
+    for (const { from, to } of periods) {
       makePrivateFolder(dirname(to), group);
-      await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "books", group });
+      await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "periods", group });
       keepReadOnly(to, group);
     }
-    return { path: ledgerPath, manifest, gap, aside, books: books.length, erased };
+    return { path: ledgerPath, manifest, gap, aside, periods: periods.length, erased };
   } catch (error) {
     if (error instanceof UnfitFile) throw changed(file, error.message);
     if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
@@ -209,13 +209,13 @@ function putAside(ledgerPath: string, at: string): string | undefined {
   return moved ? aside : undefined;
 }
 
-/** Files of closed books that the backup has and the folder beside the ledger lacks. */
+/** Files of closed periods that the backup has and the folder beside the ledger lacks. */
 async function missingBooks(
   ledgerPath: string,
   file: string,
-  { books }: BackupManifest,
+  { periods }: BackupManifest,
 ): Promise<{ from: string; to: string }[]> {
-  const missing = books.map((name) => ({
+  const missing = periods.map((name) => ({
     name,
     from: join(dirname(file), booksFolder, name),
     to: join(dirname(ledgerPath), booksFolder, name),
@@ -223,6 +223,6 @@ async function missingBooks(
   const wanted = missing.filter(({ to }) => !existsSync(to));
   for (const { name, from } of wanted)
     if (!existsSync(from) || (await digestOf(from)).sha256 !== name)
-      throw changed(file, `the file ${name} of its closed books is missing beside it, or was changed`);
+      throw changed(file, `the file ${name} of its closed periods is missing beside it, or was changed`);
   return wanted;
 }

@@ -37,7 +37,7 @@ export async function undoByHand(
     const save = async ({ run, plans }: UndoSummary): Promise<void> => {
       if (out === undefined) return;
       const { limits } = application.config;
-      const held = await heldOfPlans({ ...dependencies, time, limits: limits.taking }, plans);
+      const held = await heldOfPlans({ ...dependencies, time, limits: limits.removals }, plans);
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
       await writePlanFile(

@@ -111,7 +111,7 @@ export function composeSchema<
   return z.strictObject({
     ledger: ledgerSettings.describe("The database that remembers everything."),
     audit: auditSettings.describe("The audit log of all changes; it shows when somebody alters it."),
-    books: bookSettingsSchema.describe("Periods that finance closes."),
+    periods: bookSettingsSchema.describe("Periods that finance closes."),
     reports: reportSettingsSchema.describe("Settings of statements."),
     mail: mailSettingsSchema.optional().describe("The mail server that reports and alerts are sent through."),
     instance: z
@@ -135,7 +135,7 @@ export function composeSchema<
     limits: limitsSettingsSchema.describe("Limits of removals: removals beyond them wait for a person."),
     orders: orderSettingsSchema.describe("How orders are sent."),
     policies: policySettingsSchema.describe(
-      "For each kind of change: ignore, report, hold for a person, apply, or earn (hold until " +
+      "For each kind of change: ignore, report, ask a person, apply, or apply-after-approvals (ask until " +
         "`approvalsNeeded` operations under that policy were approved, then apply).",
     ),
     jobs: z
@@ -143,7 +143,7 @@ export function composeSchema<
       .default({})
       .describe("Changes to the jobs that ship with the program, and jobs of one's own, by id."),
     notify: notifySettingsSchema.describe("How people are notified when an issue begins or ends."),
-    alerts: alertSettingsSchema.describe("More ways of telling people, reminders, and dead man's switches."),
+    alerts: alertSettingsSchema.describe("More channels for alerts, reminders, and dead man's switches."),
     serve: serveSettingsSchema.describe("The web server of `crm-sync serve`."),
     retention: retentionSettings.describe(
       "How long history is kept. Rows that a promise or a report needs are always kept.",

@@ -3,14 +3,14 @@ import { stored } from "../ledger/database/stored.ts";
 import type { DeliveryFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
-/** What stood at the last look, what each way told of it last, and how ways and switches are doing. */
+/** What stood at the last look, what each channel told of it last, and how channels and switches are doing. */
 export interface AlertRows {
   standing: { key: string; since: string; body: Json }[];
-  told: { way: string; key: string; body: Json; toldAt: string }[];
+  told: { channel: string; key: string; body: Json; toldAt: string }[];
   deliveries: DeliveryFacts[];
 }
 
-/** The alerts as the ledger has them; which ways there are, the configuration knows. */
+/** The alerts as the ledger has them; which channels there are, the configuration knows. */
 export async function alerts({ db }: ReadOnlyLedger): Promise<AlertRows> {
   const standing = await db
     .selectFrom("alert")
@@ -20,8 +20,8 @@ export async function alerts({ db }: ReadOnlyLedger): Promise<AlertRows> {
     .execute();
   const told = await db
     .selectFrom("alert_told")
-    .select(["way", "key", "body", "told_at as toldAt"])
-    .orderBy("way")
+    .select(["channel", "key", "body", "told_at as toldAt"])
+    .orderBy("channel")
     .orderBy("key")
     .execute();
   return {
@@ -31,7 +31,7 @@ export async function alerts({ db }: ReadOnlyLedger): Promise<AlertRows> {
   };
 }
 
-/** How ways of telling people and dead man's switches are doing. */
+/** How channels and dead man's switches are doing. */
 export async function deliveries({ db }: Pick<ReadOnlyLedger, "db">): Promise<DeliveryFacts[]> {
   return await db
     .selectFrom("delivery")

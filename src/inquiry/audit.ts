@@ -75,7 +75,7 @@ export async function ledgerName({ db }: ReadOnlyLedger): Promise<string | null>
 
 /**
  * Walks the whole record, with the tree and the guards that the database keeps and the heads that stand outside it, and
- * compares the tables of closed books and of links with what it says of them.
+ * compares the tables of closed periods and of links with what it says of them.
  */
 export async function auditVerdicts(ledger: ReadOnlyLedger, heads: readonly KeptHead[]): Promise<AuditVerdicts> {
   const verdicts = ledger.reading((database) =>

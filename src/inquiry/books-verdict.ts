@@ -12,7 +12,7 @@ const closedSchema = z.looseObject({ closing: z.int(), files: z.array(fileSchema
 const reopenedSchema = z.object({ closing: z.int(), by: z.string(), reason: z.string() });
 const signedSchema = z.looseObject({ blocker: z.string(), facts: z.string(), by: z.string(), reason: z.string() });
 
-/** What the tables of closed books have to say by an entry: the row, and what is in it. */
+/** What the tables of closed periods have to say by an entry: the row, and what is in it. */
 interface Said {
   sequence: number;
   what: string;
@@ -20,7 +20,7 @@ interface Said {
 }
 
 /**
- * The first row of the closed books that is not as its audit entry says: another one, one that is gone, or one that no
+ * The first row of the closed periods that is not as its audit entry says: another one, one that is gone, or one that no
  * entry speaks of. Undefined where there is none.
  */
 export function closedBooksFinding(ledger: ReadOnlyLedger): AuditFinding | undefined {

@@ -33,7 +33,7 @@ export interface LedgerMeasures {
   lastRuns: { job: string; state: RunTable["state"]; exitCode: number | null; startedAt: string }[];
   reads: { source: string; stream: string; complete: boolean; rows: number; finishedAt: string | null }[];
   alerts: { kind: string; count: number }[];
-  failing: { kind: "way" | "switch"; count: number }[];
+  failing: { kind: "channel" | "switch"; count: number }[];
   differences: { class: string; count: number; oldest: string }[];
 }
 

@@ -1,25 +1,25 @@
 /**
  * What is done of a kind of change. `ignore`: nothing, and nothing is said. `report`: nothing, and the record says so.
- * `hold`: a person approves it first. `apply`: it is done, under limits where it takes something away. `earn`: `hold`
- * until so many operations under this policy were approved in this ledger, then `apply`.
+ * `ask`: a person approves it first. `apply`: it is done, under limits if it removes something.
+ * `apply-after-approvals`: `ask` until so many operations under this policy were approved in this ledger, then `apply`.
  */
-export const policyWords = ["ignore", "report", "hold", "apply", "earn"] as const;
+export const policyWords = ["ignore", "report", "ask", "apply", "apply-after-approvals"] as const;
 export type PolicyWord = (typeof policyWords)[number];
 
 type Words<Name extends string> = Readonly<Record<Name, PolicyWord>>;
 
 /** What the configuration says of every kind of change. */
 export interface Policies {
-  readonly enterprises: Words<"update" | "renumbered" | "gone">;
+  readonly enterprises: Words<"update" | "renumbered" | "deleted">;
   readonly orders: Words<
-    "added" | "ended" | "cancelled" | "gone" | "replaced" | "assetChanged" | "moved" | "wording" | "price"
+    "added" | "ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved" | "wording" | "price"
   >;
   readonly staff: Words<"edited" | "left" | "moved">;
-  readonly seats: Words<"revoked">;
+  readonly assignments: Words<"revoked">;
   readonly locks: Words<"locked" | "unlocked">;
   readonly loans: Words<"lent">;
   readonly drift: Words<"missing" | "extra" | "different">;
-  /** So many different operations under a policy must have been approved before `earn` is `apply`. */
+  /** So many different operations under a policy must have been approved before `apply-after-approvals` is `apply`. */
   readonly approvalsNeeded: number;
 }
 
@@ -39,11 +39,11 @@ export const unproven = "drift.unproven";
 const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyWord } = {
   "enterprises.update": ({ enterprises }) => enterprises.update,
   "enterprises.renumbered": ({ enterprises }) => enterprises.renumbered,
-  "enterprises.gone": ({ enterprises }) => enterprises.gone,
+  "enterprises.deleted": ({ enterprises }) => enterprises.deleted,
   "orders.added": ({ orders }) => orders.added,
   "orders.ended": ({ orders }) => orders.ended,
   "orders.cancelled": ({ orders }) => orders.cancelled,
-  "orders.gone": ({ orders }) => orders.gone,
+  "orders.deleted": ({ orders }) => orders.deleted,
   "orders.replaced": ({ orders }) => orders.replaced,
   "orders.assetChanged": ({ orders }) => orders.assetChanged,
   "orders.moved": ({ orders }) => orders.moved,
@@ -52,14 +52,14 @@ const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyW
   "staff.edited": ({ staff }) => staff.edited,
   "staff.left": ({ staff }) => staff.left,
   "staff.moved": ({ staff }) => staff.moved,
-  "seats.revoked": ({ seats }) => seats.revoked,
+  "assignments.revoked": ({ assignments }) => assignments.revoked,
   "locks.locked": ({ locks }) => locks.locked,
   "locks.unlocked": ({ locks }) => locks.unlocked,
   "loans.lent": ({ loans }) => loans.lent,
   "drift.missing": ({ drift }) => drift.missing,
   "drift.extra": ({ drift }) => drift.extra,
   "drift.different": ({ drift }) => drift.different,
-  [unproven]: () => "hold",
+  [unproven]: () => "ask",
 };
 
 /** What the configuration says, for people. */

@@ -17,7 +17,7 @@ export const revokeAssets: Kind<RevokeAssetsShapes> = {
   schemas,
   stages: ["revokes"],
   takes: "seats",
-  policy: "seats.revoked",
+  policy: "assignments.revoked",
   rests: ({ customer }) => [
     { row: "A33", isOnlyTold: true },
     { row: "A27", about: formatKey(customer) },

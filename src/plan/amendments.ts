@@ -170,8 +170,8 @@ function endWhatGoes(
   }
   if (others.length > 0 || emptied.length > 0) {
     const why: EndingPolicy =
-      order.state === "absent" ? "orders.gone" : order.body.cancelled ? "orders.cancelled" : "orders.ended";
-    const words = { "orders.gone": "is gone from the CRM", "orders.cancelled": "was cancelled", "orders.ended": "" }[
+      order.state === "absent" ? "orders.deleted" : order.body.cancelled ? "orders.cancelled" : "orders.ended";
+    const words = { "orders.deleted": "is gone from the CRM", "orders.cancelled": "was cancelled", "orders.ended": "" }[
       why
     ];
     const parts = partsText([...others, ...emptied.map((unit) => ({ whole: true, products: unit.products }))]);

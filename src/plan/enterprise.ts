@@ -58,7 +58,7 @@ function planGone({ mergedInto, namespace }: DesiredCustomer, link: Link, polici
       ? ""
       : `, where it was merged into ${formatKey({ namespace: mergedInto.namespace ?? namespace, id: mergedInto.id })}`;
   const what = `the customer is gone from the CRM${into}; its enterprise ${link.enterpriseGlobalId} stays as it is`;
-  return { meant: [], changes: [], note: toldOf(policies, "enterprises.gone", what) };
+  return { meant: [], changes: [], note: toldOf(policies, "enterprises.deleted", what) };
 }
 
 /** What a record says of a change of which nothing is done. */

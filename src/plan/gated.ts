@@ -34,7 +34,7 @@ export class Gated {
     if (this.#flipsOf(operation) !== undefined || (this.#rebuilt && makes(operation))) return true;
     if (operation.policy === undefined) return false;
     const word = policyOf(this.#policies, operation.policy);
-    return word === "hold" || word === "earn";
+    return word === "ask" || word === "apply-after-approvals";
   }
 
   /** Of what the CRM asks for, what asks counts; what a person asks for waits for no other person. */

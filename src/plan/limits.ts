@@ -186,10 +186,10 @@ function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEa
   if (item.policy === undefined) return again;
   const word = rule.word(item.policy);
   const { toEarn } = rule;
-  const isEarned = word === "earn" && rule.earned(item.policy) >= toEarn;
-  if (isEarned || (word !== "hold" && word !== "earn")) return again;
+  const isEarned = word === "apply-after-approvals" && rule.earned(item.policy) >= toEarn;
+  if (isEarned || (word !== "ask" && word !== "apply-after-approvals")) return again;
   const explanation = policyText(item.policy, word);
-  return { scope: "policy", ...(word === "earn" && { toEarn }), explanation };
+  return { scope: "policy", ...(word === "apply-after-approvals" && { toEarn }), explanation };
 }
 
 const askedBeforeTexts = {

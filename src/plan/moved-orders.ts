@@ -79,16 +79,16 @@ function faultOf({ order, buyer, taken, unclear }: AwayOrder): string | undefine
   return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
 }
 
-type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.gone">;
+type Departing = Extract<PolicyName & EndingPolicy, "orders.moved" | "orders.cancelled" | "orders.deleted">;
 
 const wordsOf: Record<Departing, (owner: string) => string> = {
   "orders.moved": (owner) => `moved to ${owner} in the CRM: it is ordered for that customer once it is removed here`,
   "orders.cancelled": (owner) => `moved to ${owner} in the CRM and was cancelled`,
-  "orders.gone": (owner) => `moved to ${owner} and is gone from the CRM`,
+  "orders.deleted": (owner) => `moved to ${owner} and is gone from the CRM`,
 };
 
 function whyOf({ state, body }: AwayOrder["order"]): Departing {
-  if (state === "absent") return "orders.gone";
+  if (state === "absent") return "orders.deleted";
   return body.cancelled ? "orders.cancelled" : "orders.moved";
 }
 

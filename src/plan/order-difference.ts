@@ -97,7 +97,7 @@ export interface OrderDifference {
 
 /** The policies by which something of an order is taken away. */
 export type EndingPolicy =
-  | `orders.${"ended" | "cancelled" | "gone" | "replaced" | "assetChanged" | "moved"}`
+  | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
   | "drift.extra";
 
 /** What of an order is to be taken away, and by which policy: what removals are planned from. */

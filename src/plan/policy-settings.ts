@@ -9,7 +9,7 @@ const toldOnly = "no call does it, so it can only be told: write report or ignor
 const rule = (standard: PolicyWord, what: string) => z.enum(policyWords).default(standard).describe(what);
 const told = (what: string) => z.enum(toldWords, toldOnly).default("report").describe(what);
 
-const repairWords = ["ignore", "report", "hold", "apply"] as const;
+const repairWords = ["ignore", "report", "ask", "apply"] as const;
 const repaired = (what: string) => z.enum(repairWords).default("report").describe(what);
 
 /** What is done of each kind of change; the composed configuration has it as `policies`. */
@@ -19,20 +19,20 @@ export const policySettingsSchema = z
       .strictObject({
         update: rule("apply", "A changed name, branch or address (E4)."),
         renumbered: told("Another channel customer number than the one that the enterprise is linked under."),
-        gone: told("A customer that is gone from the CRM: its enterprise stays."),
+        deleted: told("A customer that was deleted in the CRM: its enterprise stays."),
       })
       .prefault({})
       .describe("Enterprises."),
     orders: z
       .strictObject({
         added: rule("apply", "New orders, and additions to placed orders (E5)."),
-        ended: rule("earn", "Products and assets that an order no longer has."),
-        cancelled: rule("earn", "Orders that were cancelled."),
-        gone: rule("earn", "Orders that are gone from the CRM."),
-        replaced: rule("earn", "The old form of licences that were bought again on other terms."),
-        assetChanged: rule("hold", "The old asset where its licence type, limits or extensions changed."),
+        ended: rule("apply-after-approvals", "Products and assets that an order no longer has."),
+        cancelled: rule("apply-after-approvals", "Orders that were cancelled."),
+        deleted: rule("apply-after-approvals", "Orders that were deleted in the CRM."),
+        replaced: rule("apply-after-approvals", "The old form of licences that were bought again on other terms."),
+        assetChanged: rule("ask", "The old asset where its licence type, limits or extensions changed."),
         moved: rule(
-          "earn",
+          "apply-after-approvals",
           "Orders at the customer that they moved away from; the purchase of the new customer follows `added`.",
         ),
         wording: z
@@ -52,24 +52,24 @@ export const policySettingsSchema = z
     staff: z
       .strictObject({
         edited: rule("apply", "Name, remark, department and mobile number (M2)."),
-        left: rule("report", "The account of a person who is gone from the CRM (M4)."),
+        left: rule("report", "The account of a person who was deleted in the CRM (M4)."),
         moved: rule("report", "The account of a person who belongs to another customer now (M4)."),
       })
       .prefault({})
       .describe("Members of staff."),
-    seats: z
+    assignments: z
       .strictObject({ revoked: rule("apply", "Assets that a person no longer has in the CRM (M9).") })
       .prefault({})
-      .describe("Seats."),
+      .describe("Assignments."),
     locks: z
       .strictObject({
-        locked: rule("earn", "Locks that the CRM wants disabled (E6)."),
+        locked: rule("apply-after-approvals", "Locks that the CRM wants disabled (E6)."),
         unlocked: rule("apply", "Locks that the CRM wants enabled again (E7)."),
       })
       .prefault({})
       .describe("Physical locks, as the CRM wants them; the request of a person needs no approval."),
     loans: z
-      .strictObject({ lent: rule("hold", "Locks that the CRM wants lent (M10).") })
+      .strictObject({ lent: rule("ask", "Locks that the CRM wants lent (M10).") })
       .prefault({})
       .describe("Locks that are lent, as the CRM wants it."),
     drift: z
@@ -98,7 +98,7 @@ export const policySettingsSchema = z
       .min(1)
       .default(10)
       .describe(
-        "So many different operations under a policy must have been approved in this ledger before `earn` is `apply`.",
+        "So many different operations under a policy must have been approved in this ledger before `apply-after-approvals` is `apply`.",
       ),
   })
   .prefault({});

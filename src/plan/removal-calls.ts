@@ -66,7 +66,13 @@ function goesWhole({ whole, shared, rows, reading }: RemovalPart): boolean {
   );
 }
 
-const careful: Readonly<Record<PolicyWord, number>> = { apply: 0, ignore: 0, report: 0, earn: 1, hold: 2 };
+const careful: Readonly<Record<PolicyWord, number>> = {
+  apply: 0,
+  ignore: 0,
+  report: 0,
+  "apply-after-approvals": 1,
+  ask: 2,
+};
 
 function putTwinsTogether(going: readonly Going[], policies: Policies, limits: Limits): void {
   const askedOf = ({ ending, packaged }: Going): number =>

@@ -219,7 +219,7 @@ function driftedFields(
   if (!found && word !== "ignore") return none;
   const drifted = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
   if (word === "ignore" || word === "report") return { left: drifted, held: [] };
-  const isAsked = word === "hold" && policyOf(options.policies, "staff.edited") === "apply";
+  const isAsked = word === "ask" && policyOf(options.policies, "staff.edited") === "apply";
   return isAsked ? { left: [], held: drifted } : none;
 }
 

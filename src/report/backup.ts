@@ -8,7 +8,7 @@ export interface BackupFacts {
     bytes: number;
     commits: number;
     audit: { sequence: number; hash: string } | null;
-    books: readonly string[];
+    periods: readonly string[];
   };
   removed: readonly string[];
   /** Why no older one was taken away, and the next step. */
@@ -17,11 +17,11 @@ export interface BackupFacts {
 
 /** A backup in a few lines: where it is, how far it goes, and which older ones were removed for it. */
 export function backupLines({ path, manifest, removed, clock }: BackupFacts): string[] {
-  const { audit, books } = manifest;
+  const { audit, periods } = manifest;
   const record = audit === null ? "no audit entry yet" : `audit entry ${audit.sequence}, ${audit.hash}`;
   return [
     `${path} written and verified: ${megabytes(manifest.bytes)}, ${record}`,
-    ...(books.length === 0 ? [] : [`${counted(books.length, "file", "files")} of closed books beside it`]),
+    ...(periods.length === 0 ? [] : [`${counted(periods.length, "file", "files")} of closed periods beside it`]),
     ...removed.map((gone) => `${gone} removed`),
     ...(clock === undefined ? [] : [`no older backup was removed: ${clock.message}`, `  → ${clock.cure}`]),
   ];
@@ -37,18 +37,18 @@ export interface RestoredFacts {
   manifest: BackupFacts["manifest"] & { at: string };
   gap: { kind: "none" } | { kind: "known"; commits: number; entries: number; at: string } | { kind: "unknown" };
   aside: string | undefined;
-  books: number;
+  periods: number;
   erased: string[];
 }
 
 /** What stands there now, what it lacks and what that means, and what to do next. */
-export function restoredLines({ path, manifest, gap, aside, books, erased }: RestoredFacts): string[] {
+export function restoredLines({ path, manifest, gap, aside, periods, erased }: RestoredFacts): string[] {
   const { audit, at } = manifest;
   const record = audit === null ? "no audit entry" : `audit entry ${audit.sequence}`;
   return [
     `${path} is the backup of ${at} again: ${record}, ${counted(manifest.commits, "group", "groups")} of changes`,
     ...(aside === undefined ? [] : [`the file that was there before is kept as ${aside}`]),
-    ...(books === 0 ? [] : [`${counted(books, "file", "files")} of closed books put back`]),
+    ...(periods === 0 ? [] : [`${counted(periods, "file", "files")} of closed periods put back`]),
     ...gapLines(gap),
     ...erased.map((subject) => `  erased after it, and there again: ${printable(subject)}`),
   ];

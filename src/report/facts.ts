@@ -29,9 +29,9 @@ export interface HeadPlaceFacts {
   failingSince: string | null;
 }
 
-/** A way of telling people, or a dead man's switch, as it did last. */
+/** A channel for alerts, or a dead man's switch, as it did last. */
 export interface DeliveryFacts {
-  kind: "way" | "switch";
+  kind: "channel" | "switch";
   name: string;
   /** When it did last what it is for. */
   doneAt: string | null;

@@ -20,7 +20,7 @@ export function neverRebuilt(isRestored: boolean): readonly string[] {
 const neverFilled = [
   "erasures of personal data since the backup: the erased values are there again; `crm-sync audit " +
     "erase --help` says how to erase them again",
-  "books closed, opened again or signed off since: their files lie in the folder of books, and `crm-sync report " +
+  "books closed, opened again or signed off since: their files lie in the folder of closed periods, and `crm-sync report " +
     "close` closes the months anew",
   "approvals, rejections, requests, links and resolutions of people since the backup: they are asked again",
   "earlier approvals and requests that were not carried out by then: they lapsed, since they may have been done",

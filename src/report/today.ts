@@ -162,7 +162,7 @@ function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts
   };
   for (const { kind, name, problem, failingSince } of deliveries) {
     if (problem === null) continue;
-    if (kind === "way")
+    if (kind === "channel")
       add(
         `${name} does not deliver alerts`,
         problem,

@@ -8,7 +8,7 @@ import { nextForOpen, openNamed } from "../report/open.ts";
 import { pagePath } from "../report/page-links.ts";
 import { fromBody } from "./notify/alert.ts";
 import type { Alert } from "./notify/alert.ts";
-import { wayDownKey } from "./notify/due.ts";
+import { channelDownKey } from "./notify/due.ts";
 import { notifyChanges } from "./notify/tell.ts";
 import type { NotifyDependencies } from "./notify/tell.ts";
 import type { RunSummary } from "./summary.ts";
@@ -98,7 +98,7 @@ function placeAlerts(ledger: Ledger): Alert[] {
   });
 }
 
-/** Ways that do not deliver, of which the other ways tell, and dead man's switches that could not be called. */
+/** Channels that do not deliver, of which the other channels tell, and dead man's switches that could not be called. */
 async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
   return (await ledger.schedule.deliveries()).flatMap(({ kind, name, problem }): Alert[] => {
     if (problem === null) return [];
@@ -109,7 +109,7 @@ async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
     }
     const summary = `${name} does not deliver alerts: ${problem}`;
     const cure = `\`crm-sync alerts test ${name}\` shows its answers; the next run tries again`;
-    return [{ key: wayDownKey(name), kind: "way-down", summary, cure }];
+    return [{ key: channelDownKey(name), kind: "channel-down", summary, cure }];
   });
 }
 
@@ -186,20 +186,20 @@ export async function tellPeople(
   summary: RunSummary | undefined,
 ): Promise<void> {
   await deps.store.onlyDeliveries(
-    deps.ways.map(({ name }) => name),
+    deps.channels.map(({ name }) => name),
     deps.switches,
   );
   const alerts = await alertsOf(deps.ledger, summary);
   await notifyChanges(alerts, deps);
-  const others = alerts.filter(({ kind }) => kind !== "way-down" && kind !== "switch-not-called");
+  const others = alerts.filter(({ kind }) => kind !== "channel-down" && kind !== "switch-not-called");
   const now = await deliveryAlerts(deps.ledger);
   const isSame = JSON.stringify(now) === JSON.stringify(alerts.filter((alert) => !others.includes(alert)));
   if (isSame) return;
-  // What the ways that deliver say of those that do not; these are tried again with the next run.
+  // What the channels that deliver say of those that do not; these are tried again with the next run.
   const failing = new Set(now.map(({ key }) => key));
   await notifyChanges(
     [...others, ...now],
     deps,
-    deps.ways.filter(({ name }) => !failing.has(wayDownKey(name))),
+    deps.channels.filter(({ name }) => !failing.has(channelDownKey(name))),
   );
 }

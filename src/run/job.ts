@@ -214,15 +214,14 @@ function limitWith(
 }
 
 function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): LimitsSettings {
-  const { enterprise, run, day, week } = limits.taking;
-  const taking = own?.taking ?? own?.revokes;
-  const windows = own?.taking;
+  const { enterprise, run, day, week } = limits.removals;
+  const removals = own?.removals;
   return {
-    taking: {
-      enterprise: limitWith(enterprise, taking?.enterprise),
-      run: limitWith(run, taking?.run),
-      day: limitWith(day, windows?.day),
-      week: limitWith(week, windows?.week),
+    removals: {
+      enterprise: limitWith(enterprise, removals?.enterprise),
+      run: limitWith(run, removals?.run),
+      day: limitWith(day, removals?.day),
+      week: limitWith(week, removals?.week),
     },
     sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
     newIds: limits.newIds,

@@ -9,7 +9,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "policies"> & {
   time: AskedTime;
-  limits: RunRequest["limits"]["taking"];
+  limits: RunRequest["limits"]["removals"];
 };
 
 /** `ofUndo`: `apply` with the file of an undo carries it out once it is approved, and no other run. */

@@ -11,7 +11,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "policies" | "concurrency"> {
   time: AskedTime;
   run: string;
-  limits: RunRequest["limits"]["taking"];
+  limits: RunRequest["limits"]["removals"];
   /** One more attempt at a customer, with what was judged. */
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;

@@ -30,7 +30,7 @@ const signed = {
 
 const posted = "An HTTP POST of the alert as JSON.";
 
-/** How a person is told when something starts or stops needing one: one way, which is enough for most. */
+/** The first channel for alerts, which is enough for most. */
 export const notifySettingsSchema = z
   .discriminatedUnion("kind", [none, z.strictObject(log), z.strictObject(command), webhook(posted, signed)])
   .default({ kind: "log" });
@@ -41,21 +41,21 @@ const common = {
     .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu, "expected letters, digits, dots, dashes and underscores")
     .optional()
     .meta({
-      description: "How the way is called where it is spoken of; default: its kind. Two ways have two names.",
+      description: "The name of the channel; default: its kind. Each channel needs its own name.",
       examples: ["on-call"],
     }),
   kinds: z
     .array(z.enum(alertKinds))
     .min(1)
     .optional()
-    .meta({ description: "Kinds of alert that go this way; default: all.", examples: [["hold", "unknown"]] }),
+    .meta({ description: "Kinds of alert that this channel sends; default: all.", examples: [["hold", "unknown"]] }),
   severity: z
     .enum(severities)
     .default("notice")
-    .describe("The least severity of alerts that go this way: notice (all of them), warning or critical."),
+    .describe("The lowest severity that this channel sends: notice (all of them), warning or critical."),
 };
 
-const waySchema = z.discriminatedUnion("kind", [
+const channelSchema = z.discriminatedUnion("kind", [
   z.strictObject({ ...log, ...common }),
   z.strictObject({ ...command, ...common }),
   webhook(posted, { ...signed, ...common }),
@@ -75,7 +75,7 @@ const deadMansSwitchSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/iu, "expected letters, digits, dots, dashes and underscores")
     .default("dead-mans-switch")
-    .describe("How it is called where it is spoken of. Two have two names."),
+    .describe("Its name. Each needs its own."),
   url: reference.meta({
     description: "The address that is called, which is a secret, as `env:NAME` or `file:/path`.",
     examples: ["env:PING_URL"],
@@ -97,20 +97,19 @@ const deadMansSwitchSchema = z.strictObject({
   timeoutMs: timeoutMs.describe("Time after which the call counts as failed."),
 });
 
-/** Who is told of what stands, by which ways, and whom a good run tells that the program lives. */
+/** Who gets alerts, by which channels, and whom a good run tells that the program lives. */
 export const alertSettingsSchema = z
   .strictObject({
     remindAfter: durationSchema
       .nullable()
       .default("24h")
       .describe("Time until an alert for an open issue is repeated: 90m, 24h, 2d; null: never."),
-    ways: z
-      .array(waySchema)
+    channels: z
+      .array(channelSchema)
       .default([])
       .describe(
-        "Ways of alerts, all used at once, beside the one of `notify`. An alert that one way does not " +
-          "deliver goes that " +
-          "way again with the next run, and no other way.",
+        "Channels for alerts, beside the one of `notify`. Each alert goes to all of them. If a channel fails, " +
+          "it alone sends the alert again with the next run.",
       ),
     deadMansSwitches: z
       .array(deadMansSwitchSchema)
@@ -120,6 +119,6 @@ export const alertSettingsSchema = z
   .prefault({});
 
 export type NotifySettings = z.infer<typeof notifySettingsSchema>;
-export type WaySettings = z.infer<typeof waySchema>;
+export type ChannelSettings = z.infer<typeof channelSchema>;
 export type AlertSettings = z.infer<typeof alertSettingsSchema>;
 export type DeadMansSwitch = z.infer<typeof deadMansSwitchSchema>;

@@ -123,7 +123,7 @@ export async function planRun(
       if (request.signal?.aborted === true) break;
     }
     const time = request.time ?? new TrustedClock(deps);
-    const held = await heldOfPlans({ ...deps, time, limits: request.limits.taking }, gated);
+    const held = await heldOfPlans({ ...deps, time, limits: request.limits.removals }, gated);
     summary.heldOperations = held.size;
     await save(run, held);
     summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));

@@ -77,36 +77,24 @@ const withinWeek =
   "Within any 7 days: the larger of floor and share. The share is of all that exist, plus those " +
   "removed in that time.";
 const beforeApproval = "How much may be removed before a person must approve it; each kind is counted separately.";
-const earlierName = "The earlier name of `taking`, without its windows: write one of the two.";
 
-const takingSchema = z.strictObject({
+const removalsSchema = z.strictObject({
   enterprise: deletionLimit(5, 0.05).describe(withinEnterprise),
   run: deletionLimit(20, 0.01).describe(withinRun),
   day: deletionLimit(40, 0.02).describe(withinDay),
   week: deletionLimit(100, 0.05).describe(withinWeek),
 });
-const revokesSchema = z.strictObject({
-  enterprise: ownDeletionLimit.describe(withinEnterprise),
-  run: ownDeletionLimit.describe(withinRun),
-});
-const takingOfJobSchema = z.strictObject({
+const removalsOfJobSchema = z.strictObject({
   enterprise: ownDeletionLimit.describe(withinEnterprise),
   run: ownDeletionLimit.describe(withinRun),
   day: ownDeletionLimit.describe(withinDay),
   week: ownDeletionLimit.describe(withinWeek),
 });
 
-/** Refuses limits that are said under both of their names. */
-function oneName({ taking, revokes }: { taking?: unknown; revokes?: unknown }, context: z.RefinementCtx): void {
-  if (taking === undefined || revokes === undefined) return;
-  context.addIssue({ code: "custom", path: ["revokes"], message: "says again what `taking` says: keep `taking`" });
-}
-
 /** What may be taken away without a person, and when what is missing from a source is believed to be gone. */
 export const limitsSettingsSchema = z
   .strictObject({
-    taking: takingSchema.optional().describe(beforeApproval),
-    revokes: revokesSchema.optional().describe(earlierName),
+    removals: removalsSchema.prefault({}).describe(beforeApproval),
     sourceShrink: sourceShrink.default(0.2),
     newIds,
     massChange,
@@ -114,27 +102,18 @@ export const limitsSettingsSchema = z
     absenceTime: absenceTime.default("24h"),
     resumeWithin: resumeWithin.default("24h"),
   })
-  .superRefine(oneName)
-  .transform(({ taking, revokes = {}, ...others }) => ({
-    ...others,
-    taking:
-      taking ?? takingSchema.parse(Object.fromEntries(Object.entries(revokes).filter(([, own]) => own !== undefined))),
-  }))
   .prefault({});
 
 /**
  * What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults.
  */
-const limitsOfJobSchema = z
-  .strictObject({
-    taking: takingOfJobSchema.optional().describe(beforeApproval),
-    revokes: revokesSchema.optional().describe(earlierName),
-    sourceShrink: sourceShrink.optional(),
-    absenceReads: absenceReads.optional(),
-    absenceTime: absenceTime.optional(),
-    resumeWithin: resumeWithin.optional(),
-  })
-  .superRefine(oneName);
+const limitsOfJobSchema = z.strictObject({
+  removals: removalsOfJobSchema.optional().describe(beforeApproval),
+  sourceShrink: sourceShrink.optional(),
+  absenceReads: absenceReads.optional(),
+  absenceTime: absenceTime.optional(),
+  resumeWithin: resumeWithin.optional(),
+});
 export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
 
 /** How an operation whose outcome is unknown is settled. */

@@ -107,7 +107,7 @@ export class SyncRun {
       policies: deps.policies,
       concurrency: deps.concurrency,
       run,
-      limits: request.limits.taking,
+      limits: request.limits.removals,
       attempt: (customer, verdict) => this.#attempt(customer, verdict),
       count: (customer, result) => this.#count(customer, result),
       stopped: () => this.#stopped,

@@ -194,7 +194,7 @@ function metByTypes(
 /** Customers of whom something is to be repaired that readings showed for long enough: the next run looks at them. */
 async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
   const classes = (["missing", "extra", "different"] as const).filter((name) =>
-    ["hold", "apply"].includes(policies.drift[name]),
+    ["ask", "apply"].includes(policies.drift[name]),
   );
   if (classes.length > 0) await ledger.state.wakeDrifted(classes, settle.timeMs);
 }

@@ -11,7 +11,7 @@ export const anna = { by: "anna", reason: undefined };
 /** A ledger as the application hands it to closing. */
 export function placeOf(world: LedgerWorld, fields: Partial<BooksPlace> = {}): BooksPlace {
   return {
-    config: { zone, reports: reportSettingsSchema.parse({}), books: { formats: ["csv", "json"] }, audit: {} },
+    config: { zone, reports: reportSettingsSchema.parse({}), periods: { formats: ["csv", "json"] }, audit: {} },
     secrets: { reveal: () => "" },
     header: { hash: "c".repeat(64) },
     ledgerPath: world.path,

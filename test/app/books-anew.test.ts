@@ -96,7 +96,7 @@ async function everythingEnds({ world, parked }: { world: LedgerWorld; parked: s
   await world.ledger.runs.finish(world.run, { state: "done", exitCode: 0, balance: {}, summary: {} });
 }
 
-describe("every statement of closed books", () => {
+describe("every statement of closed periods", () => {
   it("comes out anew as it was frozen, also where what waited then has ended since", { tags: "long" }, async () => {
     const closed = await closedNovember();
     await everythingEnds(closed);

@@ -42,7 +42,7 @@ async function lateData(world: LedgerWorld): Promise<void> {
   world.now += 1_000;
 }
 
-describe("closed books", () => {
+describe("closed periods", () => {
   it(
     "are printed again byte for byte after late data and a corrected amount, which the next period shows",
     { tags: "long" },
@@ -89,7 +89,7 @@ describe("closed books", () => {
     expect(filesIn(third)).toEqual(filesIn(first));
     expect(filesIn(second)["reconciliation-2026-10.csv"]).not.toBe(filesIn(first)["reconciliation-2026-10.csv"]);
     await expect(printBooks(place, "2026-10", { folder: third, closing: 3 })).rejects.toMatchObject({
-      code: "books.not-closed",
+      code: "periods.not-closed",
     });
   });
 
@@ -101,7 +101,7 @@ describe("closed books", () => {
     expect(made).toMatchObject({ closed: undefined });
     expect(await (await world.inquiry()).closings()).toEqual([]);
     await expect(signOff(place, "2026-10", ["hold:none"], { by: "anna", reason: "x" })).rejects.toMatchObject({
-      code: "books.no-blocker",
+      code: "periods.no-blocker",
     });
     const ids = (await blockersOf(place, "2026-10")).map(({ id }) => id);
     expect(ids).toContain(`run:${world.run}`);

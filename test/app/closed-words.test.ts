@@ -129,7 +129,7 @@ it("what an operation came to is said in the words of the program, and in no oth
 });
 
 it(
-  "closed books hold no name, mobile or e-mail in any format, whatever the CRM and the services say",
+  "closed periods hold no name, mobile or e-mail in any format, whatever the CRM and the services say",
   { tags: "long" },
   async () => {
     const world = await troubledWorld();
@@ -139,7 +139,7 @@ it(
       config: {
         zone: "Europe/Berlin",
         reports: reportSettingsSchema.parse({}),
-        books: { formats: ["csv", "xlsx", "json", "html"] },
+        periods: { formats: ["csv", "xlsx", "json", "html"] },
         audit: {},
       },
     });

@@ -34,7 +34,7 @@ async function ready(): Promise<{ world: LedgerWorld; place: BooksPlace }> {
   return of;
 }
 
-const books = (world: LedgerWorld): string => join(dirname(world.path), "books");
+const books = (world: LedgerWorld): string => join(dirname(world.path), "periods");
 
 /** A clock that goes on while it is waited for. */
 function ticking(world: LedgerWorld, inquiry: Inquiry): BooksPlace {
@@ -92,7 +92,7 @@ describe("a period is not closed", () => {
     { tags: "long" },
     async () => {
       const { world, place } = await ready();
-      await expect(closeBooks(place, "2026-11", anna)).rejects.toMatchObject({ code: "books.not-over" });
+      await expect(closeBooks(place, "2026-11", anna)).rejects.toMatchObject({ code: "periods.not-over" });
       const { now } = world;
       world.now = Date.parse("2026-11-24T10:00:00.000Z");
       const { newest } = await (await world.inquiry()).knownTimes();
@@ -119,7 +119,7 @@ describe("a period is not closed", () => {
   });
 });
 
-describe("closed books", () => {
+describe("closed periods", () => {
   it(
     "stand on the head at their cut-off: what is written while they are closed is after it",
     { tags: "long" },
@@ -174,7 +174,7 @@ describe("closed books", () => {
       await world.ledger.books.signOff("2026-11", [{ id: `hold:h${count}`, facts: "f" }], known, trusted);
     });
     await expect(closeBooks(ticking(world, inquiry), "2026-10", anna)).rejects.toMatchObject({
-      code: "books.written-meanwhile",
+      code: "periods.written-meanwhile",
       exitCode: 75,
     });
     expect(existsSync(books(world))).toBe(false);
@@ -191,7 +191,7 @@ describe("closed books", () => {
       changeFile(world.path, `drop trigger closed_period_only_reopens; update closed_period set ${change}`);
       const out = folder();
       await expect(printBooks(place, "2026-10", { folder: out })).rejects.toMatchObject({
-        code: "books.changed",
+        code: "periods.changed",
         exitCode: 65,
       });
       expect(readdirSync(out)).toEqual([]);
@@ -221,7 +221,7 @@ describe("closed books", () => {
     chmodSync(path, 0o600);
     writeFileSync(path, readFileSync(path, "utf8").replace("100.00", "900.00"));
     await expect(printBooks(place, "2026-10", { folder: folder() })).rejects.toMatchObject({
-      code: "books.file-changed",
+      code: "periods.file-changed",
     });
     await world.ledger.books.reopen("2026-10", { by: "ben", reason: "a file was changed" });
     world.now += 1_000;

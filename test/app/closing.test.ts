@@ -22,7 +22,7 @@ import { customerRecord } from "../support/world/records.ts";
 import { anna, placeOf, readyWorld, signAll } from "./book-world.ts";
 import { trusted } from "../support/trusted.ts";
 
-const books = (world: LedgerWorld): string => join(dirname(world.path), "books");
+const books = (world: LedgerWorld): string => join(dirname(world.path), "periods");
 
 /** The configuration names another zone from now on. */
 function inZone(place: BooksPlace, zone: string): BooksPlace {
@@ -60,7 +60,7 @@ describe("a month that is closed in another zone than the one before", () => {
     await closeBooks(place, "2026-10", anna);
     world.now = Date.parse("2026-12-25T10:00:00.000Z");
     await expect(closeBooks(inZone(place, "America/New_York"), "2026-10-31..2026-11-30", anna)).rejects.toMatchObject({
-      code: "books.shared-time",
+      code: "periods.shared-time",
     });
     await expect(closeBooks(inZone(place, "Asia/Tokyo"), "2026-11-02..2026-11-30", anna)).rejects.toMatchObject({
       code: "books.gap",
@@ -68,7 +68,7 @@ describe("a month that is closed in another zone than the one before", () => {
   });
 });
 
-describe("the folder of the books", () => {
+describe("the folder of closed periods", () => {
   it("is for its owner, and is given to the group that the configuration names later", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     await closeBooks(place, "2026-10", anna);
@@ -115,7 +115,7 @@ describe("the folder of the books", () => {
     const { world, place } = await readyWorld();
     writeFileSync(books(world), "a file is there");
     await expect(closeBooks(place, "2026-10", anna)).rejects.toMatchObject({
-      code: "books.cannot-write",
+      code: "periods.cannot-write",
       message: expect.stringContaining(books(world)),
     });
     expect(await (await world.inquiry()).closings()).toEqual([]);
@@ -145,7 +145,7 @@ describe("the folder of the books", () => {
   );
 });
 
-it("closed books say what was signed off, by whom and why, whatever it was", { tags: "long" }, async () => {
+it("closed periods say what was signed off, by whom and why, whatever it was", { tags: "long" }, async () => {
   const world = await threeMonths({ isOtherMoney: true });
   await world.read("customers", [{ customers: customerRecord("C1") }], { complete: false });
   world.now = Date.parse("2026-11-25T10:00:00.000Z");
@@ -189,7 +189,7 @@ function keeping(database: Database.Database, tables: readonly string[]): () => 
 }
 
 describe("audit verify", () => {
-  it("finds any row of closed books that is not as its audit entry says", { tags: "long" }, async () => {
+  it("finds any row of closed periods that is not as its audit entry says", { tags: "long" }, async () => {
     const { world, place } = await readyWorld();
     const made = await closeBooks(place, "2026-10", anna);
     if (made.closed === undefined) throw new Error("it was not closed");
@@ -251,7 +251,7 @@ describe("printing", () => {
     chmodSync(path, 0o600);
     writeFileSync(path, "rubbish");
     const out = folder();
-    await expect(printBooks(place, "2026-10", { folder: out })).rejects.toMatchObject({ code: "books.file-changed" });
+    await expect(printBooks(place, "2026-10", { folder: out })).rejects.toMatchObject({ code: "periods.file-changed" });
     expect(readdirSync(out)).toEqual([]);
   });
 
@@ -268,7 +268,7 @@ describe("printing", () => {
     await world.ledger.books.close({ ...of, files: [file], signedOff: [] }, anna, trusted);
     const out = join(folder(), "inside");
     mkdirSync(out);
-    await expect(printBooks(place, "2026-10", { folder: out })).rejects.toMatchObject({ code: "books.changed" });
+    await expect(printBooks(place, "2026-10", { folder: out })).rejects.toMatchObject({ code: "periods.changed" });
     expect(readdirSync(dirname(out))).toEqual(["inside"]);
   });
 });

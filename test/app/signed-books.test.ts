@@ -38,7 +38,7 @@ function headsIn(out: string): Map<string, { sequence: number; at: string }> {
 }
 
 it(
-  "closed books hold the signed head of their cut-off, and are the same whichever key is there by now",
+  "closed periods hold the signed head of their cut-off, and are the same whichever key is there by now",
   { tags: "long" },
   async () => {
     const { world, place } = await readyWorld();

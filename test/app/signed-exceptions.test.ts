@@ -149,7 +149,7 @@ describe("an exception that stood open at the end of a period", () => {
     world.now += 1_000;
     expect(await closeBooks(place, "2026-10", anna)).toMatchObject({ closed: { closing: 1 } });
     expect(await printBooks(place, "2026-10", { folder: folder() })).toMatchObject({ different: [], notCompared: [] });
-    await expect(signOff(place, "2026-10", ids.slice(1), accepts)).rejects.toMatchObject({ code: "books.closed" });
+    await expect(signOff(place, "2026-10", ids.slice(1), accepts)).rejects.toMatchObject({ code: "periods.closed" });
   });
 
   it("is to be accepted anew once it is for another reason, or other money is at stake", { tags: "long" }, async () => {
@@ -199,7 +199,7 @@ describe("an exception that stood open at the end of a period", () => {
       expect(await signers(world, "2026-10")).toMatchObject({ [first]: "anna", [waits]: "anna" });
       // It was over before the end of November: there is nothing to accept of it then.
       expect(await signers(world, "2026-11")).not.toHaveProperty([waits]);
-      await expect(signOff(place, "2026-11", [waits], accepts)).rejects.toMatchObject({ code: "books.no-blocker" });
+      await expect(signOff(place, "2026-11", [waits], accepts)).rejects.toMatchObject({ code: "periods.no-blocker" });
       await signOff(place, "2026-11", [first], { by: "ben", reason: "still" });
       expect([(await signers(world, "2026-10"))[first], (await signers(world, "2026-11"))[first]]).toEqual([
         "anna",
@@ -254,7 +254,7 @@ describe("an exception that stood open at the end of a period", () => {
     world.now = Date.parse(month("2026-12").from) - 1;
     for (const id of [first, ...(await blockersOf(place, "2026-12")).map((one) => one.id)])
       await expect(signOff(place, "2026-12", [id], accepts)).rejects.toMatchObject({
-        code: "books.not-begun",
+        code: "periods.not-begun",
         exitCode: 64,
         message: expect.stringContaining("2026-12 has not begun"),
       });
@@ -267,7 +267,7 @@ describe("an exception that stood open at the end of a period", () => {
     const { world } = await troubled();
     const refused = signOff(placeOf(world), "2026-10", ["quarantined:q-0000000000"], accepts);
     await expect(refused).rejects.toMatchObject({
-      code: "books.no-blocker",
+      code: "periods.no-blocker",
       exitCode: 64,
       cure: expect.stringMatching(/report blockers 2026-10.*sign_off_id.*report exceptions --period 2026-10/su),
     });

@@ -18,7 +18,7 @@ function orderIn(zone: string): Order {
 
 const zonesOf = (zone: string) => ({ placedAt: zone, "product.limitStart": zone, "product.limitEnd": zone });
 
-it("closed books are computed anew as they were, whatever zone the source has its dates in since", async () => {
+it("closed periods are computed anew as they were, whatever zone the source has its dates in since", async () => {
   const world = await LedgerWorld.open();
   world.now = Date.parse("2026-10-05T10:00:00Z");
   await world.read("customers", [{ customers: customerRecord("C1") }]);

@@ -22,7 +22,7 @@ const many = { floor: 100, share: 0 };
 const open = { enterprise: many, run: many, day: many, week: many };
 
 function limits(taking: Partial<typeof open>, absenceReads: number): { limits: LimitsSettings } {
-  return { limits: limitsSettingsSchema.parse({ taking: { ...open, ...taking }, absenceReads, absenceTime: "0s" }) };
+  return { limits: limitsSettingsSchema.parse({ removals: { ...open, ...taking }, absenceReads, absenceTime: "0s" }) };
 }
 
 /** Seats were given; from now on `taken` counts those that are taken away. */

@@ -11,7 +11,7 @@ describe("a configuration", () => {
     const { config, header } = result.value;
     expect(config.ledger.path).toBe("ledger.db");
     expect(config.limits).toEqual({
-      taking: {
+      removals: {
         enterprise: { floor: 5, share: 0.05 },
         run: { floor: 20, share: 0.01 },
         day: { floor: 40, share: 0.02 },
@@ -33,24 +33,12 @@ describe("a configuration", () => {
     expect(header.hash).toMatch(/^[0-9a-f]{64}$/u);
   });
 
-  it("takes the earlier name of the limits, and refuses both names with its line", async () => {
-    const earlier = await load(`${good}\nlimits:\n  revokes:\n    run: {floor: 3}\n`);
-    if (!earlier.result.ok) throw new Error(JSON.stringify(earlier.result.error));
-    expect(earlier.result.value.config.limits.taking).toMatchObject({
-      enterprise: { floor: 5, share: 0.05 },
-      run: { floor: 3, share: 0.01 },
-      day: { floor: 40, share: 0.02 },
-    });
-    const [both = ""] = await refusals(`${good}\nlimits:\n  taking: {run: {floor: 1}}\n  revokes: {run: {floor: 3}}\n`);
-    expect(both).toMatch(/^\d+:\d+ config\.invalid `limits\.revokes`: says again what `taking` says: keep `taking`/u);
-  });
-
   it("names file, line, column, key, what was found and what is expected, all mistakes at once, in the order of the file", async () => {
     const text = good
       .replace("path: ledger.db", "path: 7")
       .replace(
         "zone: Europe/Berlin",
-        "zone: Europe/Berln\nconcurency:\n  customers: 4\nlimits:\n  taking:\n    run: {floor: -1, shar: 0.5}",
+        "zone: Europe/Berln\nconcurency:\n  customers: 4\nlimits:\n  removals:\n    run: {floor: -1, shar: 0.5}",
       )
       .replace("  baseUrl: https://orders.example.com\n", "")
       .replace("kind: file", "kind: flie");
@@ -58,8 +46,8 @@ describe("a configuration", () => {
       "3:3 config.invalid `ledger.path` is the number 7; text is expected. | Put it in quotes, so that YAML keeps it as text.",
       '5:1 config.invalid `zone` is the text "Europe/Berln": not a time zone; write one such as Europe/Berlin or UTC. | Change it, or remove it where it has a default.',
       "6:1 config.unknown-key `concurency` is no key of the top level. | Did you mean `concurrency`?",
-      "10:11 config.invalid `limits.taking.run.floor` is the number -1; at least 0 is expected. | Change it, or remove it where it has a default.",
-      "10:22 config.unknown-key `limits.taking.run.shar` is no key of `limits.taking.run`. | Did you mean `share`?",
+      "10:11 config.invalid `limits.removals.run.floor` is the number -1; at least 0 is expected. | Change it, or remove it where it has a default.",
+      "10:22 config.unknown-key `limits.removals.run.shar` is no key of `limits.removals.run`. | Did you mean `share`?",
       "11:1 config.missing `orderService.baseUrl` is missing; text is expected. | Add `baseUrl: …` here.",
       '17:5 config.invalid `sources.crm.kind` is the text "flie"; one of file, http is expected. | Did you mean `file`?',
     ]);

@@ -45,7 +45,7 @@ settle:
   maxWaitMs: 30000
   readings: 3
 limits:
-  revokes:
+  removals:
     enterprise: {floor: 5, share: 0.05}
     run: {floor: 20, share: 0.01}
   sourceShrink: 0.2

@@ -8,7 +8,7 @@ import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { alertKinds, severities, severityOf } from "../../src/run/notify/alert.ts";
 import { testMessage } from "../../src/run/notify/message.ts";
-import { deliver } from "../../src/run/notify/ways.ts";
+import { deliver } from "../../src/run/notify/channels.ts";
 import { startServer } from "../support/http-server.ts";
 import { folder } from "../support/world/start.ts";
 import { HandClock } from "../run/hand-schedule.ts";

@@ -35,7 +35,7 @@ describe("the reference of the configuration", () => {
     const keysAt = (key: string) => rows.find((row) => row.key === key)?.keysAt;
     expect(keysAt("memberCenter")).toEqual({ place: "orderService", without: ["appKey"], ofEntries: false });
     expect(keysAt("jobs.*.limits")).toMatchObject({ place: "limits" });
-    expect(keysAt("limits.taking.run")?.place).toBe("limits.taking.run");
+    expect(keysAt("limits.removals.run")?.place).toBe("limits.removals.run");
     expect(keysAt("sources.*<file>.streams.staff")?.place).toBe("sources.*<file>.streams.customers");
   });
 });

@@ -175,7 +175,7 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   "the closing of a month": {
-    settings: { CRM_SYNC__books__formats: "[json]" },
+    settings: { CRM_SYNC__periods__formats: "[json]" },
     async prepare(cell) {
       await synchronise(cell);
       cell.followsTheMachine(-3_600_000);

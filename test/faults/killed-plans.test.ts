@@ -128,8 +128,8 @@ const policies = Object.fromEntries(
 );
 const settings = {
   ...policies,
-  CRM_SYNC__limits__taking__enterprise__floor: "100",
-  CRM_SYNC__limits__taking__run__floor: "100",
+  CRM_SYNC__limits__removals__enterprise__floor: "100",
+  CRM_SYNC__limits__removals__run__floor: "100",
   CRM_SYNC__limits__absenceReads: "1",
   CRM_SYNC__limits__absenceTime: "0s",
 };

@@ -15,12 +15,12 @@ const seed = 1998;
 /** Everything goes without asking; months pass in minutes here, so sums over days say nothing. */
 const settings = {
   CRM_SYNC__policies__orders__ended: "apply",
-  CRM_SYNC__policies__orders__gone: "apply",
+  CRM_SYNC__policies__orders__deleted: "apply",
   CRM_SYNC__policies__orders__replaced: "apply",
-  CRM_SYNC__limits__taking__run__floor: "10000",
-  CRM_SYNC__limits__taking__enterprise__floor: "10000",
-  CRM_SYNC__limits__taking__day__floor: "10000",
-  CRM_SYNC__limits__taking__week__floor: "10000",
+  CRM_SYNC__limits__removals__run__floor: "10000",
+  CRM_SYNC__limits__removals__enterprise__floor: "10000",
+  CRM_SYNC__limits__removals__day__floor: "10000",
+  CRM_SYNC__limits__removals__week__floor: "10000",
   CRM_SYNC__settle__timeMs: "20",
 };
 

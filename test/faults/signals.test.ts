@@ -33,8 +33,8 @@ const settings = {
     monthly-report: { enabled: false } }`,
   CRM_SYNC__concurrency__customers: String(customersAtOnce),
   // What stops hold up adds up, and no limit is meant here.
-  CRM_SYNC__limits__revokes__enterprise__floor: "1000000",
-  CRM_SYNC__limits__revokes__run__floor: "1000000",
+  CRM_SYNC__limits__removals__enterprise__floor: "1000000",
+  CRM_SYNC__limits__removals__run__floor: "1000000",
 };
 const writes = ["E2", "E4", "E5", "E9", "M1", "M9"] as const satisfies EndpointId[];
 

@@ -70,12 +70,12 @@ export const shrinking = [
   "a person leaves",
 ] as const;
 
-const removing = ["ended", "cancelled", "gone", "replaced", "assetChanged", "moved"] as const;
+const removing = ["ended", "cancelled", "deleted", "replaced", "assetChanged", "moved"] as const;
 
 /** Every removal waits for a person. */
 export const askingAlways = policySettingsSchema.parse({
-  orders: Object.fromEntries(removing.map((name) => [name, "hold"])),
-  seats: { revoked: "hold" },
+  orders: Object.fromEntries(removing.map((name) => [name, "ask"])),
+  assignments: { revoked: "ask" },
   drift: { missing: "apply" },
 });
 
@@ -84,17 +84,17 @@ export function otherSettings(
   draws: Draws,
   chosen: ReadonlySet<Move>,
 ): Required<Pick<Configuration, "policies" | "limits">> {
-  const word = (): string => draws.pick(["hold", "apply", "earn"]) ?? "hold";
+  const word = (): string => draws.pick(["ask", "apply", "apply-after-approvals"]) ?? "ask";
   const limit = (...floors: number[]) => ({ floor: draws.pick(floors) ?? 0, share: 0 });
   return {
     policies: policySettingsSchema.parse({
       orders: Object.fromEntries(removing.map((name) => [name, word()])),
-      seats: { revoked: word() },
+      assignments: { revoked: word() },
       drift: { missing: "apply" },
       approvalsNeeded: draws.whole(1, 3),
     }),
     limits: limitsOf(chosen, {
-      taking: { enterprise: limit(0, 1, 5), run: limit(0, 1, 20), day: limit(1, 40), week: limit(2, 100) },
+      removals: { enterprise: limit(0, 1, 5), run: limit(0, 1, 20), day: limit(1, 40), week: limit(2, 100) },
       absenceReads: draws.whole(1, 2),
     }),
   };

@@ -122,7 +122,7 @@ async function history(options: { brief?: true } = {}): Promise<{ w: World; step
     expect([0, 3, 4, 5], `${name}: ${ended.stdout}${ended.stderr}`).toContain(ended.exitCode);
     steps.push(await taken(w, name));
   };
-  w.extra = "orders: { unseen: ask }\npolicies: { seats: { revoked: hold } }\n";
+  w.extra = "orders: { unseen: ask }\npolicies: { assignments: { revoked: ask } }\n";
   await step("everything is granted", "run", "everything");
   const [first] = w.orders;
   if (first === undefined) throw new Error("there is no order");

@@ -209,7 +209,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
       /^select \* from "operation" where ("updated_at" >= \? and "updated_at" < \?|"state" in \(\?, \?, \?\) and "created_at" < \?)/u,
     why: "a person asks for everything of a time",
   },
-  "retention: whether closed books stand on it": {
+  "retention: whether closed periods stand on it": {
     statement: /^delete from .* from closed_period c where /u,
     why: "a row for each closing, of which there are a few a year",
   },

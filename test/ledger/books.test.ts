@@ -39,7 +39,7 @@ async function bookWorld(now: string) {
   return { world, closing, close };
 }
 
-describe("closed books", () => {
+describe("closed periods", () => {
   it("keep the head, the files and the person, and the audit record names them", async () => {
     const { world, closing, close } = await bookWorld("2026-11-03T09:00:00.000Z");
     const { head } = await closing("2026-10");
@@ -65,12 +65,12 @@ describe("closed books", () => {
     { tags: "long" },
     async () => {
       const { world, close } = await bookWorld("2026-11-03T09:00:00.000Z");
-      await expect(close("2026-11")).rejects.toMatchObject({ code: "books.not-over" });
+      await expect(close("2026-11")).rejects.toMatchObject({ code: "periods.not-over" });
       await close("2026-10");
-      await expect(close("2026-10")).rejects.toMatchObject({ code: "books.closed" });
+      await expect(close("2026-10")).rejects.toMatchObject({ code: "periods.closed" });
       const quarter = { label: "2026-Q4", zone: "UTC", from: months["2026-10"][0], to: months["2026-12"][1] };
       world.now = Date.parse("2027-01-02T09:00:00.000Z");
-      await expect(close("2026-10", { period: quarter })).rejects.toMatchObject({ code: "books.shared-time" });
+      await expect(close("2026-10", { period: quarter })).rejects.toMatchObject({ code: "periods.shared-time" });
       await expect(close("2026-12")).rejects.toMatchObject({ code: "books.gap" });
       await close("2026-11");
       await close("2026-12");
@@ -81,14 +81,14 @@ describe("closed books", () => {
       ]);
       const late = await bookWorld("2026-12-03T09:00:00.000Z");
       await late.close("2026-11");
-      await expect(late.close("2026-10")).rejects.toMatchObject({ code: "books.out-of-order" });
+      await expect(late.close("2026-10")).rejects.toMatchObject({ code: "periods.out-of-order" });
     },
   );
 
   it("are none of a time that was over before the ledger began, and begin with the month that it began in", async () => {
     const { world, close } = await bookWorld("2026-11-03T09:00:00.000Z");
     const before = {
-      code: "books.before-ledger",
+      code: "periods.before-ledger",
       exitCode: 64,
       message: expect.stringContaining("2026-10-01T08:00:00.000Z"),
       cure: expect.stringContaining("crm-sync report close 2026-10"),
@@ -112,11 +112,11 @@ describe("closed books", () => {
     const { closing, close, world } = await bookWorld("2026-11-03T09:00:00.000Z");
     const { head } = await closing("2026-10");
     await expect(close("2026-10", { head: { ...head, hash: "0".repeat(64) } })).rejects.toMatchObject({
-      code: "books.other-record",
+      code: "periods.other-record",
       exitCode: 65,
     });
     await expect(close("2026-10", { head: { ...head, sequence: 99 } })).rejects.toMatchObject({
-      code: "books.other-record",
+      code: "periods.other-record",
     });
     expect(await (await world.inquiry()).closings()).toEqual([]);
   });
@@ -126,11 +126,11 @@ describe("closed books", () => {
     await close("2026-10");
     await close("2026-11");
     const again = { by: "ben", reason: "an amount was wrong" };
-    await expect(world.ledger.books.reopen("2026-10", again)).rejects.toMatchObject({ code: "books.later-closed" });
-    await expect(world.ledger.books.reopen("2026-09", again)).rejects.toMatchObject({ code: "books.not-closed" });
+    await expect(world.ledger.books.reopen("2026-10", again)).rejects.toMatchObject({ code: "periods.later-closed" });
+    await expect(world.ledger.books.reopen("2026-09", again)).rejects.toMatchObject({ code: "periods.not-closed" });
     expect(await world.ledger.books.reopen("2026-11", again)).toEqual({ period: "2026-11", closing: 1 });
     await world.ledger.books.reopen("2026-10", again);
-    await expect(world.ledger.books.reopen("2026-10", again)).rejects.toMatchObject({ code: "books.not-closed" });
+    await expect(world.ledger.books.reopen("2026-10", again)).rejects.toMatchObject({ code: "periods.not-closed" });
     expect(await close("2026-10")).toEqual({ period: "2026-10", closing: 2 });
     expect(await (await world.inquiry()).closings("2026-10")).toMatchObject([
       { closing: 1, reopened: { by: "ben", reason: "an amount was wrong" } },

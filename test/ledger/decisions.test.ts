@@ -170,11 +170,11 @@ describe("an approval", () => {
       await ledger.decisions.decide(hold, "approve", ...anna);
       for (const [index, operation] of operations.entries()) await done(ledger, operation, ids[index]);
     }
-    const { hold } = await ask(ledger, "2", { policy: "orders.gone", operations: [heldChange("2", "a")] });
+    const { hold } = await ask(ledger, "2", { policy: "orders.deleted", operations: [heldChange("2", "a")] });
     await ask(ledger, "2", { policy: "orders.moved", operations: [heldChange("2", "b")] });
     await ledger.decisions.decide(hold, "approve", ...anna);
     const earned = async (): Promise<unknown> => Object.fromEntries(await ledger.decisions.earned());
-    expect(await earned()).toEqual({ "orders.cancelled": 2, "orders.gone": 1 });
+    expect(await earned()).toEqual({ "orders.cancelled": 2, "orders.deleted": 1 });
     await ledger.decisions.decide(hold, "reject", ...anna);
     expect(await earned()).toEqual({ "orders.cancelled": 2 });
   });

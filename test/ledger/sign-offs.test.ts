@@ -86,7 +86,7 @@ it("a signature is of one period, says by whom and why in the audit record, and 
   await expect(
     world.ledger.books.signOff("2026-10", [{ id: "hold:h2", facts: "f" }], anna, trusted),
   ).rejects.toMatchObject({
-    code: "books.closed",
+    code: "periods.closed",
   });
   await world.ledger.books.reopen("2026-10", { by: "ben", reason: "an amount was wrong" });
   expect(lastEntry(world)).toEqual({

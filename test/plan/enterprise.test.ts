@@ -233,7 +233,7 @@ describe("a linked customer", () => {
 
   it("gets none where the policy says so, and its record tells of it or does not", () => {
     const now = customer({ name: "New" }, { version: 2 });
-    const saying = (update: "report" | "ignore" | "hold"): string[] => {
+    const saying = (update: "report" | "ignore" | "ask"): string[] => {
       const enterprises = { ...standardPolicies.enterprises, update };
       const planned = plan(
         { customer: now, known: linked(before) },
@@ -243,7 +243,7 @@ describe("a linked customer", () => {
     };
     expect(saying("report")).toEqual(["customers crm/ALFKI deferred policy.reported"]);
     expect(saying("ignore")).toEqual(["customers crm/ALFKI planned"]);
-    expect(saying("hold"), "the gate holds it").toEqual([
+    expect(saying("ask"), "the gate holds it").toEqual([
       "update-enterprise customer:crm/ALFKI",
       "customers crm/ALFKI planned",
     ]);
@@ -328,7 +328,7 @@ describe("a customer whose record is not to be worked on", () => {
     expect([told.operations, told.waits]).toEqual([[], undefined]);
     expect(outcomes(told)).toEqual(["customers crm/ALFKI deferred policy.reported"]);
     expect(told.records[0]?.reason).toMatch(/merged into crm\/BONAP; its enterprise ENT-1 stays/u);
-    const enterprises = { ...standardPolicies.enterprises, gone: "ignore" as const };
+    const enterprises = { ...standardPolicies.enterprises, deleted: "ignore" as const };
     const ignored = plan({ customer: own, known: linked(own) }, { policies: { ...standardPolicies, enterprises } });
     expect(outcomes(ignored)).toEqual(["customers crm/ALFKI planned"]);
     expect(outcomes(plan({ customer: own }))).toEqual(["customers crm/ALFKI deferred customer.gone"]);

@@ -20,7 +20,7 @@ import {
   staffLinks,
 } from "./situation.ts";
 
-const defaults = limitsSettingsSchema.parse({}).taking;
+const defaults = limitsSettingsSchema.parse({}).removals;
 const nothing: Counts = { seats: 0, products: 0, accounts: 0, locks: 0 };
 const never: Windows = { day: nothing, week: nothing };
 /** Every policy applies, and nothing was earned. */
@@ -51,7 +51,7 @@ function taking(id: string, { count = 1, ...fields }: Partial<Taking> & { count?
     hash,
     kind: "revoke-assets",
     subject: `staff:${id}`,
-    policy: "seats.revoked",
+    policy: "assignments.revoked",
     thing,
     removes: removed(fields.hash ?? hash, thing, count),
     weight: { ...noWeight, [thing]: count },
@@ -411,29 +411,31 @@ describe("what a policy holds", () => {
   it("waits for a person whatever the limits allow, says why, and is counted by no limit", () => {
     const items = [
       { takings: [taking("a", { count: 100, hash: "held", policy: "orders.cancelled", thing: "products" })], live: {} },
-      { takings: [taking("a", { hash: "free", policy: "seats.revoked" })], live: {} },
+      { takings: [taking("a", { hash: "free", policy: "assignments.revoked" })], live: {} },
     ] satisfies Destruction[];
-    const rule: TakingRule = { ...applies, word: (policy) => (policy === "orders.cancelled" ? "hold" : "apply") };
+    const rule: TakingRule = { ...applies, word: (policy) => (policy === "orders.cancelled" ? "ask" : "apply") };
     expect(judged(items, 1_000, { rule })).toEqual(["a held by policy", "a released"]);
-    expect(heldOf(items, { rule }).get("held")?.explanation).toBe("policies.orders.cancelled is hold");
+    expect(heldOf(items, { rule }).get("held")?.explanation).toBe("policies.orders.cancelled is ask");
   });
 
   it("goes by itself once ten operations under it were approved in this ledger, and then limits rule", () => {
     const one = (count: number, earned: number) =>
-      judged([{ takings: [taking("a", { count })], live: {} }], 1_000, { rule: words("earn", earned) });
+      judged([{ takings: [taking("a", { count })], live: {} }], 1_000, {
+        rule: words("apply-after-approvals", earned),
+      });
     expect([one(1, 0), one(1, 9), one(1, 10), one(6, 10)]).toEqual([
       ["a held by policy"],
       ["a held by policy"],
       ["a released"],
       ["a held by enterprise"],
     ]);
-    const [why] = heldOf([destruction("a", 1, 1)], { rule: words("earn", 4) }).values();
-    expect(why).toMatchObject({ explanation: "policies.seats.revoked is earn", toEarn: 10 });
+    const [why] = heldOf([destruction("a", 1, 1)], { rule: words("apply-after-approvals", 4) }).values();
+    expect(why).toMatchObject({ explanation: "policies.assignments.revoked is apply-after-approvals", toEarn: 10 });
   });
 
   it("is earned by itself, whatever the kind of the operation", () => {
     const rule: TakingRule = {
-      ...words("earn"),
+      ...words("apply-after-approvals"),
       earned: (policy) => (policy === "orders.ended" ? 10 : 9),
     };
     const takings = (["orders.ended", "orders.cancelled"] as const).map((policy) =>
@@ -444,10 +446,10 @@ describe("what a policy holds", () => {
 
   it("holds what takes nothing away too", () => {
     const harmless = taking("a", { thing: undefined, removes: none, weight: noWeight, hash: "h" });
-    expect(heldOf([{ takings: [harmless], live: {} }], { rule: words("hold") }).get("h")).toMatchObject({
+    expect(heldOf([{ takings: [harmless], live: {} }], { rule: words("ask") }).get("h")).toMatchObject({
       scope: "policy",
-      policy: "seats.revoked",
-      explanation: "policies.seats.revoked is hold",
+      policy: "assignments.revoked",
+      explanation: "policies.assignments.revoked is ask",
     });
   });
 
@@ -466,14 +468,14 @@ describe("what a policy holds", () => {
   );
 
   it("says of how many it holds how many there are", () => {
-    expect([...heldOf([destruction("a", 1, 4)], { rule: words("hold") }).values()]).toMatchObject([
+    expect([...heldOf([destruction("a", 1, 4)], { rule: words("ask") }).values()]).toMatchObject([
       { count: 1, allowed: 0, total: 4 },
     ]);
   });
 
   it("holds nothing that no policy rules", () => {
     const free = { takings: [taking("a", { policy: undefined })], live: { seats: 10 } };
-    expect(judged([free], 1_000, { rule: words("hold") })).toEqual(["a released"]);
+    expect(judged([free], 1_000, { rule: words("ask") })).toEqual(["a released"]);
   });
 
   it("is outranked by what is approved alone, by a record that goes to and fro, and by what a rebuild forgot", () => {
@@ -509,16 +511,16 @@ describe("what a person is asked", () => {
   it("is one thing: a limit, one policy, or an operation that is approved alone", () => {
     const questions = asked([
       why("run", "r"),
-      why("policy", "p", "orders.gone"),
+      why("policy", "p", "orders.deleted"),
       why("run", "r"),
       why("policy", "q", "orders.moved"),
-      why("policy", "p", "orders.gone"),
+      why("policy", "p", "orders.deleted"),
     ]);
     expect(
       questions.map(({ scope, policy, takings }) => [scope, policy, takings.map(({ taking: { hash } }) => hash)]),
     ).toEqual([
       ["run", undefined, ["0", "2"]],
-      ["policy", "orders.gone", ["1", "4"]],
+      ["policy", "orders.deleted", ["1", "4"]],
       ["policy", "orders.moved", ["3"]],
     ]);
     const alone = ["x", "y"].map((hash) => taking("a", { hash, alone: true }));

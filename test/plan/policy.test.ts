@@ -24,17 +24,25 @@ import {
 
 describe("the policies of a configuration", () => {
   it("add at once, and let nothing be taken away before a person has seen how it is done", () => {
-    const standing = (["added", "ended", "cancelled", "gone", "replaced", "assetChanged", "moved"] as const).map(
+    const standing = (["added", "ended", "cancelled", "deleted", "replaced", "assetChanged", "moved"] as const).map(
       (name) => policyOf(standardPolicies, `orders.${name}`),
     );
-    expect(standing).toEqual(["apply", "earn", "earn", "earn", "earn", "hold", "earn"]);
-    expect(policyOf(standardPolicies, "seats.revoked")).toBe("apply");
+    expect(standing).toEqual([
+      "apply",
+      "apply-after-approvals",
+      "apply-after-approvals",
+      "apply-after-approvals",
+      "apply-after-approvals",
+      "ask",
+      "apply-after-approvals",
+    ]);
+    expect(policyOf(standardPolicies, "assignments.revoked")).toBe("apply");
     expect(policyOf(standardPolicies, "staff.left")).toBe("report");
     expect(standardPolicies.approvalsNeeded).toBe(10);
   });
 
-  it.each(["hold", "apply", "earn"])("do not take `%s` where no call exists", (word) => {
-    const read = policySettingsSchema.safeParse({ enterprises: { gone: word } });
+  it.each(["ask", "apply", "apply-after-approvals"])("do not take `%s` where no call exists", (word) => {
+    const read = policySettingsSchema.safeParse({ enterprises: { deleted: word } });
     expect(read.error?.issues.map((issue) => issue.message)).toEqual([
       "no call does it, so it can only be told: write report or ignore",
     ]);
@@ -48,13 +56,16 @@ describe("what a policy makes of an operation that is meant", () => {
     known: { staffLinks: staffLinks(ann), assignments: [assignment(ann, "A1")] },
     observed: shown(["ann"], { A1: "ann" }),
   });
-  const withWord = (revoked: "ignore" | "report" | "hold" | "apply" | "earn") => ({
-    policies: { ...standardPolicies, seats: { revoked } },
+  const withWord = (revoked: "ignore" | "report" | "ask" | "apply" | "apply-after-approvals") => ({
+    policies: { ...standardPolicies, assignments: { revoked } },
   });
 
-  it.each(["apply", "hold", "earn"] as const)("plans it where it says %s: the gate of the run holds it", (word) => {
-    expect(lines(plan(situation, withWord(word)))).toEqual(["revoke-assets staff:crm/ann A1"]);
-  });
+  it.each(["apply", "ask", "apply-after-approvals"] as const)(
+    "plans it where it says %s: the gate of the run holds it",
+    (word) => {
+      expect(lines(plan(situation, withWord(word)))).toEqual(["revoke-assets staff:crm/ann A1"]);
+    },
+  );
 
   it("says nothing of it where it is ignored", () => {
     const planned = plan(situation, withWord("ignore"));
@@ -68,7 +79,7 @@ describe("what a policy makes of an operation that is meant", () => {
       ["customers crm/ALFKI planned", "staff crm/ann deferred policy.reported"],
     ]);
     expect(planned.records.at(-1)?.reason).toBe(
-      "the CRM no longer gives this person 1 asset; policies.seats.revoked is report, so crm-sync reports this and does not do it",
+      "the CRM no longer gives this person 1 asset; policies.assignments.revoked is report, so crm-sync reports this and does not do it",
     );
   });
 

@@ -343,8 +343,8 @@ describe("a twin", () => {
     const rows = (number: string) => reading(number, [row("p"), row("q", alike), row("p", next)]);
     const contents = [rows("N1"), rows("N2")];
     for (const [ended, replaced, policy] of [
-      ["hold", "apply", "orders.ended"],
-      ["apply", "earn", "orders.replaced"],
+      ["ask", "apply", "orders.ended"],
+      ["apply", "apply-after-approvals", "orders.replaced"],
     ] as const) {
       const own = { ...standardRules.policies.orders, ended, replaced };
       const policies = { ...standardRules.policies, orders: own };

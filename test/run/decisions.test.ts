@@ -12,7 +12,7 @@ import { standardPolicies } from "../support/world/rules.ts";
 import { runWorld } from "../support/world/run.ts";
 
 /** Whatever is taken away needs a person's word. */
-const limits = limitsSettingsSchema.parse({ revokes: { enterprise: { floor: 0, share: 0 } } });
+const limits = limitsSettingsSchema.parse({ removals: { enterprise: { floor: 0, share: 0 } } });
 
 async function run(world: ApplyWorld, request: Partial<RunRequest> = {}): Promise<RunSummary> {
   return await runWorld(world, { limits, ...request });
@@ -45,7 +45,7 @@ async function otherName(): Promise<ApplyWorld> {
   await world.take("customers", customerRecord("C1"));
   expect((await run(world)).exitCode).toBe(exitCodes.ok);
   const { enterprises } = standardPolicies;
-  world.deps.policies = { ...standardPolicies, enterprises: { ...enterprises, update: "hold" } };
+  world.deps.policies = { ...standardPolicies, enterprises: { ...enterprises, update: "ask" } };
   await world.take("customers", customerRecord("C1", { name: "Another Name" }));
   return world;
 }
@@ -143,7 +143,7 @@ describe("a person who rejects what was approved before", () => {
     const world = await ApplyWorld.start();
     await world.take("customers", customerRecord("C1"), customerRecord("C2"));
     expect((await run(world)).exitCode).toBe(exitCodes.ok);
-    world.deps.policies = { ...standardPolicies, orders: { ...standardPolicies.orders, added: "hold" } };
+    world.deps.policies = { ...standardPolicies, orders: { ...standardPolicies.orders, added: "ask" } };
     await world.take("orders", orderRecord("O1", "C1"), orderRecord("O2", "C2"));
     const { held } = await run(world);
     const { decisions } = world.ledger;

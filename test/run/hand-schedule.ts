@@ -27,7 +27,7 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
     misfire: more.misfire ?? "run-once",
     mailTo: [],
     limits: {
-      taking: {
+      removals: {
         enterprise: { floor: 5, share: 0.05 },
         run: { floor: 20, share: 0.01 },
         day: { floor: 40, share: 0.02 },

@@ -5,7 +5,7 @@ import type { BoundJob } from "../../src/run/job.ts";
 import { jobSettingsSchema, limitsSettingsSchema } from "../../src/run/run-settings.ts";
 
 const limits = limitsSettingsSchema.parse({
-  taking: {
+  removals: {
     enterprise: { floor: 1, share: 0 },
     run: { floor: 2, share: 0 },
     day: { floor: 3, share: 0 },
@@ -40,29 +40,17 @@ describe("a job", () => {
   });
 
   it("has its own limits where it says some, and those of the configuration for the rest", () => {
-    const own = { kind: "sync", streams: ["staff"], limits: { absenceReads: 2, taking: { run: { floor: 0 } } } };
+    const own = { kind: "sync", streams: ["staff"], limits: { absenceReads: 2, removals: { run: { floor: 0 } } } };
     expect(bound({ mine: own }, "mine").limits).toEqual({
       ...limits,
       absenceReads: 2,
-      taking: { ...limits.taking, run: { floor: 0, share: limits.taking.run.share } },
+      removals: { ...limits.removals, run: { floor: 0, share: limits.removals.run.share } },
     });
-  });
-
-  it("may say its limits under their earlier name, and not under both", () => {
-    const own = { kind: "sync", streams: ["staff"], limits: { revokes: { enterprise: { floor: 7 } } } };
-    expect(bound({ mine: own }, "mine").limits.taking).toEqual({
-      ...limits.taking,
-      enterprise: { floor: 7, share: limits.taking.enterprise.share },
-    });
-    const both = { kind: "sync", streams: ["staff"], limits: { revokes: {}, taking: {} } };
-    expect(
-      jobSettingsSchema.safeParse(both).error?.issues.map(({ path, message }) => [path.join("."), message]),
-    ).toEqual([["limits.revokes", "says again what `taking` says: keep `taking`"]]);
   });
 
   it("has every limit of its own that it says", () => {
     const { newIds, massChange, ...own } = limitsSettingsSchema.parse({
-      taking: {
+      removals: {
         enterprise: { floor: 3, share: 0.3 },
         run: { floor: 4, share: 0.4 },
         day: { floor: 5, share: 0.5 },

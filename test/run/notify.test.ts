@@ -13,7 +13,7 @@ import type { Alert } from "../../src/run/notify/alert.ts";
 import { notifyChanges } from "../../src/run/notify/tell.ts";
 import { alertSettingsSchema, notifySettingsSchema } from "../../src/run/notify-settings.ts";
 import type { NotifySettings } from "../../src/run/notify-settings.ts";
-import { waysOf } from "../../src/run/notify/ways.ts";
+import { channelsOf } from "../../src/run/notify/channels.ts";
 import { openLedger } from "../support/world/start.ts";
 import { HandClock } from "./hand-schedule.ts";
 
@@ -39,12 +39,12 @@ interface Telling {
   publicUrl?: string;
 }
 
-/** Tells by one way, from a ledger of its own unless it is given one. */
+/** Tells by one channel, from a ledger of its own unless it is given one. */
 async function telling({ settings, lines = [], ledger: given, publicUrl }: Telling) {
   const ledger = given ?? (await openLedger({ clock })).ledger;
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const deps = {
-    ways: waysOf({ notify: settings, alerts: alertSettingsSchema.parse({}) }),
+    channels: channelsOf({ notify: settings, alerts: alertSettingsSchema.parse({}) }),
     remindAfterMs: undefined,
     publicUrl,
     mail: undefined,

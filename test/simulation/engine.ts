@@ -372,11 +372,11 @@ export class Engine {
 
   get #notify(): Parameters<typeof tellPeople>[0] {
     const { ledger, clock, logger } = this;
-    const ways = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
+    const channels = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
     const off = { switches: [], mail: undefined, remindAfterMs: undefined, publicUrl: undefined };
     const suggested = (text: string): string => text;
     const named = { instance: "simulation", suggested, environment: {}, secret: () => "", known: new KnownSecrets() };
-    return { ...off, ...named, ledger, clock, logger, store: ledger.schedule, ways };
+    return { ...off, ...named, ledger, clock, logger, store: ledger.schedule, channels };
   }
 
   /** A job has the sources of its streams. */

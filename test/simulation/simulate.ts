@@ -181,7 +181,7 @@ class Simulation {
       callsAtOnce: draws.whole(1, 3),
       jobs: draws.chance(0.5) ? 2 : 1,
       limits: limitsSettingsSchema.parse({
-        revokes: { enterprise: { floor: draws.pick([0, 1, 5]) }, run: { floor: draws.pick([1, 20]) } },
+        removals: { enterprise: { floor: draws.pick([0, 1, 5]) }, run: { floor: draws.pick([1, 20]) } },
         sourceShrink: 0.6,
         absenceReads: draws.whole(1, 3),
         absenceTime: draws.pick(["0s", "0s", "1h", "24h"]),

@@ -17,7 +17,7 @@ const ofGone = ({ customer }: { customer: string }): boolean => customer === "C1
  */
 export async function livedWithGone(): Promise<World> {
   const w = await world({ records: company(2, 2) });
-  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise: { floor: 50, share: 1 } } }\n";
+  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, removals: { enterprise: { floor: 50, share: 1 } } }\n";
   w.customers[0] = {
     id: "C1",
     name: "Zqcanary Gone Works",

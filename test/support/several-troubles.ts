@@ -7,7 +7,7 @@ const settings = `jobs:
   everything: { kind: sync, streams: [customers, orders, staff] }
   people: { kind: sync, streams: [staff] }
 orders: { unseen: ask }
-policies: { seats: { revoked: hold } }
+policies: { assignments: { revoked: ask } }
 `;
 
 /**

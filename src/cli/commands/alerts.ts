@@ -11,15 +11,15 @@ import { safeLines, viewOf } from "../output.ts";
 export const register: Register = (program, carryOut) => {
   const alerts = program
     .command("alerts")
-    .description("list open issues: since when, and who got an alert by which way")
+    .description("list open issues: since when, and who got an alert by which channel")
     .addHelpText("after", example("crm-sync alerts", "crm-sync alerts test on-call"))
     .action(() => carryOut(alertsCommand));
   alerts
     .command("test")
-    .description("send a test message by each way, or by one, and show the answer")
-    .argument("[way]", "the name of the way; its kind, where it has no name")
+    .description("send a test message by each channel, or by one, and show the answer")
+    .argument("[channel]", "the name of the channel; its kind, where it has no name")
     .addHelpText("after", example("crm-sync alerts test"))
-    .action((way) => carryOut((invocation) => alertsTestCommand(invocation, way)));
+    .action((channel) => carryOut((invocation) => alertsTestCommand(invocation, channel)));
 };
 
 /** `alerts`: what stood at the last look. */
@@ -39,18 +39,19 @@ async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-/** `alerts test`: exit code 1 where a way did not deliver, or not to everybody. */
+/** `alerts test`: exit code 1 where a channel did not deliver, or not to everybody. */
 async function alertsTestCommand(invocation: Invocation, named: string | undefined): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     application.jobs();
     const { testAlerts } = await import("../../app/alerts.ts");
     const tested = await testAlerts(application, named);
-    if (options.json) output.json({ ways: toJson(tested) });
-    else if (tested.length === 0) output.line("no way is configured (`notify`, `alerts.ways`): nobody gets an alert");
+    if (options.json) output.json({ channels: toJson(tested) });
+    else if (tested.length === 0)
+      output.line("no channel is configured (`notify`, `alerts.channels`): nobody gets an alert");
     else
-      for (const { way, kind, problem, partly } of tested) {
-        const name = way === kind ? way : `${way} (${kind})`;
+      for (const { channel, kind, problem, partly } of tested) {
+        const name = channel === kind ? channel : `${channel} (${kind})`;
         const failed = problem ?? partly;
         output.line(safeLines(failed === null ? `good  ${name}: delivered` : `BAD   ${name}: ${failed}`));
         if (failed !== null) output.line(`      → ${cureOf(kind)}`);

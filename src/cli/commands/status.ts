@@ -22,7 +22,7 @@ export async function statusCommand(invocation: Invocation, all: boolean): Promi
   return await withReader(invocation, async (application) => {
     const inquiry = await application.inquiry();
     const now = application.clock.now();
-    const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.taking, now) };
+    const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.removals, now) };
     const scheduled = application.jobs().filter(({ schedule }) => schedule !== undefined);
     const facts = {
       status,

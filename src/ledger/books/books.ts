@@ -128,7 +128,7 @@ export class Books {
       const later = this.#statements().following.get({ from: closed.to_at });
       if (later !== undefined)
         throw new Problem({
-          code: "books.later-closed",
+          code: "periods.later-closed",
           message: `${period} cannot be opened again: ${later.period}, which follows it, is closed on its figures`,
           cure: `first open the later ones, the last before the others: \`crm-sync report reopen ${later.period}\``,
           exitCode: exitCodes.usage,
@@ -186,7 +186,7 @@ export class Books {
     const { label, from, to } = period;
     if (asOf < to)
       throw new Problem({
-        code: "books.not-over",
+        code: "periods.not-over",
         message: `${label} is not over; its statements are provisional, and it cannot be closed`,
         cure: `close it when it is over; \`crm-sync report orders --period ${label}\` shows it so far`,
         exitCode: exitCodes.usage,
@@ -196,7 +196,7 @@ export class Books {
     const [shared] = this.#statements().sharing.all({ from, to });
     if (shared !== undefined)
       throw new Problem({
-        code: "books.shared-time",
+        code: "periods.shared-time",
         message: `${label} shares time with ${shared.period}, which is closed`,
         cure: "close periods of one kind, month after month, in one zone",
         exitCode: exitCodes.usage,
@@ -220,7 +220,7 @@ export class Books {
     const next = this.#statements().following.get({ from: to });
     if (next !== undefined)
       throw new Problem({
-        code: "books.out-of-order",
+        code: "periods.out-of-order",
         message: `${label} lies before ${next.period}, which is closed`,
         cure: "periods are closed in their order; open the later ones again first, the last one before the others",
         exitCode: exitCodes.usage,
@@ -231,7 +231,7 @@ export class Books {
     const entry = this.#statements().entry.get(head.sequence);
     if (entry?.hash !== head.hash)
       throw new Problem({
-        code: "books.other-record",
+        code: "periods.other-record",
         message: `the figures of ${label} name entry ${head.sequence} of the audit record, and this ledger has another`,
         cure: "verify the record with `crm-sync audit verify`, and close the period anew",
         exitCode: exitCodes.ledgerRefused,
@@ -290,7 +290,7 @@ function subjectOf(period: string): string {
 
 function alreadyClosed(period: string): Problem {
   return new Problem({
-    code: "books.closed",
+    code: "periods.closed",
     message: `${period} is closed`,
     cure:
       `\`crm-sync report print ${period}\` prints it again; late changes are in the open period; ` +
@@ -301,7 +301,7 @@ function alreadyClosed(period: string): Problem {
 
 function notClosed(period: string): Problem {
   return new Problem({
-    code: "books.not-closed",
+    code: "periods.not-closed",
     message: `${period} is not closed`,
     cure: "`crm-sync report closings` lists the periods that are",
     exitCode: exitCodes.usage,

@@ -136,8 +136,8 @@ export const placesBeside: readonly { what: string; where: string; erasing: stri
   { what: "backups and copies from before now", where: "wherever the ledger is copied to", erasing: "by people" },
   { what: "reports and plans with names", where: "wherever they were filed or mailed", erasing: "by people" },
   {
-    what: "closed books, where a reason in them or the words of a service repeat any of it",
-    where: "`books` beside the ledger",
+    what: "closed periods, where a reason in them or the words of a service repeat any of it",
+    where: "`periods` beside the ledger",
     erasing: "by people",
   },
   { what: "exports of the CRM", where: "the folders of its files", erasing: "by people" },

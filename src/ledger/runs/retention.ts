@@ -59,7 +59,7 @@ export interface Batch {
 /** Reads of each stream that are always kept: what is absent was judged by them. */
 const readsKept = 10;
 
-/** Whether closed books, or closings of them before, stand on what was so from one moment to another. */
+/** Whether closed periods, or closings of them before, stand on what was so from one moment to another. */
 const closedWhile = (from: string, to: string): string =>
   `exists (select 1 from closed_period c where c.as_of >= ${from} and c.as_of < ${to})`;
 
@@ -67,7 +67,7 @@ const closedWhile = (from: string, to: string): string =>
  * Thins history by its age. It never touches what a promise or a report needs: the audit chain, the journal, what is
  * known of the platform, versions of records and who they belong to, the raw form of the newest version and of what is
  * in quarantine, what the platform shows now, the newest reads of a stream and its last complete ones, the last run of
- * a job, from when to when something waited or was refused, and what closed books stand on. Every method runs inside
+ * a job, from when to when something waited or was refused, and what closed periods stand on. Every method runs inside
  * the writer's transaction.
  */
 export class RetentionTables {

@@ -4,16 +4,16 @@ import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { AlertTable, AlertToldTable } from "./tables.ts";
 
-/** What a way told of a state. */
+/** What a channel told of a state. */
 export interface ToldAlert {
-  way: string;
+  channel: string;
   key: string;
   since: string;
   body: Json;
   toldAt: string;
 }
 
-/** The states that stand, and what each way told of them last. Writes run inside the writer's transaction. */
+/** The states that stand, and what each channel told of them last. Writes run inside the writer's transaction. */
 export class AlertTables {
   readonly #statements;
 
@@ -27,15 +27,16 @@ export class AlertTables {
         ),
       sent: () => database.prepare("update alert set sent_at = ? where key = +?"),
       dropOthers: () => database.prepare("delete from alert where key not in (select value from json_each(?))"),
-      told: () => database.prepare<[], AlertToldTable>("select * from alert_told order by way, key"),
+      told: () => database.prepare<[], AlertToldTable>("select * from alert_told order by channel, key"),
       tell: () =>
         database.prepare(
-          `insert into alert_told (way, key, since, body, told_at) values (@way, @key, @since, @body, @at)
-         on conflict (way, key) do update set since = @since, body = @body, told_at = @at`,
+          `insert into alert_told (channel, key, since, body, told_at) values (@channel, @key, @since, @body, @at)
+         on conflict (channel, key) do update set since = @since, body = @body, told_at = @at`,
         ),
-      lower: () => database.prepare("update alert_told set body = ? where way = +? and key = +?"),
-      forget: () => database.prepare("delete from alert_told where way = +? and key = +?"),
-      forgetOthers: () => database.prepare("delete from alert_told where way not in (select value from json_each(?))"),
+      lower: () => database.prepare("update alert_told set body = ? where channel = +? and key = +?"),
+      forget: () => database.prepare("delete from alert_told where channel = +? and key = +?"),
+      forgetOthers: () =>
+        database.prepare("delete from alert_told where channel not in (select value from json_each(?))"),
     });
   }
 
@@ -56,26 +57,32 @@ export class AlertTables {
   told(): ToldAlert[] {
     return this.#statements.told
       .all()
-      .map(({ way, key, since, body, told_at: toldAt }) => ({ way, key, since, body: parseJson(body), toldAt }));
+      .map(({ channel, key, since, body, told_at: toldAt }) => ({
+        channel,
+        key,
+        since,
+        body: parseJson(body),
+        toldAt,
+      }));
   }
 
-  tell(way: string, states: readonly { key: string; since: string; body: Json }[], at: string): void {
+  tell(channel: string, states: readonly { key: string; since: string; body: Json }[], at: string): void {
     for (const { key, since, body } of states) {
-      this.#statements.tell.run({ way, key, since, body: JSON.stringify(body), at });
+      this.#statements.tell.run({ channel, key, since, body: JSON.stringify(body), at });
       this.#statements.sent.run(at, key);
     }
   }
 
-  lower(way: string, states: readonly { key: string; body: Json }[]): void {
-    for (const { key, body } of states) this.#statements.lower.run(JSON.stringify(body), way, key);
+  lower(channel: string, states: readonly { key: string; body: Json }[]): void {
+    for (const { key, body } of states) this.#statements.lower.run(JSON.stringify(body), channel, key);
   }
 
-  forget(way: string, keys: readonly string[]): void {
-    for (const key of keys) this.#statements.forget.run(way, key);
+  forget(channel: string, keys: readonly string[]): void {
+    for (const key of keys) this.#statements.forget.run(channel, key);
   }
 
-  /** Forgets what other ways told. */
-  only(ways: readonly string[]): void {
-    this.#statements.forgetOthers.run(JSON.stringify(ways));
+  /** Forgets what other channels told. */
+  only(channels: readonly string[]): void {
+    this.#statements.forgetOthers.run(JSON.stringify(channels));
   }
 }

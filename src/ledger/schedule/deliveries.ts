@@ -4,7 +4,7 @@ import type { DeliveryTable } from "./tables.ts";
 
 export type DeliveryKind = DeliveryTable["kind"];
 
-/** How a way of telling people, or a dead man's switch, is doing. */
+/** How a channel, or a dead man's switch, is doing. */
 export interface Delivery {
   kind: DeliveryKind;
   name: string;
@@ -15,7 +15,7 @@ export interface Delivery {
   failingSince: string | null;
 }
 
-/** How ways and switches are doing. Writes run inside the writer's transaction. */
+/** How channels and switches are doing. Writes run inside the writer's transaction. */
 export class DeliveryTables {
   readonly #statements;
 

@@ -55,58 +55,58 @@ export class Schedule {
     return this.#context.read(() => this.#alerts.all());
   }
 
-  /** These states stand, each since it was first met; others do not. What ways have told of those stays known. */
+  /** These states stand, each since it was first met; others do not. What channels have told of those stays known. */
   async standAlerts(states: readonly { key: string; body: Json }[]): Promise<void> {
     await this.#context.write(() => this.#alerts.stand(states, this.#context.now));
   }
 
-  /** What each way told of each state last. */
+  /** What each channel told of each state last. */
   async toldAlerts(): Promise<ToldAlert[]> {
     return this.#context.read(() => this.#alerts.told());
   }
 
-  /** A way told of these states as they are now, and of the end of those. */
+  /** A channel told of these states as they are now, and of the end of those. */
   async tellAlerts(
-    way: string,
+    channel: string,
     told: readonly { key: string; since: string; body: Json }[],
     ended: readonly string[],
   ): Promise<void> {
     await this.#context.write(() => {
-      this.#alerts.tell(way, told, this.#context.now);
-      this.#alerts.forget(way, ended);
+      this.#alerts.tell(channel, told, this.#context.now);
+      this.#alerts.forget(channel, ended);
     });
   }
 
-  /** What a way told of is less now, or concerns it no more: it tells nothing of that. */
+  /** What a channel told of is less now, or concerns it no more: it tells nothing of that. */
   async untoldAlerts(
-    way: string,
+    channel: string,
     fewer: readonly { key: string; body: Json }[],
     forgotten: readonly string[],
   ): Promise<void> {
     await this.#context.write(() => {
-      this.#alerts.lower(way, fewer);
-      this.#alerts.forget(way, forgotten);
+      this.#alerts.lower(channel, fewer);
+      this.#alerts.forget(channel, forgotten);
     });
   }
 
-  /** Forgets what other ways told and how other ways and switches did: they are not configured. */
-  async onlyDeliveries(ways: readonly string[], switches: readonly string[]): Promise<void> {
-    const isKnown = ({ kind, name }: Delivery): boolean => (kind === "way" ? ways : switches).includes(name);
+  /** Forgets what other channels told and how other channels and switches did: they are not configured. */
+  async onlyDeliveries(channels: readonly string[], switches: readonly string[]): Promise<void> {
+    const isKnown = ({ kind, name }: Delivery): boolean => (kind === "channel" ? channels : switches).includes(name);
     const told = await this.toldAlerts();
-    if ((await this.deliveries()).every(isKnown) && told.every(({ way }) => ways.includes(way))) return;
+    if ((await this.deliveries()).every(isKnown) && told.every(({ channel }) => channels.includes(channel))) return;
     await this.#context.write(() => {
-      this.#alerts.only(ways);
-      this.#deliveries.only("way", ways);
+      this.#alerts.only(channels);
+      this.#deliveries.only("channel", channels);
       this.#deliveries.only("switch", switches);
     });
   }
 
-  /** How ways and dead man's switches are doing. */
+  /** How channels and dead man's switches are doing. */
   async deliveries(): Promise<Delivery[]> {
     return this.#context.read(() => this.#deliveries.all());
   }
 
-  /** A way or a switch did what it is for, or did not and why. */
+  /** A channel or a switch did what it is for, or did not and why. */
   async noteDelivery(kind: DeliveryKind, name: string, problem: string | undefined): Promise<void> {
     await this.#context.write(() => {
       if (problem === undefined) this.#deliveries.done(kind, name, this.#context.now);
@@ -114,7 +114,7 @@ export class Schedule {
     });
   }
 
-  /** Nothing waits for a way that did not deliver: what it had to tell is over. */
+  /** Nothing waits for a channel that did not deliver: what it had to tell is over. */
   async clearDelivery(kind: DeliveryKind, name: string): Promise<void> {
     await this.#context.write(() => this.#deliveries.clear(kind, name));
   }

@@ -20,7 +20,7 @@ export interface AlertTable {
 }
 
 export interface AlertToldTable {
-  way: string;
+  channel: string;
   key: string;
   /** Since when the state lasts. */
   since: string;
@@ -29,9 +29,9 @@ export interface AlertToldTable {
   told_at: string;
 }
 
-/** A way of telling people, or a dead man's switch. */
+/** A channel for alerts, or a dead man's switch. */
 export interface DeliveryTable {
-  kind: "way" | "switch";
+  kind: "channel" | "switch";
   name: string;
   /** When it did last what it is for; null where it never did. */
   done_at: string | null;

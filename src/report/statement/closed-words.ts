@@ -1,5 +1,5 @@
 /**
- * What closed books may say in words: texts that the program makes of figures, ids, codes and names of fields. Words of
+ * What closed periods may say in words: texts that the program makes of figures, ids, codes and names of fields. Words of
  * the CRM and of the services may name people; they stand where they can be erased, and `crm-sync explain` shows them.
  */
 

@@ -182,7 +182,7 @@ function textsOf({ before, after }: OrderChange, zone: string): Record<"before" 
   return bothDates(before.date, after.date, zone);
 }
 
-/** Words of the services may name people: closed books have the code in their place. */
+/** Words of the services may name people: closed periods have the code in their place. */
 function reasonOf({ reason: code }: Became, { before, after }: OrderChange): string | null {
   const reason = code === null ? null : closedDeferral(code);
   const [from, to] = [before.amount, after.amount];

@@ -65,7 +65,7 @@ export function periodLike(label: string, at: string, zone: string): string {
 export function requireObserved({ label, zone, to }: Omit<Period, "joined">, began: string | undefined): void {
   if (began === undefined || began < to) return;
   throw new Problem({
-    code: "books.before-ledger",
+    code: "periods.before-ledger",
     message:
       `${label} was over before this ledger began, at ${began}: this ledger observed nothing in it that ` +
       "could be closed",
@@ -80,7 +80,7 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
 export function requireBegun({ label, from }: Period, at: string): void {
   if (from <= at) return;
   throw new Problem({
-    code: "books.not-begun",
+    code: "periods.not-begun",
     message:
       `${label} has not begun, it begins at ${from}: its open issues are not known yet, so nothing is signed ` +
       "off for it",

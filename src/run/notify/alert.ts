@@ -21,7 +21,7 @@ const kinds = {
     severity: "critical",
     many: "places outside the database did not get the head of the audit record",
   },
-  "way-down": { severity: "critical", many: "ways of telling people do not deliver" },
+  "channel-down": { severity: "critical", many: "channels do not deliver" },
   "switch-not-called": { severity: "critical", many: "dead man's switches could not be called" },
   "source-down": { severity: "warning", many: "streams were not read completely" },
   paused: { severity: "warning", many: "pauses keep everything from being sent" },

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { environmentOf } from "../../http/command.ts";
-import type { Send } from "./way.ts";
+import type { Send } from "./channel.ts";
 
 /**
  * Starts a program without a shell, gives it the message on standard input and waits for exit code 0. Of the

@@ -1,9 +1,9 @@
 import type { ExitCode } from "../../base/errors.ts";
 import { callSecret } from "../webhook.ts";
 import type { AlertStore } from "./tell.ts";
-import type { WayDependencies } from "./way.ts";
+import type { ChannelDependencies } from "./channel.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
-import { reasonOf } from "./ways.ts";
+import { reasonOf } from "./channels.ts";
 
 /** Whether a run of a job is one after which a switch is called. */
 function isGoodRun(
@@ -22,7 +22,7 @@ function isGoodRun(
 export async function callSwitches(
   switches: readonly DeadMansSwitch[],
   run: { job: string; exitCode: ExitCode; state: string },
-  { store, logger, secret, known }: Pick<WayDependencies, "logger" | "secret" | "known"> & { store: AlertStore },
+  { store, logger, secret, known }: Pick<ChannelDependencies, "logger" | "secret" | "known"> & { store: AlertStore },
 ): Promise<boolean> {
   const failing = (await store.deliveries()).filter((one) => one.kind === "switch" && one.problem !== null);
   const changed = await Promise.all(

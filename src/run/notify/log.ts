@@ -1,4 +1,4 @@
-import type { Send } from "./way.ts";
+import type { Send } from "./channel.ts";
 
 /** A line in the log. */
 export const toLog: Send<unknown> = async (message, _settings, { logger }) => {

@@ -3,7 +3,7 @@ import { Unreached } from "../webhook.ts";
 import { submitMail } from "../mail.ts";
 import type { AlertMessage } from "./message.ts";
 import { headlineOf, linesOf, plain } from "./message.ts";
-import type { Send } from "./way.ts";
+import type { Send } from "./channel.ts";
 
 /**
  * A message to each recipient. One who is refused by the server is told of, and keeps the others neither from it nor

@@ -82,7 +82,7 @@ function said(
   return { summary: event === "reminder" ? `this still stands: ${summary}` : summary, cure };
 }
 
-/** What is sent to see that a way works. */
+/** What is sent to see that a channel works. */
 export function testMessage({ instance, at, publicUrl }: Speaker): AlertMessage {
   return {
     key: "test",

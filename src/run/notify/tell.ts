@@ -8,9 +8,9 @@ import { dueFor } from "./due.ts";
 import type { Change, Standing, Told } from "./due.ts";
 import { composed, groupsOf } from "./message.ts";
 import type { AlertMessage } from "./message.ts";
-import type { WayDependencies } from "./way.ts";
-import { deliver, reasonOf } from "./ways.ts";
-import type { Way } from "./ways.ts";
+import type { ChannelDependencies } from "./channel.ts";
+import { deliver, reasonOf } from "./channels.ts";
+import type { Channel } from "./channels.ts";
 
 /** What the ledger keeps of alerts. */
 export type AlertStore = Pick<
@@ -26,8 +26,8 @@ export type AlertStore = Pick<
   | "clearDelivery"
 >;
 
-export interface NotifyDependencies extends WayDependencies {
-  ways: readonly Way[];
+export interface NotifyDependencies extends ChannelDependencies {
+  channels: readonly Channel[];
   /** The names of the dead man's switches that are configured. */
   switches: readonly string[];
   /** After which time people are told again of what still stands; undefined: never. */
@@ -41,27 +41,27 @@ export interface NotifyDependencies extends WayDependencies {
   store: AlertStore;
 }
 
-/** A message that was delivered, and by which way. */
+/** A message that was delivered, and by which channel. */
 export interface DeliveredMessage {
-  way: string;
+  channel: string;
   message: AlertMessage;
 }
 
 /**
- * Tells people by each way what it did not tell yet of the states in `now`: what began, grew, still stands after the
- * time to remind, and ended, one message for each kind. Ways know nothing of each other: what one could not deliver is
- * logged and goes that way again at the next call. Never rejects because of a delivery. Answers what was delivered.
+ * Tells people by each channel what it did not tell yet of the states in `now`: what began, grew, still stands after the
+ * time to remind, and ended, one message for each kind. Channels know nothing of each other: what one could not deliver is
+ * logged and is sent by it again at the next call. Never rejects because of a delivery. Answers what was delivered.
  */
 export async function notifyChanges(
   now: readonly Alert[],
   deps: Omit<NotifyDependencies, "switches">,
-  ways = deps.ways,
+  channels = deps.channels,
 ): Promise<DeliveredMessage[]> {
   const { store } = deps;
   const standing = await standingNow(now, store);
-  const told = await toldByWay(store);
+  const told = await toldByChannel(store);
   const delivered = await Promise.all(
-    ways.map((way) => tellBy(way, standing, told.get(way.name) ?? new Map<string, Told>(), deps)),
+    channels.map((channel) => tellBy(channel, standing, told.get(channel.name) ?? new Map<string, Told>(), deps)),
   );
   return delivered.flat();
 }
@@ -77,38 +77,38 @@ async function standingNow(now: readonly Alert[], store: AlertStore): Promise<St
   });
 }
 
-async function toldByWay(store: AlertStore): Promise<Map<string, Map<string, Told>>> {
-  const ways = new Map<string, Map<string, Told>>();
-  for (const { way, key, since, body, toldAt } of await store.toldAlerts()) {
-    const told = ways.get(way) ?? new Map<string, Told>();
-    ways.set(way, told.set(key, { alert: fromBody(key, body), since, toldAt }));
+async function toldByChannel(store: AlertStore): Promise<Map<string, Map<string, Told>>> {
+  const channels = new Map<string, Map<string, Told>>();
+  for (const { channel, key, since, body, toldAt } of await store.toldAlerts()) {
+    const told = channels.get(channel) ?? new Map<string, Told>();
+    channels.set(channel, told.set(key, { alert: fromBody(key, body), since, toldAt }));
   }
-  return ways;
+  return channels;
 }
 
 async function tellBy(
-  way: Way,
+  channel: Channel,
   standing: readonly Standing[],
   told: ReadonlyMap<string, Told>,
   deps: Omit<NotifyDependencies, "switches">,
 ): Promise<DeliveredMessage[]> {
   const { store, clock, remindAfterMs, instance, publicUrl, suggested } = deps;
-  const due = dueFor(way, standing, told, { now: clock.now(), remindAfterMs });
+  const due = dueFor(channel, standing, told, { now: clock.now(), remindAfterMs });
   if (due.fewer.length > 0 || due.forgotten.length > 0)
-    await store.untoldAlerts(way.name, due.fewer.map(kept), due.forgotten);
+    await store.untoldAlerts(channel.name, due.fewer.map(kept), due.forgotten);
   const delivered: DeliveredMessage[] = [];
   const problems: string[] = [];
   for (const changes of groupsOf(due.changes)) {
     const message = composed(changes, { instance, at: toInstant(clock.now()), publicUrl, suggested });
-    const { problem, goesOn } = await delivers(message, way, deps);
+    const { problem, goesOn } = await delivers(message, channel, deps);
     if (problem !== undefined) problems.push(problem);
     if (goesOn === "delivered") {
-      await keepTold(way, changes, store);
-      delivered.push({ way: way.name, message });
+      await keepTold(channel, changes, store);
+      delivered.push({ channel: channel.name, message });
     }
     if (goesOn === "stop") break;
   }
-  await noteHealth(way, { tried: due.changes.length > 0, problem: problems[0] }, store);
+  await noteHealth(channel, { tried: due.changes.length > 0, problem: problems[0] }, store);
   return delivered;
 }
 
@@ -116,7 +116,7 @@ function kept(alert: Alert): { key: string; body: Json } {
   return { key: alert.key, body: bodyOf(alert) };
 }
 
-async function keepTold({ name }: Way, changes: readonly Change[], store: AlertStore): Promise<void> {
+async function keepTold({ name }: Channel, changes: readonly Change[], store: AlertStore): Promise<void> {
   const standing = changes.filter(({ event }) => event !== "ended");
   await store.tellAlerts(
     name,
@@ -125,15 +125,17 @@ async function keepTold({ name }: Way, changes: readonly Change[], store: AlertS
   );
 }
 
-/** A way has a problem as long as something waits for it. */
+/** A channel has a problem as long as something waits for it. */
 async function noteHealth(
-  { name }: Way,
+  { name }: Channel,
   { tried, problem }: { tried: boolean; problem: string | undefined },
   store: AlertStore,
 ): Promise<void> {
-  if (tried) await store.noteDelivery("way", name, problem);
-  else if ((await store.deliveries()).some((one) => one.kind === "way" && one.name === name && one.problem !== null))
-    await store.clearDelivery("way", name);
+  if (tried) await store.noteDelivery("channel", name, problem);
+  else if (
+    (await store.deliveries()).some((one) => one.kind === "channel" && one.name === name && one.problem !== null)
+  )
+    await store.clearDelivery("channel", name);
 }
 
 /**
@@ -142,12 +144,12 @@ async function noteHealth(
  */
 async function delivers(
   message: AlertMessage,
-  way: Way,
-  deps: WayDependencies,
+  channel: Channel,
+  deps: ChannelDependencies,
 ): Promise<{ problem: string | undefined; goesOn: "delivered" | "next" | "stop" }> {
-  const line = { by: way.name, key: message.key };
+  const line = { by: channel.name, key: message.key };
   try {
-    const { partly } = await deliver(message, way, deps);
+    const { partly } = await deliver(message, channel, deps);
     if (partly !== undefined)
       deps.logger.error({ event: "alert.partly-delivered", ...line, reason: partly }, "not everybody got an alert");
     return { problem: partly, goesOn: "delivered" };

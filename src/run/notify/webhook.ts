@@ -1,7 +1,7 @@
 import { postJson, signatureHeader, signatureOf } from "../webhook.ts";
 import type { WebhookTarget } from "../webhook.ts";
 import { credentialOf } from "../../http/secrets.ts";
-import type { Send } from "./way.ts";
+import type { Send } from "./channel.ts";
 
 /** An HTTP POST of the message as JSON, signed where there is a key. */
 export const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { alertsNow } from "../../app/alerts.ts";
 import type { Dashboard } from "../../app/dashboard.ts";
-import type { AlertFacts, AlertWayFacts } from "../../report/alerts.ts";
+import type { AlertFacts, AlertChannelFacts } from "../../report/alerts.ts";
 import { counted } from "../../report/text.ts";
 import { needs } from "../access/needs.ts";
 import { framed } from "../frame.ts";
@@ -10,11 +10,11 @@ import { table } from "../parts/table.ts";
 import { moment, shown } from "../shown.ts";
 import { whenOf } from "../when.ts";
 
-/** What stands that needs a person, who was told of it by which way, and which ways fail. */
+/** What stands that needs a person, who was told of it by which channel, and which channels fail. */
 export const alertsPage: Page = {
   register(routes, dashboard) {
     routes.get("/alerts", needs("see"), async (context) => {
-      const { alerts, ending, ways, switches } = await dashboard.read(
+      const { alerts, ending, channels, switches } = await dashboard.read(
         async (inquiry) => await alertsNow(dashboard.application, inquiry),
       );
       const body = html`<p>
@@ -26,20 +26,20 @@ export const alertsPage: Page = {
             ? ""
             : html`<h2>Ended, and not told yet</h2>
                 <ul>
-                  ${ending.map(({ key, way }) => html`<li>${shown(key)}, by ${shown(way)}</li>`)}
+                  ${ending.map(({ key, channel }) => html`<li>${shown(key)}, by ${shown(channel)}</li>`)}
                 </ul>`
         }
-        <h2>Ways of telling people</h2>
-        ${waysTable("Ways", ways, dashboard, "None: nobody is told.")}
+        <h2>Channels of telling people</h2>
+        ${channelsTable("Channels", channels, dashboard, "None: nobody is told.")}
         <h2>Dead man's switches</h2>
-        ${waysTable("Switches", switches, dashboard, "None: nobody sees that this program stands still.")}`;
+        ${channelsTable("Switches", switches, dashboard, "None: nobody sees that this program stands still.")}`;
       return await framed(context, { title: "Alerts", place: "Alerts", body });
     });
   },
 };
 
 function alertPart(alert: AlertFacts["alerts"][number], dashboard: Dashboard): Html {
-  const { severity, key, summary, cure, page, since, ways } = alert;
+  const { severity, key, summary, cure, page, since, channels } = alert;
   const when = whenOf(dashboard);
   const mark = severity === "critical" ? "bad" : "wait";
   return html`<section class="card ${mark}" aria-label="${key}">
@@ -48,14 +48,19 @@ function alertPart(alert: AlertFacts["alerts"][number], dashboard: Dashboard): H
     <p class="cure">${shown(cure)}</p>
     <p><a href="${page}">What it is about</a></p>
     <ul class="soft">
-      ${ways.map(({ way, toldAt }) => html`<li>${shown(way)}: ${moment(toldAt, when, "not told yet")}</li>`)}
+      ${channels.map(({ channel, toldAt }) => html`<li>${shown(channel)}: ${moment(toldAt, when, "not told yet")}</li>`)}
     </ul>
   </section>`;
 }
 
-function waysTable(caption: string, ways: readonly AlertWayFacts[], dashboard: Dashboard, none: string): Html {
+function channelsTable(
+  caption: string,
+  channels: readonly AlertChannelFacts[],
+  dashboard: Dashboard,
+  none: string,
+): Html {
   const when = whenOf(dashboard);
-  const rows = ways.map(({ name, kind, doneAt, problem, failingSince }) => [
+  const rows = channels.map(({ name, kind, doneAt, problem, failingSince }) => [
     shown(name),
     kind,
     moment(doneAt, when),

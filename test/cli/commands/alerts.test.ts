@@ -3,7 +3,7 @@ import { document, world } from "../../support/cli.ts";
 import { startServer } from "../../support/http-server.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 
-it("sends a test message by each way, says what each answered, and fails if one failed", async () => {
+it("sends a test message by each channel, says what each answered, and fails if one failed", async () => {
   let answer = 200;
   const got: string[] = [];
   const url = await startServer(({ path, body }, response) => {
@@ -15,7 +15,7 @@ it("sends a test message by each way, says what each answered, and fails if one 
   w.extra = `mail: { host: 127.0.0.1, port: ${mail.port}, tls: none, from: crm-sync@example.com }
 notify: { kind: webhook, url: "${url}/hook" }
 alerts:
-  ways: [{ kind: mail, to: [ops@example.com] }, { kind: webhook, name: on-call, url: "${url}/on-call" }]
+  channels: [{ kind: mail, to: [ops@example.com] }, { kind: webhook, name: on-call, url: "${url}/on-call" }]
 `;
   w.write();
   const good = await w.run("--json", "alerts", "test");
@@ -26,17 +26,17 @@ alerts:
   answer = 404;
   const failing = await w.run("--json", "alerts", "test");
   expect(failing.exitCode).toBe(1);
-  expect(document(failing).ways).toMatchObject([
-    { way: "webhook", problem: null },
-    { way: "mail", problem: null },
-    { way: "on-call", kind: "webhook", problem: expect.stringContaining("404") },
+  expect(document(failing).channels).toMatchObject([
+    { channel: "webhook", problem: null },
+    { channel: "mail", problem: null },
+    { channel: "on-call", kind: "webhook", problem: expect.stringContaining("404") },
   ]);
   expect((await w.run("alerts", "test", "webhook")).exitCode).toBe(0);
   expect(got.filter((one) => one.startsWith("/on-call"))).toHaveLength(2);
   expect((await w.run("alerts", "test", "pager")).exitCode).toBe(64);
 });
 
-it("ways and switches that do not fit together are all refused at once, and no secret is repeated", async () => {
+it("channels and switches that do not fit together are all refused at once, and no secret is repeated", async () => {
   const w = await world();
   w.environment["PING_URL"] = "https://ping.example.com";
   const problemsOf = async (alerts: string): Promise<number> => {
@@ -48,9 +48,9 @@ it("ways and switches that do not fit together are all refused at once, and no s
     return document(ended).problems.length;
   };
   const ping = "name: ping, url: env:PING_URL";
-  const doubled = `ways: [{ kind: log, name: a }, { kind: log, name: a }], deadMansSwitches: [{ ${ping} }, { ${ping} }]`;
+  const doubled = `channels: [{ kind: log, name: a }, { kind: log, name: a }], deadMansSwitches: [{ ${ping} }, { ${ping} }]`;
   expect(await problemsOf(`{ ${doubled} }`)).toBe(2);
-  expect(await problemsOf("{ ways: [{ kind: mail, to: [b@example.com] }] }")).toBe(1);
+  expect(await problemsOf("{ channels: [{ kind: mail, to: [b@example.com] }] }")).toBe(1);
   expect(await problemsOf(`{ deadMansSwitches: [{ ${ping}, jobs: [no-such-job] }] }`)).toBe(1);
   expect(await problemsOf("{ deadMansSwitches: [{ url: https://hooks.example.com/T0/chat-secret }] }")).toBe(1);
 });

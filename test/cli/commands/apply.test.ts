@@ -44,13 +44,13 @@ describe("a saved plan", () => {
       expect(find(first, "M9", "C1").needs).toEqual([order.hash, find(first, "M1", "C1").hash]);
       expect((await apply(w)).exitCode).toBe(0);
 
-      w.extra = "policies: { seats: { revoked: hold } }\n";
+      w.extra = "policies: { assignments: { revoked: ask } }\n";
       for (const person of w.staff) if (person.id === "S1-1") person.holds = [];
       w.write();
       const [revoke] = await planned(w);
       expect(revoke).toMatchObject({
         endpoint: "M9",
-        policy: "seats.revoked",
+        policy: "assignments.revoked",
         weight: { seats: 1, lastAsset: 1 },
         heldBy: { scope: "policy" },
         before: expect.any(Object),

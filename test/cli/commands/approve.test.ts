@@ -5,7 +5,7 @@ import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
-const holdsSeats = "policies: { seats: { revoked: hold } }\n";
+const holdsSeats = "policies: { assignments: { revoked: ask } }\n";
 
 /** Customers with two people each, of whom these lose what they hold, by these settings. */
 async function losing(settings: string, customers: number, people: readonly string[]): Promise<World> {
@@ -58,7 +58,7 @@ it("an approval is for one time: the same comes up again, and is held", { tags: 
 });
 
 it("what a run held for its own sum is approved at once", { tags: "long" }, async () => {
-  const limit = "limits: { taking: { run: { floor: 1, share: 0 } } }\n";
+  const limit = "limits: { removals: { run: { floor: 1, share: 0 } } }\n";
   const w = await losing(limit, 8, ["S1-1", "S2-1", "S3-1"]);
   const limited = await w.does("run", "everything");
   expect([limited.exitCode, limited.calls]).toEqual([4, {}]);

@@ -51,8 +51,8 @@ export const lives: Life[] = [
       const { company: crm } = life;
       Object.assign(crm, company(2, 7));
       for (const [scope, floor] of Object.entries(limits)) {
-        life.settings[`limits.taking.${scope}.floor`] = floor;
-        life.settings[`limits.taking.${scope}.share`] = 0;
+        life.settings[`limits.removals.${scope}.floor`] = floor;
+        life.settings[`limits.removals.${scope}.share`] = 0;
       }
       await life.run("run", "everything");
       // More than an enterprise may lose: one of it is approved, then the rest.
@@ -96,9 +96,9 @@ export const lives: Life[] = [
       Object.assign(life.settings, { "limits.absenceReads": 1, "limits.absenceTime": "0s" });
       const policies = (update: string): string => `policies:
   enterprises: { update: ${update} }
-  orders: { ended: earn, price: report, wording: report }
-  staff: { edited: hold, left: apply }
-  seats: { revoked: ignore }
+  orders: { ended: apply-after-approvals, price: report, wording: report }
+  staff: { edited: ask, left: apply }
+  assignments: { revoked: ignore }
   approvalsNeeded: 2
 `;
       life.configuration.more = policies("report");
@@ -152,7 +152,7 @@ export const lives: Life[] = [
     async live(life) {
       const { company: crm } = life;
       Object.assign(crm, company(2, 1));
-      for (const name of ["orders.ended", "orders.gone", "staff.left"]) life.settings[`policies.${name}`] = "apply";
+      for (const name of ["orders.ended", "orders.deleted", "staff.left"]) life.settings[`policies.${name}`] = "apply";
       await life.run("run", "everything");
       crm.customers[0] = { id: "C1", name: "Firm One" };
       crm.orders.push(order("O3", "C1", ["O3-A1"]));

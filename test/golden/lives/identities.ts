@@ -48,7 +48,7 @@ export const lives: Life[] = [
       await life.run(...all);
       await life.run("status");
       await life.run("link", "portal/C2", enterpriseOf(life, "crm-C2"), "--channel-customer-id", "crm-C2", ...why);
-      life.configuration.more = `${numbered}policies: { seats: { revoked: hold } }\n`;
+      life.configuration.more = `${numbered}policies: { assignments: { revoked: ask } }\n`;
       Object.assign(other, { orders: company(2, 1).orders });
       say(other, "S2-1", { holds: [] });
       say(crm, "S2-1", { holds: [] });

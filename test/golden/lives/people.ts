@@ -82,7 +82,7 @@ export const lives: Life[] = [
       // The first one comes back to the account that stayed. The account of the next one is deleted.
       life.company.staff.push(first);
       const second = leave(life, "S2-1");
-      life.configuration.more = `${limits}policies: { staff: { left: hold } }\n`;
+      life.configuration.more = `${limits}policies: { staff: { left: ask } }\n`;
       await life.run("run", "everything");
       life.later(25);
       await life.run("run", "everything");
@@ -117,7 +117,7 @@ export const lives: Life[] = [
       await life.killedAt({ operation: "M9", nth: 2, when: "before" }, "run", "everything");
       await life.run("run", "verify");
       await life.run("run", "everything");
-      life.configuration.more = "policies: { seats: { revoked: hold } }\n";
+      life.configuration.more = "policies: { assignments: { revoked: ask } }\n";
       say(life, "S2-3", { holds: [] });
       await life.run("run", "everything");
       await life.run("approve", await openHold(life), ...why);

@@ -61,7 +61,7 @@ async function bySchedule(w: World): Promise<number> {
 /** Two customers: an order in doubt is settled, what is held is approved or rejected, a hand and a schedule run. */
 async function decided(): Promise<{ w: World; before: string }> {
   const w = await world({ records: company(3, 2) });
-  w.extra = "orders: { unseen: ask }\npolicies: { seats: { revoked: hold } }\n";
+  w.extra = "orders: { unseen: ask }\npolicies: { assignments: { revoked: ask } }\n";
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   w.orders.push({ id: "O4", customer: "C1", assets: ["O4-A1"] });

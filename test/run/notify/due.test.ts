@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Alert } from "../../../src/run/notify/alert.ts";
 import { countOf } from "../../../src/run/notify/alert.ts";
-import { concerns, dueFor, wayDownKey } from "../../../src/run/notify/due.ts";
+import { concerns, dueFor, channelDownKey } from "../../../src/run/notify/due.ts";
 import type { Change, Due, Told } from "../../../src/run/notify/due.ts";
 
 const day = 86_400_000;
@@ -30,20 +30,20 @@ const step = fc.record({
   isUp: fc.boolean(),
 });
 
-/** What one way told, kept as the ledger keeps it. */
-class OneWay {
+/** What one channel told, kept as the ledger keeps it. */
+class OneChannel {
   readonly told = new Map<string, Told>();
   readonly heard: { key: string; event: Change["event"]; now: number }[] = [];
-  readonly way;
-  constructor(way: Parameters<typeof dueFor>[0] = { name: "hook" }) {
-    this.way = way;
+  readonly channel;
+  constructor(channel: Parameters<typeof dueFor>[0] = { name: "hook" }) {
+    this.channel = channel;
   }
 
   look(now: number, counts: Readonly<Record<(typeof states)[number], number>>, isUp: boolean): Due {
     const standing = states
       .filter((key) => counts[key] > 0)
       .map((key) => ({ alert: alertOf(key, counts[key]), since: at(began) }));
-    const due = dueFor(this.way, standing, this.told, { now, remindAfterMs: day });
+    const due = dueFor(this.channel, standing, this.told, { now, remindAfterMs: day });
     for (const alert of due.fewer) {
       const told = this.told.get(alert.key);
       if (told !== undefined) this.told.set(alert.key, { ...told, alert });
@@ -59,10 +59,10 @@ class OneWay {
   }
 }
 
-it("a way that delivers has told of all that stands and of nothing else, and has nothing more to tell at once", () => {
+it("a channel that delivers has told of all that stands and of nothing else, and has nothing more to tell at once", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
-      const one = new OneWay();
+      const one = new OneChannel();
       let now = began;
       for (const { counts, passes, isUp } of steps) {
         now += passes;
@@ -77,10 +77,10 @@ it("a way that delivers has told of all that stands and of nothing else, and has
   );
 });
 
-it("of each state a way says that it began, then maybe that it grew or still stands, and that it ended", () => {
+it("of each state a channel says that it began, then maybe that it grew or still stands, and that it ended", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
-      const one = new OneWay();
+      const one = new OneChannel();
       let now = began;
       for (const { counts, passes, isUp } of steps) one.look((now += passes), counts, isUp);
       for (const key of states) {
@@ -91,10 +91,10 @@ it("of each state a way says that it began, then maybe that it grew or still sta
   );
 });
 
-it("a reminder comes once the time to remind has passed since the way told of it last, and not before", () => {
+it("a reminder comes once the time to remind has passed since the channel told of it last, and not before", () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 20 }), (steps) => {
-      const one = new OneWay();
+      const one = new OneChannel();
       let now = began;
       for (const { counts, passes, isUp } of steps) one.look((now += passes), counts, isUp);
       for (const [index, { key, event, now: then }] of one.heard.entries()) {
@@ -107,7 +107,7 @@ it("a reminder comes once the time to remind has passed since the way told of it
 });
 
 it("what still stands is told again after a day, once, and never where that is switched off", () => {
-  const one = new OneWay();
+  const one = new OneChannel();
   const counts = { "hold:a": 1, "unknown:b": 0, "deferred:c": 0 };
   const events = (now: number): string[] => one.look(now, counts, true).changes.map(({ event }) => event);
   expect(events(began)).toEqual(["started"]);
@@ -123,24 +123,24 @@ it("what still stands is told again after a day, once, and never where that is s
   expect(dueFor({ name: "hook" }, standing, one.told, off).changes).toEqual([]);
 });
 
-it("a way tells of the kinds and from the severity that it is for, and never that it does not work itself", () => {
+it("a channel tells of the kinds and from the severity that it is for, and never that it does not work itself", () => {
   const hold = alertOf("hold:a", 1);
   const unknown = alertOf("unknown:b", 1);
   const deferred = alertOf("deferred:c", 1);
-  const told = (way: Parameters<typeof concerns>[0]): string[] =>
-    [hold, unknown, deferred].filter((alert) => concerns(way, alert)).map(({ kind }) => kind);
+  const told = (channel: Parameters<typeof concerns>[0]): string[] =>
+    [hold, unknown, deferred].filter((alert) => concerns(channel, alert)).map(({ kind }) => kind);
   expect(told({ name: "a" })).toEqual(["hold", "unknown", "deferred"]);
   expect(told({ name: "a", kinds: ["hold"] })).toEqual(["hold"]);
   expect(told({ name: "a", severity: "warning" })).toEqual(["hold", "unknown"]);
   expect(told({ name: "a", severity: "critical" })).toEqual(["unknown"]);
   expect(told({ name: "a", kinds: ["hold"], severity: "critical" })).toEqual([]);
-  const down: Alert = { key: wayDownKey("a"), kind: "way-down", summary: "a is down", cure: "look" };
+  const down: Alert = { key: channelDownKey("a"), kind: "channel-down", summary: "a is down", cure: "look" };
   expect(concerns({ name: "a" }, down)).toBe(false);
   expect(concerns({ name: "b" }, down)).toBe(true);
 });
 
-it("what a way told of and is not for any more is forgotten without a word, and its end is told as long as it is known", () => {
-  const one = new OneWay();
+it("what a channel told of and is not for any more is forgotten without a word, and its end is told as long as it is known", () => {
+  const one = new OneChannel();
   one.look(began, { "hold:a": 1, "unknown:b": 1, "deferred:c": 0 }, true);
   const standing = [{ alert: alertOf("hold:a", 1), since: at(began) }];
   const due = dueFor({ name: "hook", kinds: ["unknown"] }, standing, one.told, { now: began, remindAfterMs: day });

@@ -18,7 +18,7 @@ async function waitingFor(...people: string[]): Promise<{ w: World; holds: strin
   const w = await world({ records: company(4, 2) });
   writeFileSync(w.path(proxy.settings.keys), proxy.publicPem);
   const access = { proxy: { ...proxy.settings, role: "decide" } };
-  w.extra = `policies: { seats: { revoked: hold } }\nserve: ${JSON.stringify({ access })}\n`;
+  w.extra = `policies: { assignments: { revoked: ask } }\nserve: ${JSON.stringify({ access })}\n`;
   w.write();
   await w.run("run", "everything");
   for (const person of w.staff) if (people.includes(person.id)) person.holds = [];

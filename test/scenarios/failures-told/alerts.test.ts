@@ -41,62 +41,62 @@ function spoil(w: World, isBad: boolean): void {
 }
 
 /** A world with two webhooks and with more settings of alerts. */
-async function twoWays(more = "", wayFields = ""): Promise<{ w: World; hook: Receiver; chat: Receiver }> {
+async function twoChannels(more = "", channelFields = ""): Promise<{ w: World; hook: Receiver; chat: Receiver }> {
   const [hook, chat] = [await receiver(), await receiver()];
   const w = await world({ records: company(2, 1) });
   w.extra = `notify: { kind: webhook, url: "${hook.url}" }
 alerts:
-  ways: [{ kind: webhook, name: on-call, url: "${chat.url}"${wayFields} }]
+  channels: [{ kind: webhook, name: on-call, url: "${chat.url}"${channelFields} }]
 ${more}`;
   w.write();
   return { w, hook, chat };
 }
 
-/** What the ways say of themselves: their names, or those that fail. */
+/** What the channels say of themselves: their names, or those that fail. */
 async function failing(w: World): Promise<string[]> {
-  const { ways, switches } = await w.ask("alerts");
-  return [...ways, ...switches].filter(({ problem }) => problem !== null).map(({ name }) => name);
+  const { channels, switches } = await w.ask("alerts");
+  return [...channels, ...switches].filter(({ problem }) => problem !== null).map(({ name }) => name);
 }
 
-it("a way that is down loses no alert, repeats none on the other way, and is itself an alert there", async () => {
-  const { w, hook, chat } = await twoWays();
+it("a channel that is down loses no alert, repeats none on the other channel, and is itself an alert there", async () => {
+  const { w, hook, chat } = await twoChannels();
   spoil(w, true);
   chat.answer = 503;
   const first = await w.run("run", "everything");
   expect(first.exitCode).toBe(3);
-  expect([hook.got, chat.got]).toEqual([["started quarantine", "started way-down"], []]);
+  expect([hook.got, chat.got]).toEqual([["started quarantine", "started channel-down"], []]);
   await w.run("run", "everything");
   expect(hook.got).toHaveLength(2);
   expect(await failing(w)).toEqual(["on-call"]);
   expect((await health(w)).wrong).toContain("alerts.not-delivered:on-call");
   const { alerts } = await w.ask("alerts");
-  expect(alerts.find(({ kind }: { kind: string }) => kind === "quarantine").ways).toEqual([
-    { way: "webhook", toldAt: expect.any(String) },
-    { way: "on-call", toldAt: null },
+  expect(alerts.find(({ kind }: { kind: string }) => kind === "quarantine").channels).toEqual([
+    { channel: "webhook", toldAt: expect.any(String) },
+    { channel: "on-call", toldAt: null },
   ]);
 
   chat.answer = 200;
   await w.run("run", "everything");
-  expect([hook.got.slice(2), chat.got]).toEqual([["ended way-down"], ["started quarantine"]]);
+  expect([hook.got.slice(2), chat.got]).toEqual([["ended channel-down"], ["started quarantine"]]);
   expect(await failing(w)).toEqual([]);
 
   spoil(w, false);
   hook.answer = 500;
   expect((await w.run("run", "everything")).exitCode).toBe(0);
-  expect(chat.got.slice(1)).toEqual(["ended quarantine", "started way-down"]);
-  expect((await w.ask("alerts")).ending).toEqual([{ key: "quarantine:staff:missing", way: "webhook" }]);
+  expect(chat.got.slice(1)).toEqual(["ended quarantine", "started channel-down"]);
+  expect((await w.ask("alerts")).ending).toEqual([{ key: "quarantine:staff:missing", channel: "webhook" }]);
   hook.answer = 200;
   await w.run("run", "everything");
-  expect([hook.got.slice(3), chat.got.slice(3)]).toEqual([["ended quarantine"], ["ended way-down"]]);
+  expect([hook.got.slice(3), chat.got.slice(3)]).toEqual([["ended quarantine"], ["ended channel-down"]]);
   expect((await w.ask("alerts")).alerts).toEqual([]);
 });
 
-it("a way gets what it is for and nothing else", async () => {
-  const { w, hook, chat } = await twoWays("", ", severity: critical");
+it("a channel gets what it is for and nothing else", async () => {
+  const { w, hook, chat } = await twoChannels("", ", severity: critical");
   spoil(w, true);
   await w.run("run", "everything");
   expect([hook.got, chat.calls]).toEqual([["started quarantine"], 0]);
-  expect((await w.ask("alerts")).alerts[0].ways).toHaveLength(1);
+  expect((await w.ask("alerts")).alerts[0].channels).toHaveLength(1);
 });
 
 it.each([
@@ -106,7 +106,7 @@ it.each([
   "a dead man's switch is called after each good run and nothing else (settings: %j)",
   async (fields, afterWaiting) => {
     const called = await receiver();
-    const { w } = await twoWays(`  deadMansSwitches: [{ name: ping, url: env:PING_URL${fields} }]\n`);
+    const { w } = await twoChannels(`  deadMansSwitches: [{ name: ping, url: env:PING_URL${fields} }]\n`);
     w.environment["PING_URL"] = called.url;
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     expect((await w.run("run", "verify")).exitCode).toBe(0);
@@ -126,7 +126,7 @@ it.each([
 
 it("a dead man's switch that cannot be called is an alert and is called after the next good run of its jobs", async () => {
   const called = await receiver();
-  const { w, hook, chat } = await twoWays(
+  const { w, hook, chat } = await twoChannels(
     "  deadMansSwitches: [{ name: ping, url: env:PING_URL, method: POST, jobs: [everything] }]\n",
   );
   w.extra += "jobs: { everything: { kind: sync, streams: [customers, orders, staff] } }\n";

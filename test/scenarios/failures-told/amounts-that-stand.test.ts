@@ -26,7 +26,7 @@ async function told(w: World): Promise<{ amount: unknown; became: unknown[] }> {
 it("units whose removal was rejected cost what they cost", async () => {
   const w = await placedOrders({ first: units(4), staff: [] });
   amend(w, "1", units(2));
-  rule(w, "orders.ended", "hold");
+  rule(w, "orders.ended", "ask");
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   const hold = await openHold(w);
   expect((await w.run("reject", hold, "--reason", "they use them")).exitCode).toBe(0);
@@ -42,28 +42,25 @@ it("units whose removal was rejected cost what they cost", async () => {
   expect(await told(w)).toEqual({ amount: "14.00", became: ["quantity taken-away", "amount repriced"] });
 });
 
-it.each(["ignore", "hold"])(
-  "the amount of what stays is recorded where the removal of the rest is %s",
-  async (word) => {
-    const of = (price: string, more: readonly string[]): Partial<GivenOrder> => ({
-      products: [line("P1", "A1", { price }), ...more.map((id) => line(id, "A1", { price: "50.00" }))],
-    });
-    const w = await placedOrders({ first: of("7.00", ["Q1"]), staff: [] });
-    rule(w, "orders.ended", word);
-    amend(w, "1", of("7.00", []));
-    await w.run("run", "everything");
-    amend(w, "1", of("9.00", []));
-    await w.run("run", "everything");
-    const { amount, became } = await told(w);
-    expect(amount).toBe("59.00");
-    expect(became).toContain("amount repriced");
-  },
-);
+it.each(["ignore", "ask"])("the amount of what stays is recorded where the removal of the rest is %s", async (word) => {
+  const of = (price: string, more: readonly string[]): Partial<GivenOrder> => ({
+    products: [line("P1", "A1", { price }), ...more.map((id) => line(id, "A1", { price: "50.00" }))],
+  });
+  const w = await placedOrders({ first: of("7.00", ["Q1"]), staff: [] });
+  rule(w, "orders.ended", word);
+  amend(w, "1", of("7.00", []));
+  await w.run("run", "everything");
+  amend(w, "1", of("9.00", []));
+  await w.run("run", "everything");
+  const { amount, became } = await told(w);
+  expect(amount).toBe("59.00");
+  expect(became).toContain("amount repriced");
+});
 
 it("the amount of a whole order is recorded once what ends of it was removed", async () => {
   const both = { price: "20.00", products: [line("P1", "A1"), line("Q1", "A1")] };
   const w = await placedOrders({ first: both, staff: [] });
-  rule(w, "orders.ended", "hold");
+  rule(w, "orders.ended", "ask");
   amend(w, "1", { price: "12.00", products: [line("P1", "A1")] });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   expect(await stated(w, "orders")).toMatchObject([{ amount_after: "20.00" }]);
@@ -177,7 +174,7 @@ it("where only the order's own amount changes, no line is told of", async () => 
 
 it("an order that was restored before anything of it was removed needed nothing, whatever is bought later", async () => {
   const w = await placedOrders({ staff: [] });
-  rule(w, "orders.cancelled", "hold");
+  rule(w, "orders.cancelled", "ask");
   amend(w, "1", { cancelled: true });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   amend(w, "1", { cancelled: false });
@@ -202,7 +199,7 @@ it("an order that was cancelled, removed and restored with another amount is bou
 
 it("the amount of a whole order is recorded once what it is for was bought", async () => {
   const w = await placedOrders({ first: whole(2), staff: [] });
-  rule(w, "orders.added", "hold");
+  rule(w, "orders.added", "ask");
   amend(w, "1", whole(4));
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   const now = async (): Promise<unknown> => {

@@ -187,7 +187,7 @@ it("a run stops when there are no asset numbers for the first share", async () =
 
 it("what a policy holds does not stop a run", async () => {
   const w = await newCompany();
-  rule(w, "orders.added", "hold");
+  rule(w, "orders.added", "ask");
   const run = await byShares(w, behindC3, behindC4);
   expect([run.exitCode, run.calls["E2"], run.calls["E5"]], run.stdout).toEqual([4, customers, undefined]);
 });

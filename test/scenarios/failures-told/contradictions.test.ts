@@ -286,7 +286,7 @@ const cases: Record<ContradictedRow, Case> = {
   },
   A36: {
     before: (w) => {
-      w.extra = `limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise: { floor: 9, share: 1 } } }
+      w.extra = `limits: { absenceReads: 1, absenceTime: 0s, removals: { enterprise: { floor: 9, share: 1 } } }
 policies: { staff: { left: apply } }
 `;
       for (const id of ["S8", "S9"]) person(w, id, "C1");

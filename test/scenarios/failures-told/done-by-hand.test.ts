@@ -74,7 +74,7 @@ it("ends a seat that somebody removed when M6 shows it, and not while nothing sh
     assets: [1, 2].map((asset) => ({ id: `${order.id}-A${asset}`, type: "normal_recover_usbkey" as const })),
   }));
   const w = await world({ records: { ...records, orders: keys } });
-  w.extra = "limits: { revokes: { enterprise: { floor: 0, share: 0 } } }\n";
+  w.extra = "limits: { removals: { enterprise: { floor: 0, share: 0 } } }\n";
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   personOf(w, "S1-2").holds = [];

@@ -55,8 +55,8 @@ it("tells of a removed seat no more once the platform shows it again", async () 
   expect(await waitsFor(w, "S1-1", "staff")).toBeUndefined();
 });
 
-it("a person is asked whether a removed seat is given back (drift.missing: hold)", async () => {
-  const w = await seatRemoved("hold");
+it("a person is asked whether a removed seat is given back (drift.missing: ask)", async () => {
+  const w = await seatRemoved("ask");
   otherName(w, "S1-2", "married");
   expect(outcome(await w.does("run", "everything"))).toEqual([4, { M2: 1 }]);
   await w.run("approve", await openHold(w), "--reason", "asked the administrator");
@@ -88,8 +88,8 @@ it.each(["report", "ignore"])("a change of the CRM sets no other field back (dri
   ]);
 });
 
-it("a person is asked whether a change of the CRM sets another field back (drift.different: hold)", async () => {
-  const w = await mobileChanged("hold");
+it("a person is asked whether a change of the CRM sets another field back (drift.different: ask)", async () => {
+  const w = await mobileChanged("ask");
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   await w.run("approve", await openHold(w), "--reason", "asked the administrator");
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { M2: 1 }]);

@@ -62,7 +62,7 @@ it("reports the field that somebody changed on the platform, and changes nothing
 
 describe("a difference on the platform", { tags: "long" }, () => {
   it("waits for a person if a policy holds it, and is not repaired if it is gone by then", async () => {
-    const w = await readBack({ different: "hold" });
+    const w = await readBack({ different: "ask" });
     await byHand(w, { mobile: "13900000000" });
     await byHand(w, { name: "by hand" }, "S2-1");
     await twoReadings(w);

@@ -10,7 +10,7 @@ it("a hold of which a part was carried out counts what it still holds, also at t
   w.orders.push({ ...orderOf("3", "C1"), price: "60.00" });
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
-  rule(w, "orders.cancelled", "hold");
+  rule(w, "orders.cancelled", "ask");
   amend(w, "1", { cancelled: true });
   amend(w, "3", { cancelled: true });
   expect((await w.run("run", "everything")).exitCode).toBe(4);

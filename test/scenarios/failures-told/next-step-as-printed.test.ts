@@ -27,7 +27,7 @@ it("a row that cannot be taken as it is is not said to be", async () => {
   expect((await w.run("quarantine", "retry", row.id)).exitCode).toBe(3);
 });
 
-it("prints closed books into a folder that is not there yet", async () => {
+it("prints closed periods into a folder that is not there yet", async () => {
   const w = await world();
   expect((await ran(w)).exitCode).toBe(0);
   w.later(40 * 24);

@@ -75,7 +75,7 @@ it("tells what was removed and is shown again under our number; a stranger's is 
 it("ends with what is worse than a difference, whichever run left it so", { tags: "long" }, async () => {
   const w = await world({ records: company(2, 2) });
   await w.run("run", "everything");
-  w.extra = "policies: { seats: { revoked: hold } }\n";
+  w.extra = "policies: { assignments: { revoked: ask } }\n";
   for (const person of w.staff.slice(0, 1)) person.holds = [];
   w.write();
   expect((await ran(w)).exitCode).toBe(4);

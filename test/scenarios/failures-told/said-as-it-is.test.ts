@@ -60,7 +60,7 @@ it("a plan ends with 4 where the run will hold, and counts what would be held", 
 it("a plan tells of no hold that the CRM took back", async () => {
   const w = await placedOrders();
   personOf(w, "S2").holds = [];
-  rule(w, "seats.revoked", "hold");
+  rule(w, "assignments.revoked", "ask");
   amend(w, "1", { cancelled: true });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   expect((await last(w, "plan")).held).toHaveLength(2);
@@ -217,7 +217,7 @@ it("counts and names what waits for a person where it waits", async () => {
 
 it("an order that moves says what to decide, and is bought by the run that removes the rest of it", async () => {
   const w = await placedOrders();
-  rule(w, "orders.moved", "hold");
+  rule(w, "orders.moved", "ask");
   personOf(w, "S1").holds = [];
   w.write();
   await w.run("run", "everything");
@@ -232,7 +232,7 @@ it("an order that moves says what to decide, and is bought by the run that remov
 
 it("explain shows a moved order at its old customer, and knows when it came back", async () => {
   const w = await placedOrders();
-  rule(w, "orders.moved", "hold");
+  rule(w, "orders.moved", "ask");
   Object.assign(personOf(w, "S1"), { holds: [] });
   amend(w, "1", { customer: "C2" });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
@@ -261,7 +261,7 @@ it("a person who is gone should hold nothing, and a number that was removed is n
   await w.run("run", "everything");
   expect(await said(w, "explain", "staff", "S1")).toContain("should hold asset instance A1 (its number was removed)");
   Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
-  rule(w, "staff.left", "hold");
+  rule(w, "staff.left", "ask");
   w.staff = w.staff.filter(({ id }) => id !== "S2");
   w.write();
   await w.run("run", "everything");

@@ -36,7 +36,7 @@ it("an order that moved is by the purchase that stands, and missing since the cu
 it("what stays of an order that is gone from the CRM is not as wanted since the order is gone", async () => {
   const w = await placedOrders({ staff: [] });
   Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
-  rule(w, "orders.gone", "ignore");
+  rule(w, "orders.deleted", "ignore");
   expect((await w.run("run", "verify")).exitCode).toBe(0);
   w.later(2);
   const gone = now(w);
@@ -68,7 +68,7 @@ it("what the platform no longer shows is missing since a reading did not show it
 
 it("a product that a placed order has since and that nobody approved is missing since the CRM has it", async () => {
   const w = await placedOrders({ staff: [] });
-  rule(w, "orders.added", "hold");
+  rule(w, "orders.added", "ask");
   w.later(2);
   const added = now(w);
   amend(w, "1", { products: ["P1", "Q1", "R1"].map((id) => line(id, "A1")) });

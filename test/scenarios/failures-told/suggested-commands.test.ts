@@ -71,7 +71,7 @@ async function sayings(w: World): Promise<Map<string, string>> {
 /** Everything that waits, and much of what can be wrong. */
 async function troubled(): Promise<World> {
   const w = await severalTroubles();
-  rule(w, "orders.moved", "hold");
+  rule(w, "orders.moved", "ask");
   w.orders = w.orders.map((order) => (order.id === "O5" ? { ...order, customer: "C2" } : order));
   w.orders.push(orderOf("O7", "C99"), { ...orderOf("O6", "C4"), placedAt: "2026-10-05T08:00:00Z" });
   w.staff.push({ id: "S9", customer: "C4", holds: ["nothing"] });

@@ -130,7 +130,7 @@ describe("reading back", () => {
       w.environment["CRM_SYNC__policies__drift__missing"] = "ignore";
       expect((await verifies(w)).exit).toBe(0);
       expect(await differs(w)).toEqual({});
-      w.environment["CRM_SYNC__policies__drift__different"] = "earn";
+      w.environment["CRM_SYNC__policies__drift__different"] = "apply-after-approvals";
       expect((await w.run("run", "verify")).exitCode).toBe(78);
     },
   );

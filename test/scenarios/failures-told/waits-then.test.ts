@@ -13,7 +13,7 @@ const month = (w: World): string => new Date(w.clock.now()).toISOString().slice(
 
 it("what waits for a person's approval is that person's, as long as it did, also in a past month", async () => {
   const w = await placedOrders({ staff: [] });
-  rule(w, "orders.moved", "hold");
+  rule(w, "orders.moved", "ask");
   amend(w, "1", { customer: "C2" });
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   const [then, hold] = [month(w), await openHold(w)];

@@ -12,7 +12,7 @@ async function waiting(w: World, stream: string): Promise<unknown> {
 
 it("says of an order that moved who ends its waiting: whoever decides on the removal at its old customer", async () => {
   const w = await placedOrders({ staff: [] });
-  rule(w, "orders.moved", "hold");
+  rule(w, "orders.moved", "ask");
   amend(w, "1", { customer: "C2" });
   await w.run("run", "everything");
   const hold = await openHold(w);
@@ -39,7 +39,7 @@ it("says that the CRM can end what keeps a moved order from being removed", asyn
 
 it("says who ends the waiting of a person whose asset is to be removed, before and after the removal", async () => {
   const w = await placedOrders();
-  for (const name of ["orders.cancelled", "orders.ended"]) rule(w, name, "hold");
+  for (const name of ["orders.cancelled", "orders.ended"]) rule(w, name, "ask");
   amend(w, "1", { cancelled: true });
   await w.run("run", "everything");
   const common = { code: "asset.ending", counts: false, owner: "operator" };
@@ -51,7 +51,7 @@ it("says who ends the waiting of a person whose asset is to be removed, before a
 
 it("names the hold that a person rejected, in statements as of any time", async () => {
   const w = await placedOrders();
-  rule(w, "orders.cancelled", "hold");
+  rule(w, "orders.cancelled", "ask");
   amend(w, "1", { cancelled: true });
   await w.run("run", "everything");
   const hold = await openHold(w);
@@ -74,7 +74,7 @@ it("names no hold of another order to a person whose asset is to be removed", as
   w.orders.push(orderOf("3", "C1"));
   w.write();
   await w.run("run", "everything");
-  rule(w, "orders.cancelled", "hold");
+  rule(w, "orders.cancelled", "ask");
   rule(w, "orders.ended", "apply");
   amend(w, "3", { cancelled: true });
   amend(w, "1", { assets: ["A9"], products: [line("P9", "A9")] });
@@ -89,7 +89,7 @@ it("names to each person the hold of their own that was rejected", async () => {
     first: { assets: ["A1", "A9"], products: [line("P1", "A1"), line("P9", "A9")] },
     staff: ["A1", "A9"].map((id) => ({ id: `S${id}`, customer: "C1", holds: [id] })),
   });
-  rule(w, "seats.revoked", "hold");
+  rule(w, "assignments.revoked", "ask");
   const rejected: string[] = [];
   for (const { id } of w.staff) {
     w.staff = w.staff.map((person) => (person.id === id ? { ...person, holds: [] } : person));

@@ -12,7 +12,7 @@ const day = 24;
 /** Everything is done. A person who leaves is removed after two reads over a day. */
 async function lived(): Promise<World> {
   const w = await world();
-  w.extra = "limits: { absenceReads: 2, absenceTime: 24h, taking: { enterprise: { floor: 50, share: 1 } } }\n";
+  w.extra = "limits: { absenceReads: 2, absenceTime: 24h, removals: { enterprise: { floor: 50, share: 1 } } }\n";
   w.write();
   rule(w, "staff.left", "apply");
   await runs(w, 0);
@@ -310,7 +310,7 @@ it("a service that said a wrong time and is right again is asked anew by a job t
 
 it("a clock that is set forward empties no window of the limits", async () => {
   const w = await world();
-  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, taking: { day: { floor: 1, share: 0 } } }\n";
+  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, removals: { day: { floor: 1, share: 0 } } }\n";
   w.write();
   rule(w, "staff.left", "apply");
   await runs(w, 0);
@@ -363,8 +363,8 @@ it("a correction ends no settle time", async () => {
 
 it("nor does one that is set back", async () => {
   const w = await world();
-  w.extra = "limits: { taking: { day: { floor: 1, share: 0 } } }\n";
-  w.environment["CRM_SYNC__policies__seats__revoked"] = "apply";
+  w.extra = "limits: { removals: { day: { floor: 1, share: 0 } } }\n";
+  w.environment["CRM_SYNC__policies__assignments__revoked"] = "apply";
   w.write();
   await runs(w, 0);
   const loses = (id: string): void => {

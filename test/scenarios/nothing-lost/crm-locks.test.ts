@@ -139,7 +139,7 @@ describe("a lock that the CRM wants", { tags: "long" }, () => {
 
   it("is not set on an asset of another customer, or on one that is not bought", async () => {
     const w = await synchronised();
-    rule(w, "orders.added", "hold");
+    rule(w, "orders.added", "ask");
     const unbought = "8000000000000000055";
     const added = (id: string, number: string): AssetRow => ({
       id,

@@ -37,8 +37,8 @@ function configurationOf(origin: string, kind: Kind, ofChanges: boolean): string
     ledger: { path: "ledger.db", sealKey: "env:SEAL_KEY" },
     zone: "UTC",
     log: { level: "warn" },
-    limits: { absenceReads: 1, absenceTime: "0s", sourceShrink: 1, taking: { enterprise: { floor: 9, share: 1 } } },
-    policies: { orders: { gone: "apply" } },
+    limits: { absenceReads: 1, absenceTime: "0s", sourceShrink: 1, removals: { enterprise: { floor: 9, share: 1 } } },
+    policies: { orders: { deleted: "apply" } },
     sources: { crm: fileSource("data", ["customers"]), shop: { kind: "http", streams: { orders } } },
     jobs: { everything: { kind: "sync", streams: ["customers", "orders"] } },
   });

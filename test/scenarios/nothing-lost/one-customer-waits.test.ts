@@ -32,7 +32,7 @@ async function run(w: World): Promise<{ exit: number | null; calls: Record<strin
 describe("what would be removed of a customer that a run waits for", () => {
   it("is carried out in the same run once that is settled", async () => {
     const w = await synchronised();
-    w.extra = "limits: { taking: { run: { floor: 2, share: 0 } } }\n";
+    w.extra = "limits: { removals: { run: { floor: 2, share: 0 } } }\n";
     for (const id of ["C1", "C2"]) branch(w, id, "East");
     for (const id of ["S1-1", "S2-1"]) holds(w, id);
     w.sandbox.faults.add({ operation: "E4", fault: "appliedNoReply", times: 1 });
@@ -49,7 +49,7 @@ describe("what would be removed of a customer that a run waits for", () => {
     w.environment["CRM_SYNC__settle__maxWaitMs"] = "0";
     expect(await run(w)).toEqual({ exit: 5, calls: { M9: 1 } });
     w.environment["CRM_SYNC__settle__maxWaitMs"] = "30000";
-    w.extra = `limits: { taking: { run: { floor: ${floor}, share: 0 } } }\n`;
+    w.extra = `limits: { removals: { run: { floor: ${floor}, share: 0 } } }\n`;
     for (const id of ["S1-1", "S2-1"]) holds(w, id);
     expect(await run(w)).toEqual({ exit, calls: exit === 0 ? { M9: 2 } : {} });
     expect(w.sandbox.state().assignments).toBe(exit === 0 ? 2 : 4);

@@ -22,7 +22,7 @@ it("buys a restored order under a number of its own, with new asset numbers, and
 it("buys an order again that was removed because it was missing, and comes back", { tags: "long" }, async () => {
   const w = await placedOrders();
   const [before, all] = [standing(w), w.orders];
-  rule(w, "orders.gone", "apply");
+  rule(w, "orders.deleted", "apply");
   w.staff = w.staff.filter((person) => person.customer !== "C1");
   w.orders = all.filter((order) => order.id !== "1");
   w.write();

@@ -60,7 +60,7 @@ describe("what is held", { tags: "long" }, () => {
     expect(outcome(await w.does("run", "everything"))).toEqual([4, { M9: 5 }]);
   });
 
-  it.each(["", "policies: { seats: { revoked: hold } }\n"])(
+  it.each(["", "policies: { assignments: { revoked: ask } }\n"])(
     "stays approved after one operation of it was applied from a saved plan (%s)",
     async (policies) => {
       const w = await held(1, 8, 8, policies);
@@ -88,7 +88,7 @@ describe("what is held", { tags: "long" }, () => {
       products: [line("P1", "A1"), line("Q1", "A1"), line("R1", "A1")],
     };
     const w = await placedOrders({ first, staff: [] });
-    rule(w, "orders.ended", "hold");
+    rule(w, "orders.ended", "ask");
     // During the rebuild M7 shows no licence order for any product, and afterwards for one.
     const shows = (crmProductId: string, fields: Record<string, string>): void =>
       void w.sandbox.hand({ action: "show-product", assetNum: numberOf(w, "A1"), crmProductId, fields });

@@ -138,7 +138,7 @@ it("what has been sent cannot be rejected, and its person is told so", async () 
   const lock = { id: "A1", type: "normal_recover_usbkey" } as const;
   const w = await placedOrders({ first: { assets: [lock] }, staff: [] });
   Object.assign(w.environment, promptRetries);
-  rule(w, "locks.locked", "hold");
+  rule(w, "locks.locked", "ask");
   amend(w, "1", { assets: [{ ...lock, locked: true }] });
   await runs(w, 4);
   const asked = await openHold(w);
@@ -150,7 +150,7 @@ it("what has been sent cannot be rejected, and its person is told so", async () 
 });
 
 it("a rejection in the middle stops what was not sent, alone, and says how much was", async () => {
-  const w = await cancelled((made) => rule(made, "orders.cancelled", "hold"));
+  const w = await cancelled((made) => rule(made, "orders.cancelled", "ask"));
   const asked = await openHold(w);
   await decide(w, "approve", asked);
   const gate = w.stopsAt("E5");
@@ -165,7 +165,7 @@ it("a rejection in the middle stops what was not sent, alone, and says how much 
 
 it("what a person rejected stays when its policy is to tell of it for a while", async () => {
   const w = await placedOrders({ staff: [] });
-  rule(w, "orders.cancelled", "hold");
+  rule(w, "orders.cancelled", "ask");
   amend(w, "1", { cancelled: true });
   await runs(w, 4);
   await decide(w, "reject", await openHold(w));

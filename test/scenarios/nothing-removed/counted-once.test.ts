@@ -16,7 +16,7 @@ async function three(): Promise<World> {
       staff: ids.map((id) => ({ id: `S${id}`, customer: "C1", holds: [`A${id}`] })),
     },
   });
-  w.extra = "limits: { taking: { run: { floor: 0, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
+  w.extra = "limits: { removals: { run: { floor: 0, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   for (const policy of ["cancelled", "replaced", "assetChanged"]) rule(w, `orders.${policy}`, "apply");
@@ -42,8 +42,8 @@ it("does not count a seat whose person has the one that takes its place", async 
 
 it("counts what a killed run was removing as removed", async () => {
   const w = await placedOrders();
-  w.extra = "limits: { taking: { day: { floor: 1, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
-  rule(w, "seats.revoked", "apply");
+  w.extra = "limits: { removals: { day: { floor: 1, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
+  rule(w, "assignments.revoked", "apply");
   const leaves = (id: string): void => {
     w.staff = w.staff.map((person) => (person.id === id ? { ...person, holds: [] } : person));
     w.write();

@@ -36,7 +36,7 @@ it("ends a hold when the CRM withdraws the cancellation, also while somebody els
 
 it("a saved plan reads no seats for a hold that it has nothing to do with", async () => {
   const w = await placedOrders({ staff: [] });
-  rule(w, "enterprises.update", "hold");
+  rule(w, "enterprises.update", "ask");
   amend(w, "1", { cancelled: true });
   await runs(w, 4);
   amend(w, "1", { cancelled: false });
@@ -85,7 +85,7 @@ it.each<[what: string, more: (w: World) => void]>([
 it("does not use an approval of one seat that the CRM gave back for a later revoke", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 3) });
   await w.run("run", "everything");
-  rule(w, "seats.revoked", "hold");
+  rule(w, "assignments.revoked", "ask");
   const holds = (...held: string[]): void => {
     personOf(w, "S1-1").holds = held;
     w.write();
@@ -180,7 +180,7 @@ it(
 
 it("keeps a held edit held while something else of the customer is done", { tags: "long" }, async () => {
   const w = await placedOrders();
-  rule(w, "staff.edited", "hold");
+  rule(w, "staff.edited", "ask");
   personOf(w, "S1").note = "moved to another desk";
   w.write();
   await runs(w, 4);

@@ -58,7 +58,7 @@ it("keeps an asset whose number the CRM exchanged until the new one is bought", 
 });
 
 it("keeps an asset whose number the CRM exchanged until a person approves the new one", async () => {
-  const w = await numbered({ ended: "apply", added: "hold" });
+  const w = await numbered({ ended: "apply", added: "ask" });
   exchange(w);
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   expect(standing(w)).toEqual(all);
@@ -113,7 +113,7 @@ it("keeps a product until the order that it is transferred to is bought", async 
 });
 
 it("keeps a product until a person approves the order that it is transferred to", async () => {
-  const w = await numbered({ ended: "apply", added: "hold" });
+  const w = await numbered({ ended: "apply", added: "ask" });
   transfer(w);
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   expect(standing(w)).toEqual(all);

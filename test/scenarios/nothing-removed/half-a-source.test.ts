@@ -7,13 +7,13 @@ import { outcome } from "../../support/world/members.ts";
 
 /** Every removal would be automatic, at once and without a limit. */
 const nothingStops = `policies:
-  orders: { ended: apply, cancelled: apply, gone: apply, replaced: apply, assetChanged: apply }
+  orders: { ended: apply, cancelled: apply, deleted: apply, replaced: apply, assetChanged: apply }
   staff: { left: apply, moved: apply }
   locks: { locked: apply }
 limits:
   absenceReads: 1
   absenceTime: 0s
-  taking:
+  removals:
     enterprise: { floor: 1000 }
     run: { floor: 1000 }
     day: { floor: 1000 }

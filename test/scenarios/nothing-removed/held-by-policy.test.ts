@@ -11,12 +11,12 @@ import { rule } from "../../support/world/placed-orders.ts";
 async function under(word: string): Promise<World> {
   const w = await world({ records: company(2, 2) });
   expect((await w.run("run", "everything")).exitCode).toBe(0);
-  rule(w, "seats.revoked", word);
+  rule(w, "assignments.revoked", word);
   return w;
 }
 
 it("holds the removal of a seat and what needs it, and does everything else for the customer", async () => {
-  const w = await under("hold");
+  const w = await under("ask");
   // The second person gets the asset that the first one loses. Both customers have other work.
   personOf(w, "S1-1").holds = [];
   personOf(w, "S1-2").holds = ["O1-A1", "O1-A2"];
@@ -36,7 +36,7 @@ it("holds the removal of a seat and what needs it, and does everything else for 
 });
 
 it("does not ask again about a removal that a person rejected", async () => {
-  const w = await under("hold");
+  const w = await under("ask");
   personOf(w, "S1-1").holds = [];
   w.write();
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
@@ -53,9 +53,9 @@ it("only reports a removal, applies it after the policy changed, and ignores one
   w.write();
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
   expect(await waitsFor(w, "S1-1", "staff")).toBe("policy.reported");
-  rule(w, "seats.revoked", "apply");
+  rule(w, "assignments.revoked", "apply");
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { M9: 1 }]);
-  rule(w, "seats.revoked", "ignore");
+  rule(w, "assignments.revoked", "ignore");
   personOf(w, "S2-1").holds = [];
   w.write();
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);

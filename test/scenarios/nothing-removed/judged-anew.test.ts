@@ -5,10 +5,10 @@ import type { Parsed, World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
 
 const applied = {
-  CRM_SYNC__policies__seats__revoked: "apply",
+  CRM_SYNC__policies__assignments__revoked: "apply",
   CRM_SYNC__policies__staff__left: "apply",
   CRM_SYNC__policies__orders__ended: "apply",
-  CRM_SYNC__policies__orders__gone: "apply",
+  CRM_SYNC__policies__orders__deleted: "apply",
   CRM_SYNC__limits__absenceTime: "0s",
 };
 

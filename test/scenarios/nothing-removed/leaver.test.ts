@@ -6,7 +6,7 @@ import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
 import { rule } from "../../support/world/placed-orders.ts";
 
-const limits = "limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise: { floor: 50, share: 1 } } }\n";
+const limits = "limits: { absenceReads: 1, absenceTime: 0s, removals: { enterprise: { floor: 50, share: 1 } } }\n";
 const [one, two] = [`${canary.login}1x1`, `${canary.login}1x2`];
 const ofOther = `${canary.login}2x1`;
 
@@ -67,7 +67,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
 
   it("stays beyond the limit of a run until a person approves the deletion", async () => {
     const w = await synchronised();
-    w.extra = limits.replace("taking: {", "taking: { run: { floor: 1, share: 0 },");
+    w.extra = limits.replace("removals: {", "removals: { run: { floor: 1, share: 0 },");
     for (const person of w.staff.slice(0, 2)) person.holds = [];
     w.write();
     for (const _ of [1, 2]) await w.run("run", "everything");

@@ -96,7 +96,7 @@ it("does everything else for a customer if M7 does not know an asset that M6 sho
   expect(outcome(await w.does("run", "everything"))).toEqual([0, { E5: 1 }]);
 });
 
-it.each(["apply", "hold"])("removes a package only after a person approved that very operation (%s)", async (word) => {
+it.each(["apply", "ask"])("removes a package only after a person approved that very operation (%s)", async (word) => {
   const first = { packages: [{ id: "K1", parent: "A1" }], products: [...both, line("X1", "K1")] };
   const w = await placedOrders({ first });
   rule(w, "orders.ended", word);

@@ -13,7 +13,7 @@ async function seated(customers: number, gate?: ReturnType<typeof peaksAt>["gate
   const w = await world({ records: company(customers, people), ...(gate !== undefined && { sandbox: { gate } }) });
   w.extra = `${atOnce(lanes)}limits:
   massChange: ${wide}
-  taking: { enterprise: ${wide}, run: ${wide}, day: ${wide}, week: ${wide} }
+  removals: { enterprise: ${wide}, run: ${wide}, day: ${wide}, week: ${wide} }
 `;
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);

@@ -46,7 +46,7 @@ it.each(Object.entries(returns))("somebody who is there again (%s) has to be mis
   const records = company(1, 12);
   const w = await world({ records });
   Object.assign(w.environment, {
-    CRM_SYNC__policies__seats__revoked: "apply",
+    CRM_SYNC__policies__assignments__revoked: "apply",
     CRM_SYNC__policies__staff__left: "apply",
     CRM_SYNC__limits__absenceTime: "0s",
   });

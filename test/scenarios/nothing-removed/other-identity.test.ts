@@ -12,7 +12,7 @@ async function people(count: number): Promise<World> {
   records.staff = records.staff.map((person, at) => ({ ...person, mobile: mobile(at + 1) }));
   const w = await world({ records });
   Object.assign(w.environment, {
-    CRM_SYNC__policies__seats__revoked: "apply",
+    CRM_SYNC__policies__assignments__revoked: "apply",
     CRM_SYNC__policies__staff__left: "apply",
   });
   expect((await ran(w)).exitCode).toBe(0);

@@ -68,7 +68,7 @@ const cases: Record<string, Case> = {
     about: ["customer", "C1"],
     done: { E4: 1 },
   },
-  "enterprises.gone": {
+  "enterprises.deleted": {
     before: async (w) => {
       w.customers.push({ id: "C3" });
       w.write();
@@ -103,7 +103,7 @@ const cases: Record<string, Case> = {
     done: { E5: 1 },
     leaves: gone,
   },
-  "orders.gone": {
+  "orders.deleted": {
     staff: idle,
     edit: (w) => void (w.orders = w.orders.filter(({ id }) => id !== "1")),
     about: ["order", "1"],
@@ -163,7 +163,7 @@ const cases: Record<string, Case> = {
     done: { M4: 1 },
     leaves: { addedStaff: -1 },
   },
-  "seats.revoked": {
+  "assignments.revoked": {
     edit: (w) => void (personOf(w, "S1").holds = []),
     about: ["staff", "S1"],
     done: { M9: 1 },
@@ -200,8 +200,8 @@ const cases: Record<string, Case> = {
   },
 };
 
-type Word = "ignore" | "report" | "hold" | "apply" | "earn";
-const words: readonly Word[] = ["ignore", "report", "hold", "apply", "earn"];
+type Word = "ignore" | "report" | "ask" | "apply" | "apply-after-approvals";
+const words: readonly Word[] = ["ignore", "report", "ask", "apply", "apply-after-approvals"];
 
 /** The words that a policy may have. */
 function wordsOf(name: string): Word[] {
@@ -214,8 +214,8 @@ async function under(name: string, word: Word, { first, staff, before }: Case): 
   Object.assign(w.environment, {
     CRM_SYNC__limits__absenceReads: "1",
     CRM_SYNC__limits__absenceTime: "0s",
-    CRM_SYNC__limits__taking__enterprise__floor: "100",
-    CRM_SYNC__limits__taking__run__floor: "100",
+    CRM_SYNC__limits__removals__enterprise__floor: "100",
+    CRM_SYNC__limits__removals__run__floor: "100",
   });
   await before?.(w);
   rule(w, name, word);
@@ -247,7 +247,7 @@ describe("a change of the CRM", () => {
     w.staff.push({ id: "S9", customer: "C2" });
     w.write();
     const isLeft = word === "ignore" || word === "report";
-    const isHeld = word === "hold" || word === "earn";
+    const isHeld = word === "ask" || word === "apply-after-approvals";
     const calls = sum(isLeft ? {} : (item.bought ?? {}), { M1: 1 });
     const left = sum(before, { addedStaff: 1 }, leavesAnyway, isLeft ? {} : (item.leavesBought ?? {}));
 
@@ -329,11 +329,11 @@ describe("a change that somebody made on the platform", () => {
       expect([exit, differences[named]]).toEqual(word === "ignore" ? [0, 0] : [3, 1]);
     }
     expect((await w.does("run", "everything")).calls).toEqual(word === "apply" ? done : {});
-    if (word === "hold") {
+    if (word === "ask") {
       expect([(await openHolds(w)).length, standingOf(w)]).toEqual([1, changed]);
       expect(await approvedOf(w)).toEqual(done);
     }
-    const isRepaired = word === "apply" || word === "hold";
+    const isRepaired = word === "apply" || word === "ask";
     expect(standingOf(w)).toEqual(isRepaired ? { ...before, products: before.products - (done["E5"] ?? 0) } : changed);
     expect((await w.does("run", "everything")).calls).toEqual({});
     expect((await w.run("run", "verify")).exitCode).toBe(word === "report" ? 3 : 0);

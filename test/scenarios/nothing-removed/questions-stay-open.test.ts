@@ -79,7 +79,7 @@ describe("a question that nobody answered", () => {
   ] as const)("stays open after the hours of the limit of a %s", { tags: "long" }, async (span, hours) => {
     const w = await world({ records: company(1, 8) });
     w.extra =
-      "limits: { taking: { enterprise: { floor: 50, share: 1 }, run: { floor: 50, share: 1 }, " +
+      "limits: { removals: { enterprise: { floor: 50, share: 1 }, run: { floor: 50, share: 1 }, " +
       `day: { floor: ${span === "day" ? 3 : 50}, share: 0 }, week: { floor: ${span === "week" ? 3 : 50}, share: 0 } } }\n`;
     w.write();
     expect((await w.run("run", "everything")).exitCode).toBe(0);
@@ -122,7 +122,7 @@ describe("a decision", () => {
     "to %s is asked anew if the order came back and went between two runs",
     async (decision) => {
       const w = await placedOrders();
-      rule(w, "orders.cancelled", "hold");
+      rule(w, "orders.cancelled", "ask");
       amend(w, "1", { cancelled: true });
       await runs(w, 4);
       const first = await openHold(w);
@@ -155,8 +155,8 @@ describe("a decision", () => {
 
   it("covers what was shown: an order that was approved as moved is asked about anew as cancelled", async () => {
     const w = await placedOrders({ staff: [] });
-    rule(w, "orders.moved", "hold");
-    rule(w, "orders.cancelled", "hold");
+    rule(w, "orders.moved", "ask");
+    rule(w, "orders.cancelled", "ask");
     amend(w, "1", { customer: "C2" });
     expect((await w.does("run", "everything")).exitCode).toBe(4);
     const [operation] = await heldOf(w, "1");

@@ -33,7 +33,7 @@ it("people without a mobile of whom one is called as the next one was wait until
   const records = company(1, 12);
   const w = await world({ records: { ...records, staff: records.staff.map((one) => ({ ...one, mobile: null })) } });
   Object.assign(w.environment, {
-    CRM_SYNC__policies__seats__revoked: "apply",
+    CRM_SYNC__policies__assignments__revoked: "apply",
     CRM_SYNC__policies__staff__left: "apply",
   });
   expect((await ran(w)).exitCode).toBe(0);
@@ -55,7 +55,7 @@ it("people without a mobile of whom one is called as the next one was wait until
 it("a seat is not taken away where the id of its customer changed", { timeout: 60_000 }, async () => {
   const w = await world({ records: company(12, 1) });
   Object.assign(w.environment, {
-    CRM_SYNC__policies__seats__revoked: "apply",
+    CRM_SYNC__policies__assignments__revoked: "apply",
     CRM_SYNC__limits__absenceTime: "0s",
   });
   expect((await ran(w)).exitCode).toBe(0);

@@ -193,7 +193,7 @@ describe("taking a run back", () => {
     removeFreely(w);
     amend(w, "1", { products: [line("P1", "A1", { nodes: 9 }), line("Q1", "A1")] });
     const run = await runOf(w);
-    if (what === "held") rule(w, "orders.added", "hold");
+    if (what === "held") rule(w, "orders.added", "ask");
     const { file } = await undo(w, run);
     if (what === "refused") w.sandbox.faults.add({ operation: "E5", fault: "status299", code: "13004", nth: 1 });
     await w.run("apply", file);

@@ -23,7 +23,7 @@ it("removes nothing that a limit holds, and says what it would cost in seats, no
       ],
     },
   });
-  w.extra = "limits: { taking: { run: { floor: 0, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
+  w.extra = "limits: { removals: { run: { floor: 0, share: 0 }, enterprise: { floor: 50, share: 1 } } }\n";
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   const account = async (customer: string, login: string): Promise<string> =>

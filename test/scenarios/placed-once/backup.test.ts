@@ -34,7 +34,7 @@ describe("a backup", () => {
     const w = await lived();
     const { path, manifest } = await backedUp(w);
     const { sequence } = await w.ask("audit", "head");
-    expect(manifest).toMatchObject({ form: "crm-sync backup 1", audit: { sequence }, books: [] });
+    expect(manifest).toMatchObject({ form: "crm-sync backup 1", audit: { sequence }, periods: [] });
     expect(readdirSync(w.path("backups")).toSorted()).toEqual(
       [".db", ".json"].map((ending) => manifest.file.replace(".db", ending)),
     );
@@ -67,29 +67,29 @@ describe("a backup", () => {
     expect(readdirSync(w.path("backups"))).toHaveLength(2);
   });
 
-  it("is none where files of closed books are missing or changed", async () => {
+  it("is none where files of closed periods are missing or changed", async () => {
     const w = await lived();
     w.later(31 * 24);
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     expect((await w.run("report", "close", "2026-11")).exitCode).toBe(0);
     const { manifest } = await backedUp(w);
     const names: string[] = manifest.books;
-    expect(names.toSorted()).toEqual(readdirSync(w.path("books")).toSorted());
-    expect(readdirSync(w.path("backups/books")).toSorted()).toEqual(names.toSorted());
+    expect(names.toSorted()).toEqual(readdirSync(w.path("periods")).toSorted());
+    expect(readdirSync(w.path("backups/periods")).toSorted()).toEqual(names.toSorted());
     const refused = async (): Promise<void> => {
       const ended = await w.run("backup", "--to", w.path("others"));
       expect([ended.exitCode, ended.stdout]).toEqual([exitCodes.ledgerRefused, ""]);
       expect(ended.stderr).toMatch(/was frozen/u);
-      expect(readdirSync(w.path("others"))).toEqual(["books"]);
+      expect(readdirSync(w.path("others"))).toEqual(["periods"]);
     };
     const [name = ""] = names.toSorted();
-    const file = w.path(`books/${name}`);
+    const file = w.path(`periods/${name}`);
     chmodSync(file, 0o600);
     writeFileSync(file, "other figures");
     await refused();
     rmSync(file);
     await refused();
-    rmSync(w.path("books"), { recursive: true });
+    rmSync(w.path("periods"), { recursive: true });
     await refused();
   });
 

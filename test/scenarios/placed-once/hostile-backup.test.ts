@@ -133,7 +133,7 @@ describe("where audit.signKey is configured", () => {
     const signed = readFileSync(manifestOf(made), "utf8");
     writeFileSync(manifestOf(made), JSON.stringify({ ...made.manifest, signature: undefined }));
     expect(await refusedBy(w, made)).toMatchObject({ code: "backup.not-signed" });
-    for (const change of [{ at: "2020-01-01T00:00:00.000Z" }, { program: "9" }, { books: ["a".repeat(64)] }]) {
+    for (const change of [{ at: "2020-01-01T00:00:00.000Z" }, { program: "9" }, { periods: ["a".repeat(64)] }]) {
       writeFileSync(manifestOf(made), JSON.stringify({ ...made.manifest, ...change }));
       expect(await refusedBy(w, made)).toMatchObject({ code: "backup.not-signed" });
     }

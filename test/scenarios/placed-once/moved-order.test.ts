@@ -74,7 +74,7 @@ it("asks in the same run about a purchase that is held, also of a customer who w
   w.orders.push(orderOf("3", "C2"));
   amend(w, "1", { customer: "C1" });
   await runs(w, 1);
-  for (const policy of ["orders.cancelled", "orders.added"]) rule(w, policy, "hold");
+  for (const policy of ["orders.cancelled", "orders.added"]) rule(w, policy, "ask");
   amend(w, "3", { cancelled: true });
   amend(w, "1", { customer: "C2" });
   expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
@@ -129,7 +129,7 @@ it("buys a moved order in the next run when the first one looks at its old custo
 });
 
 it("asks before it removes a moved order, and buys nothing of it before that is decided", async () => {
-  const w = await moved("earn");
+  const w = await moved("apply-after-approvals");
   w.orders.push(orderOf("3", "C1"));
   w.write();
   expect(outcome(await w.does("run", "everything"))).toEqual([4, { E5: 1 }]);
@@ -146,7 +146,7 @@ it("asks before it removes a moved order, and buys nothing of it before that is 
 });
 
 it("keeps the order at the old customer when a person rejects its removal", { tags: "long" }, async () => {
-  const w = await moved("hold");
+  const w = await moved("ask");
   await runs(w, 2);
   await w.run("reject", await openHold(w), ...because);
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls).toEqual({});
@@ -374,9 +374,9 @@ it("places an order once that moves before it is placed", { tags: "long" }, asyn
 });
 
 it.each([
-  ["C3", "hold"],
+  ["C3", "ask"],
   ["C3", "apply"],
-  ["C1", "hold"],
+  ["C1", "ask"],
   ["C1", "apply"],
 ])(
   "has the order at its last customer alone when it moves on to %s before its first move ended (%s)",
@@ -398,7 +398,7 @@ it.each(["with the move", "during the move"])(
   "has the order in its last form at the new customer when it changes %s",
   { tags: "long" },
   async (when) => {
-    const w = await moved("hold");
+    const w = await moved("ask");
     for (const name of ["orders.ended", "orders.replaced"]) rule(w, name, "apply");
     if (when === "during the move") await runs(w, 2);
     amend(w, "1", { products: [line("P1", "A1", { nodes: 9 }), line("R1", "A1")] });
@@ -416,7 +416,7 @@ it(
   "removes a moved order everywhere once it is cancelled, and buys it once when it is restored",
   { tags: "long" },
   async () => {
-    const w = await moved("hold");
+    const w = await moved("ask");
     rule(w, "orders.cancelled", "apply");
     await runs(w, 2);
     amend(w, "1", { cancelled: true });
@@ -431,7 +431,7 @@ it(
 
 it("asks before it buys a moved order as before any other", { tags: "long" }, async () => {
   const w = await moved();
-  rule(w, "orders.added", "hold");
+  rule(w, "orders.added", "ask");
   await runs(w, 3);
   expect(await places(w)).toEqual({});
   expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
@@ -439,7 +439,7 @@ it("asks before it buys a moved order as before any other", { tags: "long" }, as
 });
 
 it("removes a moved order only when its record can be used again", { tags: "long" }, async () => {
-  const w = await moved("hold");
+  const w = await moved("ask");
   await runs(w, 1);
   rule(w, "orders.moved", "apply");
   amend(w, "1", { products: [line("P1", "A1", { years: -1 })] });
@@ -456,7 +456,7 @@ it(
   "leaves seats to the people of the old customer until the order is removed, and gives nobody else one",
   { tags: "long" },
   async () => {
-    const w = await moved("hold", {});
+    const w = await moved("ask", {});
     w.staff = [...w.staff, { id: "S3", customer: "C1", holds: [] }, { id: "S4", customer: "C2", holds: ["A1"] }];
     w.write();
     await runs(w, 1);
@@ -582,7 +582,7 @@ it.each([1, 2, 3])(
     const w = await placedOrders({ staff: [] });
     Object.assign(w.environment, promptRetries);
     Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
-    rule(w, "orders.moved", "hold");
+    rule(w, "orders.moved", "ask");
     const about = await enterpriseOf(w, "C1");
     w.customers = w.customers.filter(({ id }) => id !== "C1");
     amend(w, "1", { customer: "C2" });
@@ -602,7 +602,7 @@ it("leaves a customer what it had when the CRM withdraws a merge", { tags: "long
   const w = await placedOrders();
   Object.assign(w.environment, { CRM_SYNC__limits__absenceReads: "1", CRM_SYNC__limits__absenceTime: "0s" });
   const crm = structuredClone({ customers: w.customers, orders: w.orders, staff: w.staff });
-  rule(w, "orders.moved", "hold");
+  rule(w, "orders.moved", "ask");
   w.orders = w.orders.map((order) => ({ ...order, customer: "C2" }));
   w.staff = w.staff.map((person) => ({ ...person, customer: "C2" }));
   w.customers = w.customers.filter(({ id }) => id !== "C1");

@@ -98,7 +98,7 @@ describe("an order that moved in the CRM while the ledger was lost", () => {
       { id: "S1", customer: "C1", holds: ["A1"] },
       { id: "S2", customer: "C2", holds: ["A2"] },
     ];
-    const w = await lost({ 1: "C2" }, "earn", { staff });
+    const w = await lost({ 1: "C2" }, "apply-after-approvals", { staff });
     expect((await w.does("rebuild")).exitCode).toBe(3);
     expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
     expect((await w.run("approve", await openHold(w), ...because)).exitCode).toBe(0);
@@ -270,7 +270,7 @@ describe("a ledger that is lost while an order exists at two customers", () => {
   });
 
   it("asks before the rest is removed", async () => {
-    const { w } = await twice("earn");
+    const { w } = await twice("apply-after-approvals");
     await w.does("rebuild");
     expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
     expect(await openHolds(w)).toMatchObject([{ customer: { id: "C1" } }]);

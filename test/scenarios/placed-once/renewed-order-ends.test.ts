@@ -13,7 +13,7 @@ const because = ["--reason", "asked the customer", "--by", "anna"];
 async function renewed(units = 1): Promise<World> {
   const w = await placedOrders();
   for (const name of ["cancelled", "added", "ended"]) rule(w, `orders.${name}`, "apply");
-  w.environment["CRM_SYNC__limits__taking__enterprise__floor"] = "100";
+  w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
   adds(w, renewal("3", { assets: [{ id: "B3", quantity: units, continues: earlier }] }));
   await runs(w, 0, { E5: 1 });
   return w;
@@ -43,7 +43,7 @@ it.each([false, true])(
   async (before) => {
     const w = before ? await renewedAlone() : await renewed();
     const held = await holdings(w);
-    rule(w, "orders.cancelled", "hold");
+    rule(w, "orders.cancelled", "ask");
     for (const id of ["1", "3"]) amend(w, id, { cancelled: true });
     for (const _ of [1, 2]) {
       expect((await w.does("run", "everything")).calls).toEqual({});
@@ -59,7 +59,7 @@ it.each([false, true])(
 
 it("asks anew about an end that was approved before the renewal, and then removes only the earlier products", async () => {
   const w = await placedOrders();
-  rule(w, "orders.cancelled", "hold");
+  rule(w, "orders.cancelled", "ask");
   const held = await holdings(w);
   amend(w, "1", { cancelled: true });
   await w.does("run", "everything");

@@ -58,7 +58,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
 
   it("gives nobody a seat of a renewal that is to move, and leaves nothing behind", async () => {
     const w = await renewed(true);
-    rule(w, "orders.moved", "hold");
+    rule(w, "orders.moved", "ask");
     gives(w);
     await runsUntilQuiet(w);
     w.staff = [...w.staff, { id: "S3", customer: "C1", holds: ["B3"] }];
@@ -128,7 +128,7 @@ describe("a renewal and the order that it renews, of which one moves to another 
 describe("an order that an empty ledger found on the platform", () => {
   async function adopted(given: Parameters<typeof placedOrders>[0] = {}): Promise<{ w: World; numbers: string[] }> {
     const w = await company(given);
-    w.environment["CRM_SYNC__limits__taking__enterprise__floor"] = "100";
+    w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
     const numbers = numbersSent(w, "1").flat();
     w.losesItsLedger();
     expect((await w.does("run", "everything")).calls).not.toHaveProperty("E5");
@@ -185,7 +185,7 @@ describe("an order that an empty ledger found on the platform", () => {
 
   it("takes only its own along when it ends in the run that renews it", async () => {
     const w = await company();
-    w.environment["CRM_SYNC__limits__taking__enterprise__floor"] = "100";
+    w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
     adds(w, renewal("3", { assets: [{ id: "B3", quantity: 2, continues: earlier }] }));
     await runs(w, 0, { E5: 1 });
     w.losesItsLedger();

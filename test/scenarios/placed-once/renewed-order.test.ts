@@ -300,7 +300,7 @@ it("waits with a renewal for units of the earlier asset that are still to be bou
 
 it("keeps a unit while the renewal of one more is refused", { tags: "long" }, async () => {
   const w = await company({ first: { assets: [{ id: "A1", quantity: 2 }] } });
-  w.environment["CRM_SYNC__limits__taking__enterprise__floor"] = "100";
+  w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
   adds(w, renewal("3"));
   await runs(w, 0, { E5: 1 });
   refusesNext(w);
@@ -347,7 +347,7 @@ it("amends an order that renews an asset of its own under the number that it has
 
 it("changes a renewal within an order while the renewed asset still waits for a person", { tags: "long" }, async () => {
   const w = await company();
-  rule(w, "orders.ended", "hold");
+  rule(w, "orders.ended", "ask");
   const held = await holdings(w);
   const assets = [{ id: "B1", continues: earlier }];
   const amends = (...products: GivenOrder["products"] & object): void => amend(w, "1", { assets, products });
@@ -367,7 +367,7 @@ it("changes a renewal within an order while the renewed asset still waits for a 
 
 it("gives a renewal other terms before the asset that it renews is removed", { tags: "long" }, async () => {
   const w = await company();
-  rule(w, "orders.ended", "hold");
+  rule(w, "orders.ended", "ask");
   const held = await holdings(w);
   const assets = [{ id: "B1", continues: earlier }];
   amend(w, "1", { assets, products: [line("R1", "B1")] });

@@ -15,7 +15,7 @@ const doubted = ({ stdout }: { stdout: string }): string[] =>
 
 async function withCompany(records: Crm): Promise<World> {
   const w = await world({ records });
-  Object.assign(w.environment, { CRM_SYNC__policies__seats__revoked: "report" });
+  Object.assign(w.environment, { CRM_SYNC__policies__assignments__revoked: "report" });
   expect((await ran(w)).exitCode).toBe(0);
   return w;
 }
@@ -88,7 +88,7 @@ it("another source that has the same orders under its own ids buys nothing again
 it("ids that go back to what they were are not taken in", async () => {
   const w = await withCompany(company(8, 1));
   Object.assign(w.environment, {
-    CRM_SYNC__policies__orders__gone: "apply",
+    CRM_SYNC__policies__orders__deleted: "apply",
     CRM_SYNC__limits__absenceTime: "0s",
   });
   const before = w.orders;

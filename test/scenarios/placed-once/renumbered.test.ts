@@ -53,7 +53,7 @@ it.each([
   const w = await withCompany(company(30, 1));
   w.orders = [...w.orders.slice(count), ...Array.from({ length: count }, (_, index) => otherOrder(index + 1))];
   w.staff = w.staff.map((person, at) => (at < count ? { ...person, holds: [] } : person));
-  w.environment["CRM_SYNC__policies__seats__revoked"] = "report";
+  w.environment["CRM_SYNC__policies__assignments__revoked"] = "report";
   w.write();
   const ended = await w.does("run", "everything");
   expect(ended.calls).toEqual(exit === 0 ? { E5: count } : {});
@@ -85,7 +85,7 @@ it("products are not bought again where lines get other ids, and a person may ta
     w.staff = w.staff.map((person) => (person.holds?.[0]?.startsWith(id) === true ? { ...person, holds: [] } : person));
   };
   lines("O2");
-  w.environment["CRM_SYNC__policies__seats__revoked"] = "report";
+  w.environment["CRM_SYNC__policies__assignments__revoked"] = "report";
   w.write();
   const ended = await w.does("run", "everything");
   expect([ended.exitCode, ended.calls]).toEqual([3, {}]);

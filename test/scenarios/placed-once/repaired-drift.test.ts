@@ -45,7 +45,7 @@ async function hide(w: World, product: string): Promise<void> {
   w.sandbox.faults.add({ operation: "M7", about, fault: "oddField", field: "productInstanceList", value });
 }
 
-it.each(["apply", "hold"])(
+it.each(["apply", "ask"])(
   "buys a product that somebody removed again, once, after two readings and an approval (%s)",
   async (word) => {
     const w = await readBack({ "drift.missing": word });
@@ -147,7 +147,7 @@ it("assigns no seat again if M5 and M6 disagree about it", async () => {
 });
 
 it("removes a product that M7 shows again after its removal, by its licence order and the policy", async () => {
-  const w = await readBack({ "orders.ended": "apply", "drift.extra": "hold" });
+  const w = await readBack({ "orders.ended": "apply", "drift.extra": "ask" });
   // M7 leaves Q1 out when the CRM removes it, so nothing is sent for it.
   await hide(w, "Q1");
   amend(w, "1", { products: [line("P1", "A1")] });

@@ -152,7 +152,7 @@ describe("after renewals since the backup", () => {
     async (isInBackup) => {
       const w = await placedOrders({ staff: [] });
       rule(w, "orders.added", "apply");
-      rule(w, "orders.ended", "hold");
+      rule(w, "orders.ended", "ask");
       const first = await backedUp(w);
       adds(w, orderOf("5", "C1"));
       await approvedRuns(w);

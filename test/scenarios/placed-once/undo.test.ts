@@ -126,7 +126,7 @@ describe("taking back what moved an order to another customer", () => {
 
   it("leaves it where it waits for a decision, and takes later purchases back", { tags: "long" }, async () => {
     const w = await placed({ staff: [] });
-    rule(w, "orders.moved", "hold");
+    rule(w, "orders.moved", "ask");
     amend(w, "1", { customer: "C2" });
     expect((await takesBack(w, (await ran(w)).said.run)).calls).toEqual({});
     rule(w, "orders.moved", "apply");

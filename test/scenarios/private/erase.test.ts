@@ -60,7 +60,7 @@ it(
     const erased = await w.run(...eraseGone);
     expect([erased.exitCode, erased.stderr]).toEqual([0, ""]);
     // It names where more of it may lie, and no file of the program's own.
-    for (const left of ["ledger.db.bak", "hr staff.ndjson:3", "shown.ndjson", "shown to ben", "backups"])
+    for (const left of ["ledger.db.bak", "hr staff.ndjson:3", "shown.ndjson", "that ben saw", "backups"])
       expect(erased.stdout).toContain(left);
     for (const own of ["ledger.db.lock", "ledger.db.heads", "ledger.db.sessions", "ledger.db-"])
       expect(erased.stdout).not.toContain(own);

@@ -112,7 +112,7 @@ function configure(w: World): void {
       streams: { staff: { query: "select * from staff", key: "login", mapping } },
     },
   };
-  const limits = { absenceReads: 1, absenceTime: "0s", taking: { enterprise: { floor: 50, share: 1 } } };
+  const limits = { absenceReads: 1, absenceTime: "0s", removals: { enterprise: { floor: 50, share: 1 } } };
   const jobs = {
     everything: { kind: "sync", streams: ["customers", "orders", "staff"] },
     copies: { kind: "backup", to: "backups" },
@@ -235,7 +235,7 @@ it(
     rmSync(w.path("backups"), { recursive: true });
     rmSync(w.path("shown.ndjson"), { force: true });
 
-    // No byte is left: in the ledger, its log, temporary files, outputs, closed books and a new backup.
+    // No byte is left: in the ledger, its log, temporary files, outputs, closed periods and a new backup.
     expect((await run("run", "copies")).exitCode).toBe(0);
     expect(filesWith(w)).toEqual([]);
     expect(planted.filter((text) => said.join("\n").includes(text))).toEqual([]);

@@ -10,7 +10,7 @@ import { rule } from "../../support/world/placed-orders.ts";
 /** Two customers with two people each, who have accounts. */
 async function synchronised(): Promise<World> {
   const w = await world({ records: company(2, 2) });
-  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise: { floor: 50, share: 1 } } }\n";
+  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, removals: { enterprise: { floor: 50, share: 1 } } }\n";
   w.write();
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   return w;
@@ -64,7 +64,7 @@ describe("the password of who moved", { tags: "long" }, () => {
     ["C2", "C1", "S2-1"],
   ])("from %s to %s is not lost with the old account", async (_, to, id) => {
     const w = await synchronised();
-    rule(w, "staff.moved", "hold");
+    rule(w, "staff.moved", "ask");
     const first = await w.run("staff", "password", id);
     expect(first.exitCode).toBe(0);
     move(w, id, to);

@@ -31,7 +31,7 @@ it("wipes licence passwords after a changed name, and while a removal waits for 
   amend(w, "1", { products: [line("P1", "A1", { ...secret, name: "Another" }), line("Q1", "A1")] });
   expect(outcome(await w.does("run", "everything"))).toEqual([0, {}]);
   expect(await wiped(w)).toBe(1);
-  rule(w, "orders.ended", "hold");
+  rule(w, "orders.ended", "ask");
   amend(w, "1", { products: [line("P1", "A1", secret)] });
   expect(outcome(await w.does("run", "everything"))).toEqual([4, {}]);
   expect(await wiped(w)).toBe(2);

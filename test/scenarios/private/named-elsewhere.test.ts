@@ -24,7 +24,7 @@ function adds(w: World, stream: string, more: (row: Parsed) => object): void {
 /** A person of C1, who is named in an order of C2, by a colleague, as an administrator, and by a service. */
 async function named(): Promise<{ w: World; write: () => void }> {
   const w = await world({ records: company(2, 2) });
-  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, taking: { enterprise: { floor: 50, share: 1 } } }\n";
+  w.extra = "limits: { absenceReads: 1, absenceTime: 0s, removals: { enterprise: { floor: 50, share: 1 } } }\n";
   w.staff = w.staff.map((row) => (row.id === "S1-1" ? { ...row, name, mobile, login: "wandafremdling" } : row));
   w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, contact: name, mobile } : row));
   const write = (): void => {

@@ -6,8 +6,8 @@ export function removeFreely(w: World): void {
   for (const name of ["orders.ended", "orders.cancelled", "orders.moved", "orders.replaced", "staff.left"])
     w.environment[`CRM_SYNC__policies__${name.replace(".", "__")}`] = "apply";
   w.environment["CRM_SYNC__policies__locks__locked"] = "apply";
-  w.environment["CRM_SYNC__limits__taking__enterprise__floor"] = "100";
-  w.environment["CRM_SYNC__limits__taking__run__floor"] = "100";
+  w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
+  w.environment["CRM_SYNC__limits__removals__run__floor"] = "100";
 }
 
 /** Writes the CRM and runs; the id of that run. Throws unless everything was done. */

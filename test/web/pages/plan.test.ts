@@ -34,8 +34,8 @@ async function losing(extra: string, ...people: string[]): Promise<World> {
   return w;
 }
 
-const holdEach = "policies: { seats: { revoked: hold } }\n";
-const holdSum = "limits: { taking: { run: { floor: 1, share: 0 } } }\n";
+const holdEach = "policies: { assignments: { revoked: ask } }\n";
+const holdSum = "limits: { removals: { run: { floor: 1, share: 0 } } }\n";
 
 /** What was decided: the states of the holds, and what the audit record has of decisions. */
 const decisions = async (w: World): Promise<unknown> => [

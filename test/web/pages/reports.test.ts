@@ -140,7 +140,7 @@ describe("the pages of reports", () => {
       const sha256 = createHash("sha256").update(got.text).digest();
       expect(got.headers["repr-digest"]).toBe(`sha-256=:${sha256.toString("base64")}:`);
       expect(text).toContain(sha256.toString("hex"));
-      const frozen = w.path(`books/${sha256.toString("hex")}`);
+      const frozen = w.path(`periods/${sha256.toString("hex")}`);
       chmodSync(frozen, 0o600);
       writeFileSync(frozen, `${got.text} `);
       expect((await pages.get(link)).status).toBe(400);

@@ -22,7 +22,7 @@ async function good(): Promise<World> {
 /** What goes wrong in the next run. */
 const troubles: Record<string, (w: World) => void> = {
   "something is held": (w) => {
-    w.extra = "policies: { seats: { revoked: hold } }\n";
+    w.extra = "policies: { assignments: { revoked: ask } }\n";
     Object.assign(w.staff[0] ?? {}, { holds: [] });
     w.write();
   },

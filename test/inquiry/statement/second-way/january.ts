@@ -19,7 +19,11 @@ export interface Decision {
 export async function january(books: CrmBooks): Promise<{ settled: Decision; approved: Decision }> {
   const { policies } = books.extra;
   const settle = { maxWaitMs: 1 };
-  books.extra = { policies: { ...Object(policies), seats: { revoked: "hold" } }, orders: { unseen: "ask" }, settle };
+  books.extra = {
+    policies: { ...Object(policies), assignments: { revoked: "ask" } },
+    orders: { unseen: "ask" },
+    settle,
+  };
   for (const person of books.staff) if (person.id === "S3") person.holds = ["A2"];
   const dated = { date: "2027-01-04", placedAt: "2027-01-04T10:00:00Z" };
   books.orders.push(small("O9", "C1", { ...dated, total: "90.90" }));

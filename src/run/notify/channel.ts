@@ -4,8 +4,8 @@ import type { Logger } from "../../base/logger.ts";
 import type { MailSettings } from "../run-settings.ts";
 import type { AlertMessage } from "./message.ts";
 
-/** What ways deliver with. */
-export interface WayDependencies {
+/** What channels deliver with. */
+export interface ChannelDependencies {
   clock: Clock;
   logger: Logger;
   /** The mail server, where one is configured. */
@@ -22,5 +22,9 @@ export interface Delivered {
   partly?: string;
 }
 
-/** Delivers a message by one way, once. Throws where nobody got it. */
-export type Send<Settings> = (message: AlertMessage, settings: Settings, deps: WayDependencies) => Promise<Delivered>;
+/** Delivers a message by one channel, once. Throws where nobody got it. */
+export type Send<Settings> = (
+  message: AlertMessage,
+  settings: Settings,
+  deps: ChannelDependencies,
+) => Promise<Delivered>;

@@ -6,22 +6,22 @@ import type { Interest } from "./due.ts";
 import { toLog } from "./log.ts";
 import { toMail } from "./mail.ts";
 import type { AlertMessage } from "./message.ts";
-import type { Delivered, WayDependencies } from "./way.ts";
-import type { AlertSettings, NotifySettings, WaySettings } from "../notify-settings.ts";
+import type { Delivered, ChannelDependencies } from "./channel.ts";
+import type { AlertSettings, NotifySettings, ChannelSettings } from "../notify-settings.ts";
 import { toWebhook } from "./webhook.ts";
 
-/** A way by which people are told, under the name that its deliveries are kept by. */
-export interface Way extends Interest {
+/** A channel by which people are told, under the name that its deliveries are kept by. */
+export interface Channel extends Interest {
   name: string;
-  settings: WaySettings;
+  settings: ChannelSettings;
 }
 
-/** The ways of a configuration: the one of `notify`, and each of `alerts.ways`. */
-export function waysOf({ notify, alerts }: { notify: NotifySettings; alerts: AlertSettings }): Way[] {
-  const first: Way[] = notify.kind === "none" ? [] : [{ name: notify.kind, settings: withInterest(notify) }];
+/** The channels of a configuration: the one of `notify`, and each of `alerts.channels`. */
+export function channelsOf({ notify, alerts }: { notify: NotifySettings; alerts: AlertSettings }): Channel[] {
+  const first: Channel[] = notify.kind === "none" ? [] : [{ name: notify.kind, settings: withInterest(notify) }];
   return [
     ...first,
-    ...alerts.ways.map((settings) => ({
+    ...alerts.channels.map((settings) => ({
       name: settings.name ?? settings.kind,
       settings,
       kinds: settings.kinds,
@@ -30,12 +30,16 @@ export function waysOf({ notify, alerts }: { notify: NotifySettings; alerts: Ale
   ];
 }
 
-function withInterest(notify: Exclude<NotifySettings, { kind: "none" }>): WaySettings {
+function withInterest(notify: Exclude<NotifySettings, { kind: "none" }>): ChannelSettings {
   return { ...notify, severity: "notice" };
 }
 
-/** Delivers a message by a way, once. Throws where nobody got it: see `reasonOf` for what may be said of that. */
-export async function deliver(message: AlertMessage, { settings }: Way, deps: WayDependencies): Promise<Delivered> {
+/** Delivers a message by a channel, once. Throws where nobody got it: see `reasonOf` for what may be said of that. */
+export async function deliver(
+  message: AlertMessage,
+  { settings }: Channel,
+  deps: ChannelDependencies,
+): Promise<Delivered> {
   switch (settings.kind) {
     case "log":
       return await toLog(message, settings, deps);

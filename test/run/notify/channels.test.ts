@@ -11,7 +11,7 @@ import { messageOf } from "../../../src/base/errors.ts";
 import { mailSettingsSchema } from "../../../src/run/run-settings.ts";
 import type { AlertMessage } from "../../../src/run/notify/message.ts";
 import { alertSettingsSchema } from "../../../src/run/notify-settings.ts";
-import { deliver, reasonOf, waysOf } from "../../../src/run/notify/ways.ts";
+import { deliver, reasonOf, channelsOf } from "../../../src/run/notify/channels.ts";
 import { callSecret, signatureOf } from "../../../src/run/webhook.ts";
 import { startServer } from "../../support/http-server.ts";
 import type { Asked } from "../../support/http-server.ts";
@@ -45,7 +45,7 @@ function message(fields: Partial<AlertMessage> = {}): AlertMessage {
 const hostile = 'C<!channel>&amp; <https://evil.example|x> [a](https://evil.example) "\r\nBcc: all@example.com\u202e';
 
 async function send(
-  way: object,
+  channel: object,
   options: {
     secrets?: Record<string, string>;
     mailPort?: number;
@@ -54,9 +54,9 @@ async function send(
     told?: AlertMessage;
   } = {},
 ): Promise<{ problem: string | undefined; partly: string | undefined }> {
-  const alerts = alertSettingsSchema.parse({ ways: [way] });
-  const [first] = waysOf({ notify: { kind: "none" }, alerts });
-  if (first === undefined) throw new Error("there is no way");
+  const alerts = alertSettingsSchema.parse({ channels: [channel] });
+  const [first] = channelsOf({ notify: { kind: "none" }, alerts });
+  if (first === undefined) throw new Error("there is no channel");
   const mail =
     options.mailPort === undefined
       ? undefined
@@ -152,8 +152,8 @@ describe("a message by mail", () => {
   it("says what stands as text and as HTML, and its subject is made of closed words, a count and the instance", async () => {
     const server = await startMailServer();
     const told = message({ summary: hostile, count: 3, instance: "north\r\nBcc: all@example.com (ledger_1)" });
-    const way = { kind: "mail", to: ["ops@example.com", "night@example.com"] };
-    expect(await send(way, { mailPort: server.port, told })).toEqual({ problem: undefined, partly: undefined });
+    const channel = { kind: "mail", to: ["ops@example.com", "night@example.com"] };
+    expect(await send(channel, { mailPort: server.port, told })).toEqual({ problem: undefined, partly: undefined });
     const [mail] = server.received;
     expect(mail?.to).toEqual(["RCPT TO:<ops@example.com>", "RCPT TO:<night@example.com>"]);
     const raw = mail?.raw ?? "";
@@ -224,12 +224,12 @@ it("a webhook with a key is signed over the time and the body, and one without i
   expect(signatureOf("{}", "a key", 0)).not.toBe(signatureOf("{}", "a key", 1_000));
 });
 
-it("ways and switches hold their addresses as references, and what is no reference is refused", () => {
+it("channels and switches hold their addresses as references, and what is no reference is refused", () => {
   const refused = (given: object): string => {
     const parsed = alertSettingsSchema.safeParse(given);
     return parsed.success ? "" : messageOf(parsed.error);
   };
   expect(refused({ deadMansSwitches: [{ url: "https://ping.example.com/secret" }] })).toContain("url");
-  expect(refused({ ways: [{ kind: "webhook", url: "http://a.example.com", token: "env:T" }] })).toContain("https");
-  expect(refused({ ways: [{ kind: "log", kinds: ["no-such-kind"] }] })).toContain("kinds");
+  expect(refused({ channels: [{ kind: "webhook", url: "http://a.example.com", token: "env:T" }] })).toContain("https");
+  expect(refused({ channels: [{ kind: "log", kinds: ["no-such-kind"] }] })).toContain("kinds");
 });

@@ -5,7 +5,7 @@ import { KnownSecrets } from "../../../src/base/known-secrets.ts";
 import type { Alert } from "../../../src/run/notify/alert.ts";
 import { notifyChanges } from "../../../src/run/notify/tell.ts";
 import { alertSettingsSchema } from "../../../src/run/notify-settings.ts";
-import { waysOf } from "../../../src/run/notify/ways.ts";
+import { channelsOf } from "../../../src/run/notify/channels.ts";
 import { tellPeople } from "../../../src/run/alerts.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { startServer } from "../../support/http-server.ts";
@@ -36,12 +36,12 @@ async function hook(): Promise<Hook> {
   return made;
 }
 
-function deps(ledger: Ledger, clock: HandClock, ways: Readonly<Record<string, Hook>>) {
+function deps(ledger: Ledger, clock: HandClock, channels: Readonly<Record<string, Hook>>) {
   const alerts = alertSettingsSchema.parse({
-    ways: Object.entries(ways).map(([name, { url }]) => ({ kind: "webhook", name, url })),
+    channels: Object.entries(channels).map(([name, { url }]) => ({ kind: "webhook", name, url })),
   });
   return {
-    ways: waysOf({ notify: { kind: "none" }, alerts }),
+    channels: channelsOf({ notify: { kind: "none" }, alerts }),
     switches: [],
     remindAfterMs: day,
     publicUrl: undefined,
@@ -58,7 +58,7 @@ function deps(ledger: Ledger, clock: HandClock, ways: Readonly<Record<string, Ho
   };
 }
 
-it("what stands is told by each way when it begins, grows, still stands a day later, and ends", async () => {
+it("what stands is told by each channel when it begins, grows, still stands a day later, and ends", async () => {
   const clock = new HandClock("2026-10-01T00:00:00Z");
   const { ledger } = await openLedger({ clock });
   const [a, b] = [await hook(), await hook()];
@@ -82,7 +82,7 @@ it("what stands is told by each way when it begins, grows, still stands a day la
     "reminder hold:h1 4: this still stands: h1: 7 revokes wait",
     "ended hold:h1 4: this has ended: h1: 7 revokes wait",
   ]);
-  // The way that was down hears of the growth, and a reminder counts from when it heard last.
+  // The channel that was down hears of the growth, and a reminder counts from when it heard last.
   expect(b.got).toEqual([
     "started hold 2: 2 holds wait for approval: h1: 7 revokes wait; h2: 7 revokes wait",
     "grew hold:h1 4: h1: 7 revokes wait",
@@ -91,7 +91,7 @@ it("what stands is told by each way when it begins, grows, still stands a day la
   ]);
 });
 
-it("a way hears the same whatever becomes of another one", { tags: "long" }, async () => {
+it("a channel hears the same whatever becomes of another one", { tags: "long" }, async () => {
   const [a, b, alone] = [await hook(), await hook(), await hook()];
   const step = fc.record({
     counts: fc.array(fc.nat({ max: 2 }), { minLength: 3, maxLength: 3 }),
@@ -121,7 +121,7 @@ it("a way hears the same whatever becomes of another one", { tags: "long" }, asy
   );
 });
 
-it("a way that is added hears what stands, and one that is taken away is forgotten with what it had to tell", async () => {
+it("a channel that is added hears what stands, and one that is taken away is forgotten with what it had to tell", async () => {
   const clock = new HandClock("2026-10-01T00:00:00Z");
   const { ledger } = await openLedger({ clock });
   const [a, b] = [await hook(), await hook()];
@@ -132,10 +132,10 @@ it("a way that is added hears what stands, and one that is taken away is forgott
   await tellPeople(deps(ledger, clock, { a, b }), undefined);
   expect(b.got.slice(1)).toEqual([
     "ended hold:h1 1: this has ended: h1: 7 revokes wait",
-    expect.stringContaining("started way-down:a 1: a does not deliver alerts: the webhook answered HTTP 500"),
+    expect.stringContaining("started channel-down:a 1: a does not deliver alerts: the webhook answered HTTP 500"),
   ]);
   await tellPeople(deps(ledger, clock, { b }), undefined);
-  expect(b.got.slice(3)).toEqual([expect.stringContaining("ended way-down:a")]);
+  expect(b.got.slice(3)).toEqual([expect.stringContaining("ended channel-down:a")]);
   expect(await ledger.schedule.toldAlerts()).toEqual([]);
   expect((await ledger.schedule.deliveries()).map(({ name }) => name)).toEqual(["b"]);
 });
@@ -153,11 +153,11 @@ it("a message that is refused keeps none of the others from being told, and one 
   });
   const down: Alert = { key: "source-down:crm", kind: "source-down", summary: "s", cure: "c" };
   const failed: Alert = { key: "run-failed:j", kind: "run-failed", summary: "s", cure: "c" };
-  const way = { a: { url, got: [], answer: 200 } };
+  const channel = { a: { url, got: [], answer: 200 } };
   isGone = true;
-  expect(await notifyChanges([hold("h1"), down, failed], deps(ledger, clock, way))).toEqual([]);
+  expect(await notifyChanges([hold("h1"), down, failed], deps(ledger, clock, channel))).toEqual([]);
   expect(asked).toEqual(["hold"]);
   isGone = false;
-  const delivered = await notifyChanges([hold("h1"), down, failed], deps(ledger, clock, way));
+  const delivered = await notifyChanges([hold("h1"), down, failed], deps(ledger, clock, channel));
   expect(delivered.map(({ message }) => message.kind)).toEqual(["source-down", "run-failed"]);
 });
