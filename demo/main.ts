@@ -34,6 +34,7 @@ async function main(): Promise<ExitCode> {
       for (const suffix of ["", "-wal", "-shm", ".lock", ".lock-journal", ".heads"])
         rmSync(join(state, `${name}${suffix}`), { force: true });
     }
+    for (const name of ["exports", "finance"]) rmSync(join(state, name), { force: true, recursive: true });
     output.line(`${here}/state: the ledger and the sandbox are gone; the sample and the reports are as they were`);
     output.line("next: npm run demo");
     return exitCodes.ok;

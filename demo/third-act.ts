@@ -61,61 +61,103 @@ export async function demonstrateThirdAct(
   mkdirSync(work, { recursive: true });
   const exports = join(work, "exports");
   writeExports(sample, exports);
-  const next = Temporal.Now.plainDateISO("UTC").subtract({ days: 4 }).toPlainYearMonth();
-  const month = next.subtract({ months: 1 });
   const calendar = new Calendar();
   const sandbox = await startSandbox({ store: join(work, "sandbox.db"), clock: calendar, random: systemRandomness });
-  const folders = ["crm", "portal", "hr"].map((name) => [`CRM_SYNC__sources__${name}__directory`, join(exports, name)]);
-  const own = { ...environment, ...Object.fromEntries(folders), CRM_SYNC__ledger__path: join(work, "ledger.db") };
-  const here = relative(process.cwd(), work);
-  let worst: ExitCode = exitCodes.ok;
-  /** Carries out a command line and shows those of its lines that are wanted. */
-  const does = async (words: readonly string[], wanted: RegExp): Promise<void> => {
-    output.line(`  $ crm-sync ${words.join(" ")}`);
-    const all = ["--config", config, `--sandbox=${sandbox.url}`, ...words];
-    const { exitCode, lines } = await said(all, { environment: own, clock: calendar, signal });
-    const shown = exitCode === exitCodes.ok ? lines.filter((line) => wanted.test(line)) : lines;
-    for (const line of shown.slice(0, mostLines)) output.line(`      ${line.trim()}`);
-    if (exitCode !== exitCodes.ok) worst = exitCode;
-  };
-  const on = (day: Temporal.PlainDate, what: string): void => {
-    calendar.moveTo(day);
-    output.line("");
-    output.line(`${day.toString()}: ${what}`);
-  };
-  const [run, ofStaff] = [
-    ["run", "customers-and-orders"],
-    ["run", "staff"],
-  ];
+  const own: Record<string, string> = { CRM_SYNC__ledger__path: join(work, "ledger.db") };
+  for (const name of ["crm", "portal", "hr"]) own[`CRM_SYNC__sources__${name}__directory`] = join(exports, name);
+  const options = ["--config", config, `--sandbox=${sandbox.url}`];
+  const stage = new Stage(options, { environment: { ...environment, ...own }, clock: calendar, signal }, output);
   try {
-    output.line("A month is closed, and corrected later. This act has a ledger and a calendar of its own.");
-    on(month.toPlainDate({ day: month.daysInMonth - 2 }), "the orders and the staff of 12 customers are new.");
-    await does(run, /^(?:customers|orders) /u);
-    await does(ofStaff, /^staff /u);
-    on(
-      next.toPlainDate({ day: 1 }),
-      `${month.toString()} is over. Finance reads the CRM once more and closes the month.`,
-    );
-    await does(run, /^exit/u);
-    await does(ofStaff, /^exit/u);
-    await does(["report", "close", month.toString(), "--by", "finance.desk"], /is closed/u);
-    on(next.toPlainDate({ day: 2 }), "the CRM corrects an order of the closed month: 1,464 EUR become 1,400 EUR.");
-    change(join(exports, "crm/orders.csv"), "SO-50003,", (line) => line.replace('"1.464,00"', '"1.400,00"'));
-    await does(run, /^orders /u);
-    output.line(`  The closed statement stays as it is; ${next.toString()} has the correction:`);
-    await does(["report", "print", month.toString(), "--out", join(here, "closed")], /still|same|differ/u);
-    await does(
-      ["report", "corrections", "--period", next.toString(), "--out", join(here, "corrections.csv")],
-      /written/u,
-    );
+    await closesAMonth(stage, calendar, { exports, here: relative(process.cwd(), work) });
     for (const line of correctionsIn(join(work, "corrections.csv"))) output.line(`      ${line}`);
-    output.line("");
-    output.line("An auditor checks the audit log without crm-sync:");
-    await does(["audit", "export", "--out", join(here, "audit.ndjson")], /written/u);
-    return await verified({ here, work }, output, worst);
+    return await checksTheLog(stage, work, output);
   } finally {
     await sandbox.close();
   }
+}
+
+const [run, ofStaff] = [
+  ["run", "customers-and-orders"],
+  ["run", "staff"],
+];
+
+async function closesAMonth(
+  stage: Stage,
+  calendar: Calendar,
+  { exports, here }: { exports: string; here: string },
+): Promise<void> {
+  const next = Temporal.Now.plainDateISO("UTC").subtract({ days: 4 }).toPlainYearMonth();
+  const month = next.subtract({ months: 1 });
+  const on = (day: Temporal.PlainDate, what: string): void => {
+    calendar.moveTo(day);
+    stage.say(`\n${day.toString()}: ${what}`);
+  };
+  stage.say("A month is closed, and corrected later. This act has a ledger and a calendar of its own.");
+  on(month.toPlainDate({ day: month.daysInMonth - 2 }), "the orders and the staff of 12 customers are new.");
+  await stage.does(run, /^(?:customers|orders) /u);
+  await stage.does(ofStaff, /^staff /u);
+  on(
+    next.toPlainDate({ day: 1 }),
+    `${month.toString()} is over. Finance reads the CRM once more and closes the month.`,
+  );
+  await stage.does(run, /^exit/u);
+  await stage.does(ofStaff, /^exit/u);
+  await stage.does(["report", "close", month.toString(), "--by", "finance.desk"], /is closed/u);
+  on(next.toPlainDate({ day: 2 }), "the CRM corrects an order of the closed month: 1,464 EUR become 1,400 EUR.");
+  change(join(exports, "crm/orders.csv"), "SO-50003,", (line) => line.replace('"1.464,00"', '"1.400,00"'));
+  await stage.does(run, /^orders /u);
+  stage.say(`  The closed statement stays as it is; ${next.toString()} has the correction:`);
+  await stage.does(["report", "print", month.toString(), "--out", join(here, "closed")], /still|same|differ/u);
+  const corrections = ["report", "corrections", "--period", next.toString(), "--out", join(here, "corrections.csv")];
+  await stage.does(corrections, /written/u);
+}
+
+/** Checks the audit log with the verifier that shares no code with the program. */
+async function checksTheLog(stage: Stage, work: string, output: Output): Promise<ExitCode> {
+  const here = relative(process.cwd(), work);
+  stage.say("\nAn auditor checks the audit log without crm-sync:");
+  await stage.does(["audit", "export", "--out", join(here, "audit.ndjson")], /written/u);
+  output.line(`  $ node docs/audit/verify.mjs ${join(here, "audit.ndjson")} --heads ${join(here, "ledger.db.heads")}`);
+  const files = [join(work, "audit.ndjson"), "--heads", join(work, "ledger.db.heads")];
+  const verifier = join(projectFolder, "docs/audit/verify.mjs");
+  const { status, stdout } = spawnSync(process.execPath, [verifier, ...files], { encoding: "utf8" });
+  for (const line of stdout.trimEnd().split("\n")) output.line(`      ${line}`);
+  output.line(`\nnext:    edit a line of ${join(here, "audit.ndjson")} and check it again`);
+  return status === 0 ? stage.worst : exitCodes.other;
+}
+
+/** Where command lines are carried out and shown, one after the other. */
+class Stage {
+  readonly #options: readonly string[];
+  readonly #surroundings: Surroundings;
+  readonly #output: Output;
+  /** The exit code of the last command line that did not end well. */
+  worst: ExitCode = exitCodes.ok;
+
+  constructor(options: readonly string[], surroundings: Surroundings, output: Output) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#output = output;
+  }
+
+  say(text: string): void {
+    this.#output.line(text);
+  }
+
+  /** Carries a command line out and shows those of its lines that are wanted; all of them where it does not end well. */
+  async does(words: readonly string[], wanted: RegExp): Promise<void> {
+    this.say(`  $ crm-sync ${words.join(" ")}`);
+    const { exitCode, lines } = await said([...this.#options, ...words], this.#surroundings);
+    const shown = exitCode === exitCodes.ok ? lines.filter((line) => wanted.test(line)) : lines;
+    for (const line of shown.slice(0, mostLines)) this.say(`      ${line.trim()}`);
+    if (exitCode !== exitCodes.ok) this.worst = exitCode;
+  }
+}
+
+interface Surroundings {
+  environment: Environment;
+  clock: Clock;
+  signal: AbortSignal;
 }
 
 /** Most lines of a command that are shown. */
@@ -134,28 +176,12 @@ function correctionsIn(file: string): string[] {
   });
 }
 
-/** Checks the audit log with the verifier that shares no code with the program, and shows the command. */
-async function verified(
-  { here, work }: { here: string; work: string },
-  output: Output,
-  worst: ExitCode,
-): Promise<ExitCode> {
-  const verifier = join(projectFolder, "docs/audit/verify.mjs");
-  output.line(`  $ node docs/audit/verify.mjs ${join(here, "audit.ndjson")} --heads ${join(here, "ledger.db.heads")}`);
-  const files = [join(work, "audit.ndjson"), "--heads", join(work, "ledger.db.heads")];
-  const { status, stdout } = spawnSync(process.execPath, [verifier, ...files], { encoding: "utf8" });
-  for (const line of stdout.trimEnd().split("\n")) output.line(`      ${line}`);
-  output.line("");
-  output.line(`next:    edit a line of ${join(here, "audit.ndjson")} and check it again`);
-  return status === 0 ? worst : exitCodes.other;
-}
-
 /** A clock that is moved from day to day, eight in the morning UTC, and goes on from there. */
 class Calendar implements Clock {
   #start = 0;
   #begun = 0;
-  readonly monotonic = systemClock.monotonic;
-  readonly sleep = systemClock.sleep;
+  readonly monotonic = (): number => systemClock.monotonic();
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> => systemClock.sleep(ms, signal);
   readonly now = (): number => Math.round(this.#start + performance.now() - this.#begun);
 
   moveTo(day: Temporal.PlainDate): void {
@@ -167,7 +193,7 @@ class Calendar implements Clock {
 /** What a command line said and came to, carried out in this process. */
 async function said(
   words: readonly string[],
-  { environment, clock, signal }: { environment: Environment; clock: Clock; signal: AbortSignal },
+  { environment, clock, signal }: Surroundings,
 ): Promise<{ exitCode: ExitCode; lines: string[] }> {
   let text = "";
   const write = (part: string | Buffer, done?: () => void): boolean => {

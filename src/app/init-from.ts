@@ -2,13 +2,14 @@ import { dirname, relative, resolve } from "node:path";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { neededColumns } from "../source/file/columns.ts";
+import { readsOf } from "../source/mapping/compile.ts";
+import { parsePath } from "../source/mapping/path.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { columnsByField, columnsNamed, keyOfList } from "../source/proposal/find.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
 import { holdingNames } from "../source/proposal/names.ts";
-import { proposeMapping } from "../source/proposal/propose.ts";
+import { proposeMapping, withinFirst } from "../source/proposal/propose.ts";
 import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
 import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
 import type { AddressAccess } from "./address-access.ts";
@@ -164,7 +165,11 @@ function proposeStream(
     seats: seats?.proposed,
     holds: stream === "staff" && seats?.group === undefined ? holdingsOf(list) : undefined,
   });
-  doubts.push(...unusedColumns(stream, fields, { key, detailKey, seats, list, joined }));
+  const keys = [
+    ...(key === undefined ? [] : [key]),
+    ...(detailKey === undefined ? [] : [withinFirst("lines", detailKey)]),
+  ];
+  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, list, joined }));
   return {
     source,
     stream,
@@ -191,44 +196,57 @@ function holdingsOf(list: LookedAt): ProposedHoldings | undefined {
   return undefined;
 }
 
+/** Most columns that are named to a person. */
+const mostNamed = 20;
+
+function named(columns: readonly ColumnFacts[]): string {
+  const paths = columns.map(({ path }) => path);
+  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
+  return `${paths.slice(0, mostNamed).join(", ")}${more}`;
+}
+
 /** Columns that say who is still there, which nobody should pass over. */
 const saysWhoIsThere = /status|state|active|disabled|blocked|deleted|left|leaving|austritt|aktiv|gesperrt/u;
 const mostWords = 6;
 
 interface Columns {
-  key: string | undefined;
-  detailKey: string | undefined;
-  seats: Seats | undefined;
+  /** Places by which rows are told apart and joined. */
+  keys: readonly string[];
   list: LookedAt;
   joined: LookedAt | undefined;
 }
 
 /** What the proposed mapping reads nothing of. */
-function unusedColumns(
-  stream: Stream,
-  fields: readonly ProposedField[],
-  { key, detailKey, seats, list, joined }: Columns,
-): string[] {
-  if (seats?.group !== undefined) return [];
-  const filled = fields.flatMap(({ field, expression }) => (expression === undefined ? [] : [[field, expression]]));
-  const details = joined === undefined ? {} : { details: { lines: { key: detailKey } } };
-  const needed = neededColumns(stream, { mapping: Object.fromEntries(filled), key, ...details });
-  const unused = (columns: readonly ColumnFacts[], read: readonly string[]): ColumnFacts[] =>
-    columns.filter(
-      ({ path }) =>
-        !read.some((name) => path === name || (/^[.[]/u.test(path.slice(name.length)) && path.startsWith(name))),
-    );
-  const own = unused(list.columns, needed.own);
+function unusedColumns(stream: Stream, fields: readonly ProposedField[], { keys, list, joined }: Columns): string[] {
+  const mapping: JsonObject = {};
+  for (const { field, expression } of fields) if (expression !== undefined) mapping[field] = expression;
+  const read = readsOf(stream, mapping).filter(({ goesThrough }) => !goesThrough);
+  const places: Steps[] = [...read.map(({ steps }) => steps), ...keys.map(stepsOf)];
+  const isUnused = (column: Steps): boolean => !places.some((place) => covers(place, column));
+  const own = list.columns.filter(({ path }) => isUnused(stepsOf(path)));
+  const ofLines = (joined?.columns ?? []).filter(({ path }) => isUnused(["lines", 0, ...stepsOf(path)]));
   const told = own.filter(({ plain, examples }) => saysWhoIsThere.test(plain) && examples.length <= mostWords);
-  const others = [
-    ...own.filter((column) => !told.includes(column)),
-    ...unused(joined?.columns ?? [], needed.details["lines"] ?? []),
-  ];
+  const others = [...own.filter((column) => !told.includes(column)), ...ofLines];
   return [
     ...told.map(
       ({ path, examples }) =>
         `${path} (${examples.join(", ")}) decides nothing: whoever is in the list counts as there`,
     ),
-    ...(others.length === 0 ? [] : [`nothing reads the columns ${others.map(({ path }) => path).join(", ")}`]),
+    ...(others.length === 0 ? [] : [`nothing reads the columns ${named(others)}`]),
   ];
+}
+
+type Steps = readonly (string | number)[];
+
+function stepsOf(path: string): Steps {
+  const parsed = parsePath(path);
+  return parsed.ok ? parsed.value.steps : [];
+}
+
+/** Whether what is read at a place holds a column: any element of a list stands for all of them. */
+function covers(place: Steps, column: Steps): boolean {
+  return place.every((step, index) => {
+    const other = column[index];
+    return step === other || (typeof step === "number" && typeof other === "number");
+  });
 }

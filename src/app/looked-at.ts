@@ -119,8 +119,16 @@ async function lookAtWorkbook(from: string, file: string, signal: AbortSignal): 
     if (kind === undefined || rows.length === 0) leftOut.push(sheet);
     else
       found.push({
-        ...{ from: named, kind, settings, rows, columns, nullTexts, doubts },
-        ...{ file, origin: undefined, isAscii: false },
+        from: named,
+        kind,
+        settings,
+        rows,
+        columns,
+        nullTexts,
+        doubts,
+        file,
+        origin: undefined,
+        isAscii: false,
       });
   }
   const [first] = found;

@@ -57,40 +57,48 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
     one: { id: assetOf(order), licenseType: given ?? { value: "cloud_account" } },
   };
   if (given === undefined) doubts.push(licenceDoubt([0, "one", "licenseType"]));
-  const found = columnsByField("lines", lines?.columns ?? []);
-  const parts = columnsNamed(instanceNames, lines?.columns ?? []);
-  const line = found.get("id")?.column.path;
-  const product = found.get("product")?.column.path ?? line;
-  const code = lines === undefined ? order : (product ?? toChoose);
+  const within = lines?.columns ?? own;
+  const parts = columnsNamed(instanceNames, within);
+  const line = lines === undefined ? undefined : columnsByField("lines", within).get("id")?.column.path;
+  const product = productOf(within, parts);
+  const code = lines === undefined ? order : (line ?? product ?? toChoose);
   const up = lines === undefined ? "" : "^.";
-  const type = parts.get("type")?.path;
   const [unit, units, term] = ["timeUnit", "timeUnitQuantity", "term"].map((part) => parts.get(part)?.path);
   const hasTerm = unit !== undefined && units !== undefined && term !== undefined;
+  const type = parts.get("type")?.path;
+  const name = parts.get("name")?.path;
+  const appKey = parts.get("appKey")?.path;
   const fields: JsonObject = {
-    id: { template: lines === undefined ? `P-{${code}}` : `{^.${order}}-{${line ?? code}}` },
+    id: { template: lines === undefined ? `P-{${order}}` : `{^.${order}}-{${code}}` },
     parentId: assetOf(`${up}${order}`),
-    name: found.get("name")?.column.path ?? code,
-    gmsPid: { text: code },
-    nodes: found.get("quantity")?.column.path ?? constants.nodes,
+    name: name ?? product ?? code,
+    gmsPid: { text: product ?? code },
+    ...(appKey === undefined ? {} : { appKey }),
+    nodes: parts.get("nodes")?.path ?? constants.nodes,
     type: type ?? constants.type,
     ...(hasTerm
       ? { timeUnit: unit, timeUnitQuantity: units, term }
       : { timeUnit: constants.timeUnit, timeUnitQuantity: constants.timeUnitQuantity, term: constants.term }),
   };
   const at = lines === undefined ? [1, "one"] : [1, "fields"];
+  const doubt = (field: string, text: string): void => {
+    doubts.push({ at: [...at, field], text });
+  };
   if (lines !== undefined && line === undefined)
-    doubts.push({
-      at: [...at, "id"],
-      text: `made of the product, since no column numbers the lines: no order may have one ${code} twice`,
-    });
-  if (!found.has("name"))
-    doubts.push({ at: [...at, "name"], text: "products have no name here; their code is sent as one" });
-  doubts.push({ at: [...at, "gmsPid"], text: `the platform knows a product by ${code}` });
-  if (type === undefined) doubts.push({ at: [...at, "type"], text: productTypeDoubt });
-  if (!hasTerm) doubts.push({ at: [...at, "timeUnit"], text: termDoubt });
+    doubt("id", `made of the product, since no column numbers the lines: no order may have one ${code} twice`);
+  if (name === undefined) doubt("name", "products have no name here; their code is sent as one");
+  if (product === undefined) doubt("gmsPid", `no column names a product: ${code} stands for one`);
+  else doubt("gmsPid", `the platform knows a product by ${product}`);
+  if (type === undefined) doubt("type", productTypeDoubt);
+  if (!hasTerm) doubt("timeUnit", termDoubt);
   const products =
     lines === undefined ? { kind: "product", one: fields } : { kind: "product", each: lines.name, fields };
   return { expression: [asset, products], doubts };
+}
+
+/** The column that names a product. */
+function productOf(columns: readonly ColumnFacts[], parts: ReadonlyMap<string, ColumnFacts>): string | undefined {
+  return parts.get("gmsPid")?.path ?? columnsByField("lines", columns).get("product")?.column.path;
 }
 
 function licenceDoubt(at: Doubt["at"]): Doubt {
@@ -127,8 +135,19 @@ const fieldsOfKind: Readonly<Record<keyof typeof lineKinds, readonly string[]>> 
   asset: ["id", "licenseType", "quantity", "assetNumbers", "limitStart", "limitEnd", "borrowedUsbKey"],
   package: ["id", "parentId", "number", "parentNumber", "name", "term"],
   product: [
-    ...["id", "parentId", "name", "gmsPid", "appKey", "type", "nodes", "limitStart", "limitEnd"],
-    ...["timeUnit", "timeUnitQuantity", "term", "usage"],
+    "id",
+    "parentId",
+    "name",
+    "gmsPid",
+    "appKey",
+    "type",
+    "nodes",
+    "limitStart",
+    "limitEnd",
+    "timeUnit",
+    "timeUnitQuantity",
+    "term",
+    "usage",
   ],
   feature: ["parentId", "code", "name", "value", "valueType"],
   extension: ["parentId", "code", "value"],

@@ -203,7 +203,7 @@ export const instanceNames: Names = {
   name: line["name"] ?? [],
   gmsPid: ["gmspid", ...(line["product"] ?? [])],
   appKey: ["appkey"],
-  type: ["producttype"],
+  type: ["producttype", "type"],
   nodes: ["nodes", ...(line["quantity"] ?? [])],
   limitStart: ["validfrom", "startson", "startdate", "limitstart"],
   limitEnd: ["validto", "validuntil", "endson", "enddate", "limitend"],

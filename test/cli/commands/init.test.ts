@@ -381,10 +381,8 @@ describe("init", () => {
     const { config, text } = await made(place, [list]);
     expect(text).toContain(`encoding: ${encoding}\n`);
     expect(text.includes(`DOUBT: the text is in ${encoding}`)).toBe(!encoding.startsWith("utf-"));
-    const mapped = await crmSync(
-      { config, environment },
-      ...["--sandbox", "--json", "map", "files", "customers", "--show-private"],
-    );
+    const words = ["--sandbox", "--json", "map", "files", "customers", "--show-private"];
+    const mapped = await crmSync({ config, environment }, ...words);
     expect(mapped.stdout).toContain(expected);
   });
 
