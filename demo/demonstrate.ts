@@ -1,5 +1,4 @@
 import type { Json } from "../src/base/canonical-json.ts";
-import { toInstant } from "../src/base/clock.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
@@ -87,7 +86,7 @@ export async function demonstrate(
       reports,
     };
     if (json) output.json(demonstratedJson(shown));
-    else print(output, places, shown, toInstant(application.clock.now()));
+    else print(output, places, shown);
     return worst(summary.exitCode, verified.exitCode);
   });
 }
@@ -200,9 +199,9 @@ function demonstratedJson(shown: Demonstrated): Json {
   };
 }
 
-function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: string): void {
+function print(output: Output, { here }: DemoPlaces, shown: Demonstrated): void {
   const { waiting, ledger, reports } = shown;
-  printRun(output, shown.summary, { calls: shown.writingCalls, now });
+  printRun(output, shown.summary, shown.writingCalls);
   output.line("");
   if (waiting.length > 0) {
     output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);

@@ -27,7 +27,7 @@ const byCode: Record<string, string> = {
   "asset.not-shown": itself,
   "asset.number-taken": "correct the asset number in the CRM, or leave it out: it belongs to another asset",
   "assumption.contradicted":
-    "ask the operator of the service what holds, correct the setting of that row (docs/assumptions.md), then " +
+    "ask the operator of the service what holds, correct the setting of that row (docs/reference/assumptions.md), then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",
   "asset.wrong-type": "take the flag back in the CRM; a person can also request it (crm-sync --help)",
   "assumption.missing": "crm-sync check names the setting and its choices; set it, then run again",
