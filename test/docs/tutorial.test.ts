@@ -24,7 +24,7 @@ const changing: readonly [RegExp, string][] = [
   [/\b(run|op)_[0-9a-z]{10,}/gu, "$1_…"],
   [/\bh-[0-9a-f]{8}\b/gu, "h-…"],
   [/\b[0-9a-f]{16,}…?/gu, "…"],
-  [/\b\d+ (?:s|min|ms) ago\b/gu, "1 s ago"],
+  [/\b\d+[smh] ago\b/gu, "1s ago"],
 ];
 
 function steady(line: string): string {
