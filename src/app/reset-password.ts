@@ -76,7 +76,7 @@ async function requestFor(
   if (!ledger.private.canSeal) {
     throw refused(
       "staff.no-sealing-key",
-      "no sealing key is configured (ledger.sealKey), so no new password can be kept",
+      "ledger.sealKey is not set, so crm-sync cannot keep a new password",
       "set ledger.sealKey; nothing was asked for",
     );
   }
@@ -113,7 +113,7 @@ async function requireAccount(
   if (login === undefined) {
     throw refused(
       "staff.erased",
-      `the account name of ${key} was erased from the ledger, so the account cannot be told apart`,
+      `the account name of ${key} was erased from the ledger, so crm-sync cannot recognise the account`,
       "set the password on the platform; nothing was asked for",
     );
   }
@@ -123,7 +123,7 @@ async function requireAccount(
     member === undefined ? "staff.not-shown" : "staff.other-account",
     member === undefined
       ? `the platform does not show the account of ${key} (${link.memberGlobalId})`
-      : `M5 shows the member ${link.memberGlobalId} under another account name than ${key} was linked with`,
+      : `M5 shows the member ${link.memberGlobalId} with another account name than the one linked with ${key}`,
     "look on the platform whose account it is; nothing was asked for",
   );
 }

@@ -94,8 +94,9 @@ function ownerName(owner: string): string {
 export function nextForOpen(group: OpenRecords): string {
   if (group.code === sourceRemoved)
     return (
-      `where another source reads them now, crm-sync reassign ${group.cause} --to SOURCE --reason TEXT; ` +
-      "if no source will, --release instead of --to: their licences stay. Or configure the source again"
+      `if another source contains these records now: crm-sync reassign ${group.cause} --to SOURCE --reason TEXT. If ` +
+      `no source does: crm-sync reassign ${group.cause} --release --reason TEXT (the licences stay). Or configure ` +
+      "the source again"
     );
   if (group.standing === "quarantined") return nextForQuarantine();
   const [first] = group.examples;

@@ -142,9 +142,8 @@ describe("words for people", () => {
   });
 
   it("has a next step for every deferral, known or not", () => {
-    expect(nextForDeferral("amendment.not-enabled")).toContain("amendments are not enabled");
     expect(nextForDeferral("order.orphan-instance")).toContain("correct the order's lines");
-    expect(nextForDeferral("something.new")).toBe("solve the problem that the reason names; the next run tries again");
+    expect(nextForDeferral("something.new")).toBe("solve the problem in the reason; the next run tries again");
   });
 
   it("never gives a negative age", () => {

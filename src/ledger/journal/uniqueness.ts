@@ -132,15 +132,17 @@ export class UniquenessChecks {
     if (state === "asked" || (state === undefined && approvedAlone))
       throw new Problem({
         code: "operation.not-approved",
-        message: `a person has to approve this operation on ${subject}, and nobody did, so nothing was sent`,
+        message: `the operation on ${subject} needs an approval and has none, so nothing was sent`,
         cure: "`crm-sync status` lists the holds; `crm-sync approve op_… --reason TEXT` approves one operation",
       });
     if (state !== "rejected") return;
-    const what = takesAway > 0 ? "taking this away" : "exactly this";
+    const what = takesAway > 0 ? "this removal" : "this change";
     throw new Problem({
       code: "revokes.rejected",
-      message: `a person rejected ${what} (${subject}) while the run was on, so nothing was sent`,
-      cure: `nothing needs to be done; to take the rejection back: \`crm-sync reject ${question} --withdraw --reason TEXT\``,
+      message: `a person rejected ${what} (${subject}) during the run, so nothing was sent`,
+      cure:
+        `nothing needs to be done; to take the rejection back: \`crm-sync reject ${question} --withdraw --reason ` +
+        "TEXT`",
     });
   }
 
@@ -161,7 +163,7 @@ export class UniquenessChecks {
     if (stands && isFree) return;
     throw new Problem({
       code: "order.changed-meanwhile",
-      message: `something happened to the order ${formatKey(order)} since this was planned, so nothing was sent`,
+      message: `the order ${formatKey(order)} changed after this operation was planned, so nothing was sent`,
       cure: "nothing needs to be done: the next run plans from the new state",
     });
   }
@@ -172,7 +174,9 @@ export class UniquenessChecks {
     if (open === undefined) return;
     throw new Problem({
       code: "order.in-doubt",
-      message: `the outcome of ${open.operation} on the order ${formatKey(order)}, sent for another customer, is open`,
+      message:
+        `the outcome of ${open.operation} on the order ${formatKey(order)} is not known; it was sent for another ` +
+        "customer",
       cure: "the next run settles it; to settle it yourself: `crm-sync settle list`",
     });
   }
@@ -195,8 +199,8 @@ export class UniquenessChecks {
       throw new Problem({
         code: "order.same-channel-number",
         message:
-          `the channel order number ${number} belongs to the order ${formatKey(owner)}; ` +
-          "two orders may not share one",
+          `the order ${formatKey(owner)} has the channel order number ${number} already; ` +
+          "two orders cannot have the same number",
         cure:
           "give the order a channel order number of its own (channelOrderId in the mapping, or " +
           "assumptions.channelOrderIdTemplate)",
@@ -215,7 +219,7 @@ export class UniquenessChecks {
       code: "order.in-doubt",
       message:
         `the order ${formatKey(order)} may have been placed already: the outcome of ` +
-        `${open?.operation ?? "an operation"} is open`,
+        `${open?.operation ?? "an operation"} is not known`,
       cure: "the next run settles it; to settle it yourself: `crm-sync settle list`",
     });
   }
