@@ -333,9 +333,8 @@ export class CustomerSnapshot {
     const pause = Math.ceil(settle.timeMs / (readingsOver * settle.readings));
     const until = toInstant(clock.now() + (left === 0 ? pause : Math.min(left, pause)));
     const reason =
-      `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} that the orders need yet; ` +
-      `it is read again from ${until} on, and this reading places and blocks nothing until ` +
-      "its settle time is over";
+      `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} yet that the orders need. ` +
+      `crm-sync reads E3 again from ${until} on and orders nothing before the settle time is over`;
     return { until, reason };
   }
 }

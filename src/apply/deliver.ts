@@ -72,7 +72,8 @@ export async function deliver(
   const assets = kindOf(operation).assets(operation);
   if (assets.length > 0 && existing === undefined) {
     const [order] = operation.records;
-    if (order === undefined) return { kind: "blocked", code: "order.unnamed", reason: "the operation names no order" };
+    if (order === undefined)
+      return { kind: "blocked", code: "order.unnamed", reason: "the operation does not name its order" };
     const block = await pool.fix({ order, customer: operation.customer }, assets, options.signal, (numbers) =>
       state.fixed(numbers),
     );
@@ -107,7 +108,7 @@ async function amendmentNumber(
   if (typeof before === "string") return { number: before };
   const placed = (await state.known()).placedOrders.get(formatKey(order));
   if (placed === undefined)
-    return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} does not stand placed any more` };
+    return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} is no longer placed` };
   const { id, namespace } = order;
   const values = { id, namespace, order: placed.channelOrderId };
   const fixed = await ledger.state.fixAmendment(order, operation.hash, (n) =>
@@ -117,8 +118,8 @@ async function amendmentNumber(
   return {
     code: "order.same-channel-number",
     reason:
-      `the channel order number ${fixed.number} of the next amendment belongs to the order ` +
-      `${formatKey(fixed.takenBy)}; two orders may not share one (assumptions.amendmentOrderIdTemplate)`,
+      `the next amendment gets the channel order number ${fixed.number} (assumptions.amendmentOrderIdTemplate), but ` +
+      `the order ${formatKey(fixed.takenBy)} has that number already`,
   };
 }
 

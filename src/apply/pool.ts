@@ -77,7 +77,7 @@ export class NumberPool implements AssetNumbers {
         const missing = found.lacking - (await this.#deps.ledger.state.poolSize());
         vain = missing < before ? 0 : vain + 1;
         before = missing;
-        if (vain >= mostRefills) return this.#empty("the order service handed out no asset numbers (E9)");
+        if (vain >= mostRefills) return this.#empty("the order service gave no asset numbers (E9)");
         if (signal?.aborted === true) return { code: "run.stopped", reason: "the run was stopped" };
         const problem = await this.#refill(found.lacking, signal);
         if (problem !== undefined) return problem;
@@ -112,7 +112,7 @@ export class NumberPool implements AssetNumbers {
     keep(fixed);
     if (clashing.length > 0) {
       const [number] = clashing;
-      const reason = `the CRM gives the asset number ${number} to this order, and it belongs to another asset already`;
+      const reason = `the CRM gives this order the asset number ${number}, which belongs to another licence already`;
       return { kind: "settled", problem: { code: "asset.number-taken", reason } };
     }
     return lacking === 0 ? { kind: "settled", problem: undefined } : { kind: "lacking", lacking };
@@ -122,7 +122,7 @@ export class NumberPool implements AssetNumbers {
     const { ledger, settings } = this.#deps;
     if ((await ledger.state.poolSize()) >= lacking) return undefined;
     if (this.#vainInRow >= mostRefills) {
-      const what = `the order service handed out no asset numbers ${mostRefills} times in a row (E9)`;
+      const what = `the order service gave no asset numbers ${mostRefills} times in a row (E9)`;
       return this.#empty(`${what}; the next run asks again`);
     }
     const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));
@@ -160,7 +160,7 @@ export class NumberPool implements AssetNumbers {
   }
 
   #notHandedOut(why: string): Unready {
-    return this.#empty(`the order service handed out no asset numbers (E9): ${why}`);
+    return this.#empty(`the order service gave no asset numbers (E9): ${why}`);
   }
 
   #empty(reason: string): Unready {

@@ -66,7 +66,7 @@ export async function makeReady(
   const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
   const passwords = await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
-    const reason = "no sealing key is configured (ledger.sealKey), so no password can be kept";
+    const reason = "ledger.sealKey is not set, so crm-sync cannot keep the password";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };
   }
   const valueOf = ledger.private.reader();
@@ -85,7 +85,7 @@ export async function makeReady(
   if (!bound.ok || !target.ok) {
     const missing = [...(bound.ok ? [] : bound.missing), ...(target.ok ? [] : target.missing)];
     const names = [...new Set(missing.map((item) => ("$ref" in item ? item.$ref : `${item.$private} ${item.field}`)))];
-    const reason = `not known yet or erased: ${names.join(", ")}`;
+    const reason = `these values are not known yet or were erased: ${names.join(", ")}`;
     const again = "the payload cannot be made again: a private value was erased";
     return { kind: "blocked", code: "payload.incomplete", reason, again };
   }
@@ -93,7 +93,7 @@ export async function makeReady(
   const body = wireText(wire);
   const wireHash = wireHashOf([operation.endpoint, target.wire, body], ledger.private.saltsOf(markers));
   if (existing !== undefined && existing.wireHash !== wireHash) {
-    const reason = "the payload made now differs from the one of the intent, so nothing was sent";
+    const reason = "the payload differs from the payload that was recorded for this operation, so nothing was sent";
     return { kind: "blocked", code: "payload.differs", reason };
   }
   const known = (): ReturnType<CustomerState["known"]> => state.known();

@@ -80,7 +80,7 @@ export interface Failure {
 export function failureOf(thrown: unknown): Failure {
   if (!(thrown instanceof Problem)) {
     const name = thrown instanceof Error ? thrown.name : typeof thrown;
-    return { of: "program", code: "defect", reason: `crm-sync failed here by a defect of its own (${name})` };
+    return { of: "program", code: "defect", reason: `a defect in crm-sync itself stopped this work (${name})` };
   }
   const { code, message, cure, exitCode } = thrown;
   if (exitCode === exitCodes.ledgerRefused || exitCode === exitCodes.runActive) throw thrown;

@@ -230,7 +230,7 @@ function unreadable(path: string, thrown: unknown): Problem {
     "config.unreadable",
     `${path}:1:1`,
     `The configuration file ${what}.`,
-    "Give the right file with --config FILE, or make a configuration with `crm-sync init`.",
+    "Give the right file with --config FILE, or make a configuration with `crm-sync init --from FILE`.",
   );
 }
 

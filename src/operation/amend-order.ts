@@ -45,7 +45,7 @@ export const amendOrder: Kind<AmendmentShapes> = {
     const request = checked(batchOrderRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const [order] = operation.records;
-    if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
+    if (order === undefined) return { code: "order.unnamed", reason: "the operation does not name its order" };
     const numbers = numbersByUnit(payload, request.data);
     const renewed = renewedUnits(after.assets);
     const items = after.items.map(({ stood: _stood, ...item }) => {

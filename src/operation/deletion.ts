@@ -201,7 +201,7 @@ export function prepareDeletion(
   const request = checked(schema, wire);
   if (!request.success) return notSendable(request.error.issues);
   const [record] = operation.records;
-  if (record === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
+  if (record === undefined) return { code: "order.unnamed", reason: "the operation does not name its order" };
   const order = { namespace: record.namespace, id: record.id };
   const { channelOrderId, orderList } = request.data;
   const context = { enterpriseGlobalId: orderList[0]?.enterpriseGlobalId ?? "", order, channelOrderId };

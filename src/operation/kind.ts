@@ -334,9 +334,10 @@ export const readBackByNothing = (): Promise<Evidence> =>
 /** A payload that does not fit the contract: nothing is sent. */
 export function notSendable(issues: readonly { path: readonly PropertyKey[]; message: string }[]): NotSendable {
   const [first] = issues;
-  const place = first === undefined ? "its top" : first.path.map(String).join(".");
+  const place =
+    first === undefined || first.path.length === 0 ? "" : ` in the field ${first.path.map(String).join(".")}`;
   return {
     code: "payload.not-sendable",
-    reason: `the payload does not fit the contract at ${place}: ${first?.message ?? "unknown"}`,
+    reason: `the payload does not fit the contract${place}: ${first?.message ?? "unknown"}`,
   };
 }

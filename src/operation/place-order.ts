@@ -36,7 +36,7 @@ export const placeOrder: Kind<OrderShapes> = {
     const request = checked(batchOrderRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const [order] = operation.records;
-    if (order === undefined) return { code: "order.unnamed", reason: "the operation names no order" };
+    if (order === undefined) return { code: "order.unnamed", reason: "the operation does not name its order" };
     const context = orderContextOf(request.data, {
       order: { namespace: order.namespace, id: order.id },
       bodyHash: operation.after.bodyHash,

@@ -66,7 +66,7 @@ export const resetPassword: Kind<ResetPasswordShapes> = {
     if (!request.success) return notSendable(request.error.issues);
     const { password } = operation.payload;
     const kept = isPrivateMarker(password) ? { ref: password.$private, version: password.version } : made[0];
-    if (kept === undefined) return { code: "payload.incomplete", reason: "no password was made for it" };
+    if (kept === undefined) return { code: "payload.incomplete", reason: "no new password was made for the account" };
     const context: ResetPasswordShapes["context"] = {
       enterpriseGlobalId: z.string().parse(target["enterpriseGlobalId"]),
       memberGlobalId: z.string().parse(target["memberGlobalId"]),

@@ -63,10 +63,9 @@ export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string
   return {
     code: "order.shown-in-part",
     reason:
-      `the platform shows only a part of the order ${formatKey(order.key)} under the channel order ` +
-      `number ${channelOrderId}, in an enterprise that somebody else made; it does not show ` +
-      `${named}${more}. It is not placed again: a person completes it on the platform or takes the ` +
-      "part away there; the next run looks again",
+      `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
+      "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
+      `comparable: ${named}${more}`,
     again: true,
   };
 }
@@ -82,10 +81,9 @@ export function shownInOtherForm(
   return {
     code: "order.shown-otherwise",
     reason:
-      `the platform shows the order ${formatKey(order.key)} under the channel order number ${channelOrderId} ` +
-      `otherwise than the CRM has it now, and this ledger did not place it: ${named}${more}. It is neither placed ` +
-      "nor amended: change the platform to agree with the CRM, or give the order in the CRM the form of " +
-      "the platform, until it is adopted; the next run, or the next rebuild, looks again",
+      `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
+      "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
+      `Differences: ${named}${more}`,
     again: true,
   };
 }
@@ -100,10 +98,9 @@ export function amendedElsewhere(
   return {
     code: "order.amended-elsewhere",
     reason:
-      `the platform shows the order ${formatKey(order.key)} under the channel order numbers ` +
-      `${numbers.join(", ")}. They are ` +
-      `amendments of ${channelOrderId} that this ledger did not make. The order waits: ` +
-      "`crm-sync rebuild` with a new, empty ledger reads the order and its amendments from the platform",
+      `the platform shows amendments of the order ${formatKey(order.key)} (channel order number ${channelOrderId}) ` +
+      `that this ledger did not make: ${numbers.join(", ")}. Only \`crm-sync rebuild\` with a new, empty ledger ` +
+      "reads the order and its amendments from the platform",
     again: true,
   };
 }
@@ -119,15 +116,14 @@ export function shownAtAnother(
   const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
   const why =
     otherwise.length === 0
-      ? "This ledger does not know it as an order that moved: `crm-sync rebuild` into an empty ledger does"
-      : `It is shown there otherwise than the CRM has it now: ${named}${more}. A person makes it there as the CRM ` +
-        "says, or takes it away there; the next rebuild looks again";
+      ? "Only `crm-sync rebuild` with a new, empty ledger records that the order moved"
+      : `The platform shows a difference there: ${named}${more}. Change the order there to agree with the CRM, or ` +
+        "remove it there; then rebuild again";
   return {
     code: "order.shown-elsewhere",
     reason:
-      `the platform shows the order ${formatKey(order.key)} under its channel order numbers in the enterprise of ` +
-      `${where}, so it is placed already and moved in the CRM since. It is not placed a second time, whoever ` +
-      `approves that. ${why}`,
+      `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
+      `then moved in the CRM. crm-sync does not place it a second time, even if somebody approves that. ${why}`,
     again: true,
   };
 }
@@ -137,9 +133,8 @@ export function placedBefore(order: Desired<DesiredOrder>): Block {
   return {
     code: "order.placed-before-restore",
     reason:
-      `the ledger was restored from a backup, which has the order ${formatKey(order.key)} as placed; the platform ` +
-      "shows nothing of it now. It is not placed a second time: look on the platform what became of it; " +
-      "`crm-sync resolve order` says that a person saw to it",
+      `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
+      "order now. crm-sync does not place it a second time",
     again: true,
   };
 }
@@ -154,9 +149,9 @@ export function maybeMoved(
   return {
     code: "order.maybe-moved",
     reason:
-      `the platform has more than this ledger made, and not all of that could be looked at:${who} ${why}${more}. ` +
-      `The order ${formatKey(order.key)} may be placed there already and have moved in the CRM since, so it is not ` +
-      "placed, whoever approves that, until that was looked at",
+      "the platform has licences that this ledger did not make, and crm-sync could not read all of them:" +
+      `${who} ${why}${more}. The order ${formatKey(order.key)} may be placed there already, so crm-sync does not ` +
+      "place it before it has read them, even if somebody approves that",
     again: true,
   };
 }
@@ -174,9 +169,8 @@ export function maybeThere(
     return {
       code: "order.assets-ambiguous",
       reason:
-        `M7 shows ${assets} of this enterprise, which somebody else made, without any product or package, ` +
-        `so the order ${key} may be there already. It is not placed: ask the operator of the member-center ` +
-        "whether such assets are empty; if they are, set assumptions.emptyAssets: empty (A43)",
+        `crm-sync did not create this enterprise, and M7 shows ${assets} in it without any product or package. The ` +
+        `order ${key} may be there already, so crm-sync does not place it (assumptions.emptyAssets, A43)`,
       again: true,
     };
   }
@@ -184,10 +178,9 @@ export function maybeThere(
   return {
     code: "order.not-observable",
     reason:
-      `${why.isMade ? "the ledger was built anew" : "somebody else made this enterprise"}, and the platform is not ` +
-      "known to show assets of the licence " +
-      `type ${why.hiddenType}, so the order ${key} may be there already. It is not placed: look on the ` +
-      "platform; where M6 or E8 do show the type, name it in assumptions.visibleLicenseTypes (A43)",
+      `${why.isMade ? "the ledger was rebuilt" : "crm-sync did not create this enterprise"}, and it is not known ` +
+      `whether the platform shows licences of the type ${why.hiddenType}. The order ${key} may be there already, so ` +
+      "crm-sync does not place it (assumptions.visibleLicenseTypes, A43)",
     again: true,
   };
 }

@@ -235,8 +235,8 @@ function assetsChanged(amendment: Amendment, { assetChanged }: OrderDifference, 
   const kept = assetChanged.find(({ asset, unit }) => asset.assetNumbers.some((number) => number === unit.number));
   if (kept !== undefined) {
     const reason =
-      `the asset ${kept.asset.id} is wanted with another ${fields} and with the number ${kept.unit.number} that it ` +
-      "has; no call changes an asset, and a number names one asset";
+      `the CRM gives the asset ${kept.asset.id} another ${fields} with the same asset number ${kept.unit.number}. ` +
+      "No call can change an asset: the changed asset needs another number";
     amendment.blocks.push({ code: "order.asset-changed", reason, again: false });
     return "blocked";
   }
@@ -269,7 +269,7 @@ export function buy(
   if (unknown !== undefined) {
     const reason =
       `the asset number of unit ${unknown.part.unit + 1} of the asset ${unknown.part.asset.id} is not known, so ` +
-      "nothing can be bought under it";
+      "crm-sync can buy nothing for this unit";
     amendment.blocks.push({ code: "order.number-unknown", reason, again: true });
     return;
   }

@@ -18,7 +18,7 @@ export function contradictedBlock(operation: Operation, contradictions: Contradi
   const about = found.about.length === 0 ? "" : ` (${found.about.join(", ")})`;
   return {
     code: "assumption.contradicted",
-    reason: `${found.row}${about} was contradicted since ${found.since}: ${found.evidence}`,
+    reason: `the services contradict the assumption ${found.row}${about} since ${found.since}: ${found.evidence}`,
     again: true,
   };
 }

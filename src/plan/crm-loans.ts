@@ -58,7 +58,7 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
   const memberGlobalId = known.staffLinks.get(formatKey(staff.key))?.memberGlobalId;
   const { members, assets, loans } = observed;
   if (memberGlobalId === undefined || members === undefined || assets === undefined || loans === undefined)
-    return { code: "loan.not-read", reason: "the platform was not yet read for this loan", again: true };
+    return { code: "loan.not-read", reason: "crm-sync has not read the platform for this loan yet", again: true };
   const numbers = borrow.assets.flatMap((claim) => {
     if ("assetNumber" in claim) return [claim.assetNumber];
     const { namespace } = staff.key;
@@ -96,13 +96,13 @@ function wishedOf(given: Given, staff: Desired<DesiredStaff>, borrow: Borrow): R
 /** What the CRM wants may be the loan that is over, or another one: nobody can tell, and nothing is lent by guess. */
 function returned(lock: string): Block {
   const reason =
-    `the CRM wants the lock ${lock} lent, which was done when it asked for that first, and M8 shows it as given back ` +
-    "since; it is not lent a second time by itself";
+    `the CRM wants the lock ${lock} lent, but crm-sync lent it already and M8 shows that it was returned. crm-sync ` +
+    "does not lend it a second time by itself";
   return { code: "loan.returned", reason, again: true };
 }
 
 function askedFor(lock: string, whom = "somebody"): Block {
-  return { code: "loan.lock-asked", reason: `the lock ${lock} is to be lent to ${whom} already`, again: true };
+  return { code: "loan.lock-asked", reason: `a loan of the lock ${lock} to ${whom} is requested already`, again: true };
 }
 
 function wasAsked({ known }: Given, { key }: Desired<DesiredStaff>, lock: string, numbers: readonly string[]): boolean {

@@ -124,8 +124,8 @@ function numbersOf(
   // A purchase that was refused leaves its numbers fixed, and nothing stands under them.
   if (fixed.length <= asset.quantity) return { numbers };
   const reason =
-    `the CRM wants the asset instance ${asset.id} switched, and which of its ${fixed.length} numbers stand is not ` +
-    `known${standing === undefined ? "" : `: ${standing.lost}`}`;
+    `the CRM wants the asset instance ${asset.id} locked or unlocked, but crm-sync does not know which of its ` +
+    `${fixed.length} asset numbers still exist${standing === undefined ? "" : `: ${standing.lost}`}`;
   return { numbers, lost: { code: "order.form-lost", reason, again: true } };
 }
 

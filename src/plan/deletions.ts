@@ -35,13 +35,13 @@ export function deletionsOf(
   const [missing] = missingAssumptions(settings, "E5", limits.uses);
   if (missing === undefined) return { meant, blocks };
   const { key, row, choices } = missing;
-  const reason = `the setting assumptions.${key} (${row}) has no value: ${choices.join(" or ")}`;
+  const reason = `the setting assumptions.${key} (${row}) has no value; choose ${choices.join(" or ")}`;
   return { meant: [], blocks: [{ code: "assumption.missing", reason, again: true }] };
 }
 
 const unknownCustomer: Block = {
   code: "customer.unknown",
-  reason: "the CRM has not given the order's customer yet",
+  reason: "no source has given the customer of the order yet",
   again: true,
 };
 

@@ -77,14 +77,14 @@ function usableBody({
   | (EnterpriseStage & { block: Block }) {
   if (desiredCustomer === undefined) {
     if (customerInQuarantine === true)
-      return blocked("customer.quarantined", "the customer's record was read and waits in quarantine", true);
-    const reason = "the CRM has not given the customer yet: no reading has held the customer";
+      return blocked("customer.quarantined", "the record of the customer is in quarantine", true);
+    const reason = "no source has given the customer yet";
     return blocked("customer.unknown", reason, true);
   }
   if (desiredCustomer.state === "quarantined")
-    return blocked("customer.quarantined", "the customer's record waits in quarantine", true);
+    return blocked("customer.quarantined", "the record of the customer is in quarantine", true);
   if (desiredCustomer.state === "absent" && known.link === undefined)
-    return blocked("customer.gone", "the customer is gone from the CRM", false);
+    return blocked("customer.gone", "the customer was deleted in the CRM", false);
   return desiredCustomer.body;
 }
 
@@ -100,14 +100,14 @@ function planUnlinked(
   const [missing] = missingAssumptions(settings, isToBeBound(body, settings) ? "E1" : "E3");
   if (missing !== undefined) {
     const choices = missing.choices.join(" or ");
-    const reason = `the setting assumptions.${missing.key} (${missing.row}) has no value: ${choices}`;
+    const reason = `the setting assumptions.${missing.key} (${missing.row}) has no value; choose ${choices}`;
     return blocked("assumption.missing", reason, true);
   }
   const { channelCustomerId } = given.numbers;
   const { enterprises: found, ambiguous } = given.observed;
   if (ambiguous !== undefined) return blocked("enterprise.ambiguous", ambiguous, true);
   if (found === undefined)
-    return blocked("customer.not-looked-up", "the platform was not asked for the customer yet", true);
+    return blocked("customer.not-looked-up", "crm-sync has not looked for the customer on the platform yet", true);
   if (found.length > 1) {
     const reason =
       `the platform shows ${found.length} enterprises for the channel customer number ${channelCustomerId}: ` +
@@ -117,7 +117,7 @@ function planUnlinked(
   const [only] = found;
   if (only !== undefined) return adoption(given, body, only, settings, policies);
   if (isToBeBound(body, settings) && body.purchaserMobile === undefined)
-    return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM gives none", true);
+    return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM does not give it", true);
   return { meant: [creation(given, body, settings)], changes: [] };
 }
 
@@ -137,7 +137,7 @@ function candidateText({ enterpriseGlobalId, customers }: ShownEnterprise): stri
 
 function unlinkedReason({ customer }: Given, { by, at, reason }: Unlinked): string {
   return (
-    `unlinked by hand by ${by}, ${at}: ${reason}; nothing is read, made or sent for it until ` +
+    `${by} unlinked the customer at ${at}: ${reason}. crm-sync reads and sends nothing for the customer until ` +
     `\`crm-sync link ${formatKey(customer)} ENTERPRISE --reason TEXT\``
   );
 }
@@ -213,7 +213,7 @@ function boundNote(changed: readonly string[]): Block | undefined {
   return {
     code: "enterprise.bound",
     reason:
-      `the ${lost.join(" and ")} changed in the CRM, and a customer that E1 bound gets no E4 ` +
+      `the ${lost.join(" and ")} changed in the CRM, but crm-sync sends no E4 for a customer that E1 bound ` +
       "(assumptions.boundEnterpriseUpdate: never)",
     again: true,
   };

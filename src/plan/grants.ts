@@ -88,7 +88,7 @@ function isOurs(
 function inM5(members: Observed["members"], number: string): Block | undefined {
   const holder = members?.find((member) => !member.deleted && member.assetNums.includes(number));
   if (holder === undefined) return undefined;
-  const reason = `M5 shows that somebody holds the asset number ${number}, M6 that nobody does; nothing is given`;
+  const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;
   return { code: "asset.readings-disagree", reason, again: true };
 }
 
@@ -143,8 +143,8 @@ function judge(
     code: "asset.held-by-another",
     reason:
       known === undefined || known.memberGlobalId !== holder
-        ? `the asset number ${claim.number} is held by a staff member that crm-sync did not assign it to`
-        : `the asset number ${claim.number} is still held by ${formatKey(known.staff)}, and taking it away is blocked`,
+        ? `another staff member holds the asset number ${claim.number}, and crm-sync did not make that assignment`
+        : `${formatKey(known.staff)} still holds the asset number ${claim.number}, and its removal is blocked`,
     again: true,
   };
 }

@@ -10,6 +10,6 @@ export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders
 
 export const holdersNotRead: Block = {
   code: "staff.not-read",
-  reason: "who holds which asset number was not read",
+  reason: "crm-sync did not read who holds which asset number",
   again: true,
 };

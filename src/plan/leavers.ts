@@ -132,7 +132,10 @@ export function accountGivenUp(
   const { members, assets } = given.observed;
   if (members === undefined || assets === undefined) return holdersNotRead;
   if (link.origin !== "created" || given.known.protectedMembers.has(link.memberGlobalId))
-    return kept("staff.other-account", "it was not made by a run, or it belongs to the enterprise itself");
+    return kept(
+      "staff.other-account",
+      "crm-sync did not create the account, or the account belongs to the enterprise itself",
+    );
   const member = members.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
   if (member === undefined) return "gone";
   // The account is no other record's, though it is still this one's.
@@ -156,10 +159,13 @@ function whyKept(
   ];
   const held = new Set(shown.filter((number) => !freed.has(number)));
   if (held.size > 0)
-    return kept("staff.still-holds", `it holds ${[...held].sort().join(", ")}, which crm-sync did not assign to it`);
+    return kept(
+      "staff.still-holds",
+      `it has the asset numbers ${[...held].sort().join(", ")}, which crm-sync did not assign`,
+    );
   const lock = member.borrows ?? observed.loans?.find((loan) => loan.lent && loan.borrower === member.globalId)?.lock;
   if (lock !== undefined)
-    return kept("staff.still-borrows", `the lock ${lock} is lent to it, and no operation returns it`);
+    return kept("staff.still-borrows", `the lock ${lock} is lent to it, and crm-sync cannot return a lock`);
   const code = { known: known.enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
   const person = given.staff.find((one) => formatKey(one.key) === formatKey(link.key));
   const marker = link.login ?? person?.body.userName;
@@ -168,12 +174,15 @@ function whyKept(
   if (login !== undefined && !isAccountOf(member, login, code))
     return kept(
       "staff.other-account",
-      `M5 shows the member ${link.memberGlobalId} under another account name than the person was linked with`,
+      `M5 shows the member ${link.memberGlobalId} with another account name than the linked one`,
     );
   const user = userOf(given, member, code);
   return user === undefined
     ? undefined
-    : kept("staff.still-used", `${formatKey(user)} has its account name in the CRM, or is linked with it`);
+    : kept(
+        "staff.still-used",
+        `${formatKey(user)} has the same account name in the CRM, or is linked with the account`,
+      );
 }
 
 /** A record of the customer that is not gone and that the account is or may be of. */
@@ -191,7 +200,7 @@ function userOf(
 }
 
 function kept(code: string, why: string): Block {
-  return { code, reason: `the account is not wanted any more, and it is not deleted: ${why}`, again: true };
+  return { code, reason: `the account is no longer needed, but crm-sync does not delete it: ${why}`, again: true };
 }
 
 function deletion(

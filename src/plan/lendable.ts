@@ -25,18 +25,21 @@ interface Shown {
  */
 export function loanOf({ staff, memberGlobalId, lock, numbers }: MeantLoan, shown: Shown): Loan | Block {
   if (!shown.members.some((member) => member.globalId === memberGlobalId && !member.deleted))
-    return no("loan.no-member", `M5 shows no member ${memberGlobalId}, which ${formatKey(staff)} is linked with`);
+    return no(
+      "loan.no-member",
+      `M5 does not show the member ${memberGlobalId} that ${formatKey(staff)} is linked with`,
+    );
   const row = shown.loans.find((loan) => loan.lock === lock);
   if (row === undefined) return no("loan.lock-not-shown", `M8 does not show ${lock} as a lock for lending`);
   if (row.lent) {
     const whom = row.borrower === null ? "somebody" : `the member ${row.borrower}`;
-    return no("loan.lock-lent", `the lock ${lock} is lent to ${whom} already (M8); no operation returns it`);
+    return no("loan.lock-lent", `the lock ${lock} is lent to ${whom} already (M8), and crm-sync cannot return a lock`);
   }
   const assets: Loan["assets"] = [];
   for (const number of new Set(numbers)) {
     const asset = shown.assets.find((item) => item.assetNum === number);
     if (asset?.holder !== memberGlobalId)
-      return no("loan.not-held", `the asset number ${number} is not held by ${formatKey(staff)} (M6)`);
+      return no("loan.not-held", `${formatKey(staff)} does not hold the asset number ${number} (M6)`);
     if (asset.borrowed) return no("loan.asset-lent", `the asset number ${number} is lent already (M6)`);
     assets.push({ number, assetId: asset.assetId });
   }

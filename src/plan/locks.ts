@@ -43,7 +43,7 @@ function change(
   const { operatorIdentity } = settings;
   if (missing !== undefined || operatorIdentity === undefined) {
     const choices = missing?.choices.join(" or ") ?? "";
-    const reason = `the setting assumptions.operatorIdentity (A40) has no value: ${choices}`;
+    const reason = `the setting assumptions.operatorIdentity (A40) has no value; choose ${choices}`;
     return { code: "assumption.missing", reason, again: true };
   }
   const by = [...new Set(locks.map((lock) => lock.by))].join(", ");

@@ -45,7 +45,11 @@ function depart(
   const key = formatKey(order.key);
   const tell = (block: Block): void => void departures.blocks.push([key, block]);
   if (standing !== undefined && "lost" in standing)
-    return tell({ code: "order.form-lost", reason: `its present state is not known: ${standing.lost}`, again: true });
+    return tell({
+      code: "order.form-lost",
+      reason: `the present state of the order ${key} is not known: ${standing.lost}`,
+      again: true,
+    });
   const placed = known.placedOrders.get(key);
   const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
   if (standing === undefined || units.length === 0) {
@@ -73,7 +77,7 @@ function faultOf({ order, buyer, taken, unclear }: AwayOrder): string | undefine
   if (fault !== undefined || unclear !== undefined) return fault?.message ?? unclear;
   const [number] = taken;
   if (number !== undefined)
-    return `the CRM gives it the asset number ${number}, which is that of another asset or cannot be used again`;
+    return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
   if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
   const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
   return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
@@ -93,15 +97,14 @@ function whyOf({ state, body }: AwayOrder["order"]): Departing {
 }
 
 function stays(order: string, why: string): Block {
-  const reason = `the order ${order} moved to another customer in the CRM and stays here for now: ${why}`;
+  const reason = `the order ${order} moved to another customer in the CRM, but its licences stay here for now: ${why}`;
   return { code: "order.move-stopped", reason, again: true };
 }
 
 function stoodElsewhere(order: string): Block {
   const reason =
-    `the order ${order} moved to another customer in the CRM; its licences here are in an enterprise ` +
-    "that the customer was linked with before, and crm-sync removes nothing in the enterprise that it is " +
-    "linked with now";
+    `the order ${order} moved to another customer in the CRM. Its licences are in an enterprise that this customer ` +
+    "was linked with earlier, and crm-sync removes nothing there";
   return { code: "order.elsewhere", reason, again: true };
 }
 

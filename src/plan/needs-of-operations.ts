@@ -38,8 +38,8 @@ function isFor({ stage, subject }: Need): (operation: Operation) => boolean {
 export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   const named = [...new Set(needs.map(({ subject }) => subject))].join(" and ");
   const reason =
-    `it is done only together with the change of ${named}, which cannot be done yet: nothing is removed ` +
-    "before its replacement is ordered";
+    `this operation waits for the change of ${named}, which cannot be done yet: crm-sync removes nothing before ` +
+    "its replacement is ordered";
   return { code: "operation.waits", reason, again: true };
 }
 

@@ -141,7 +141,7 @@ function isTransferred({ product }: StandingProduct): boolean {
 function byHand(what: string): Block {
   return {
     code: "order.not-repaired",
-    reason: `${what}; the platform showed it once and shows it no more, and nothing is bought by guess`,
+    reason: `${what}. The platform no longer shows the product, and crm-sync does not buy it again by itself`,
     again: true,
   };
 }
@@ -221,5 +221,8 @@ export function repairedNumbers({ units, ended }: OrderStanding): string[] {
 export function lostText(order: RecordKey, gone: readonly GoneItem[]): string {
   const products = gone.reduce((sum, item) => sum + item.products, 0);
   const units = gone.filter((item) => item.product === null).length;
-  return `the platform showed ${countedParts(units, products)} of the order ${formatKey(order)} and shows them no more; they are bought again`;
+  return (
+    `the platform showed ${countedParts(units, products)} of the order ${formatKey(order)} and no longer shows them; ` +
+    "they are bought again"
+  );
 }

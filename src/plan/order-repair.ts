@@ -33,8 +33,8 @@ export function planRepair(
   const shared = gone.find((item) => isShared(given.known.numbers, { order: order.key, ...item }));
   if (shared !== undefined) {
     const reason =
-      `something of the order ${formatKey(order.key)} is gone on the platform and is not bought by itself: another ` +
-      `order goes on under its asset number ${shared.number}`;
+      `the platform no longer shows a part of the order ${formatKey(order.key)}. crm-sync does not buy that part ` +
+      `again: another order continues its asset number ${shared.number}`;
     amendment.blocks.push({ code: "order.not-repaired", reason, again: true });
     return amendment;
   }
@@ -45,7 +45,9 @@ export function planRepair(
   const numbered = added.find((part) => part.given !== undefined);
   if (numbered !== undefined || !isEmpty({ ...others, added: [], emptied: [] })) {
     const why = numbered === undefined ? "" : `: the CRM gives its asset the number ${numbered.given}`;
-    const reason = `something of the order ${formatKey(order.key)} is gone on the platform and is not bought by itself`;
+    const reason =
+      `the platform no longer shows a part of the order ${formatKey(order.key)}, and crm-sync does not buy it again ` +
+      "by itself";
     amendment.blocks.push({ code: "order.not-repaired", reason: `${reason}${why}`, again: true });
     return amendment;
   }

@@ -157,7 +157,7 @@ function amend(
     const what = `the order ${key} moved here from ${formatKey(customer)} in the CRM`;
     const said = consider(options.policies, "orders.moved", what);
     if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
-    const reason = `${what}; it is ordered here once it is removed there`;
+    const reason = `${what}; crm-sync orders it here after the removal there`;
     return waits(said === "act" ? { code: orderMoving, reason, again: true } : said);
   }
   if (!isHere) {
@@ -186,16 +186,16 @@ function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: Le
 
 function ignoredChange(left: RecordKey): Block {
   const reason =
-    `the order moved to this customer in the CRM, which policies.orders.moved ignores, so it stays with ` +
-    `${formatKey(left)}; the CRM changed it since, and crm-sync neither buys nor removes any part of that change`;
+    `policies.orders.moved is ignore, so the order stays with ${formatKey(left)} although it moved to this customer ` +
+    "in the CRM. The CRM changed the order since then, and crm-sync does not buy or remove any part of that change";
   return { code: "order.moved-changed", reason, again: false };
 }
 
 const standsElsewhere: Block = {
   code: "order.elsewhere",
   reason:
-    "it was placed in an enterprise that the customer was linked with before, and is still there; " +
-    "crm-sync buys, changes and removes nothing in the enterprise that the customer is linked with now",
+    "the order is still in an enterprise that the customer was linked with earlier. crm-sync does not buy, change or " +
+    "remove any part of it in the enterprise that the customer is linked with now",
   again: true,
 };
 
@@ -208,7 +208,9 @@ function channelOrderIdOf(order: Desired<DesiredOrder>, settings: AssumptionSett
 function sameChannelNumber(channelOrderId: string, owner: string): Block {
   return {
     code: "order.same-channel-number",
-    reason: `the channel order number ${channelOrderId} belongs to the order ${owner}; two orders may not share one`,
+    reason:
+      `the order ${owner} has the channel order number ${channelOrderId} already; two orders cannot have the same ` +
+      "number",
     again: true,
   };
 }
@@ -262,9 +264,9 @@ export function purchaseOf(
 ): ReturnType<PurchaseMaker> {
   const { desiredCustomer } = given;
   if (desiredCustomer === undefined)
-    return { code: "customer.unknown", reason: "the CRM has not given the order's customer yet", again: true };
+    return { code: "customer.unknown", reason: "no source has given the customer of the order yet", again: true };
   if (isGone(given))
-    return { code: "customer.gone", reason: "the order's customer is gone from the CRM", again: false };
+    return { code: "customer.gone", reason: "the customer of the order was deleted in the CRM", again: false };
   const waits = given.renumbered ?? given.observed.unread?.customers;
   if (waits !== undefined) return waits;
   const made = orderRecords(given, desiredCustomer.body, order, assets, settings);
@@ -289,7 +291,7 @@ function orderRecords(
   if (lacking.length > 0) {
     return {
       code: "customer.not-orderable",
-      reason: `the customer cannot be ordered for yet: the CRM gives no ${lacking.join(", ")}`,
+      reason: `nothing can be ordered for the customer yet: the CRM gives no ${lacking.join(", ")}`,
       again: true,
     };
   }
@@ -305,7 +307,7 @@ function orderRecords(
   if (missing !== undefined) {
     return {
       code: "assumption.missing",
-      reason: `the setting assumptions.${missing.key} (${missing.row}) has no value: ${missing.choices.join(" or ")}`,
+      reason: `the setting assumptions.${missing.key} (${missing.row}) has no value; choose ${missing.choices.join(" or ")}`,
       again: true,
     };
   }

@@ -31,7 +31,7 @@ export function selectPlatformCustomer(
     code: "enterprise.no-single-customer",
     reason:
       `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence ` +
-      `type ${licenseType}; exactly one must (A12)`,
+      `type ${licenseType}, but exactly one must fit (A12)`,
     again: true,
   };
 }

@@ -12,7 +12,7 @@ export function consider(policies: Policies, name: PolicyName, what: string): "a
   if (word !== "report") return "act";
   return {
     code: "policy.reported",
-    reason: `${what}; policies.${name} is report, so crm-sync reports this and does not do it`,
+    reason: `${what}; policies.${name} is report, so crm-sync only reports this`,
     again: false,
   };
 }

@@ -29,9 +29,9 @@ function otherNumber(
   return {
     code: "enterprise.renumbered",
     reason:
-      `in the CRM the channel customer number is now ${channelCustomerId}, and the enterprise is linked under ` +
-      `${link.channelCustomerId}; once E3 shows it under the new one, ` +
-      `\`crm-sync link ${formatKey(customer)} ${link.enterpriseGlobalId} --reason TEXT\` takes note of that`,
+      `the channel customer number in the CRM is now ${channelCustomerId}, but the enterprise is linked under ` +
+      `${link.channelCustomerId}. When E3 shows the enterprise under ${channelCustomerId}, enter ` +
+      `\`crm-sync link ${formatKey(customer)} ${link.enterpriseGlobalId} --reason TEXT\``,
     again: true,
   };
 }

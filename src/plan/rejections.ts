@@ -120,7 +120,7 @@ function takesByItself(made: Operation): boolean {
 }
 
 function rejectedByPerson({ takesAway }: Operation): Block {
-  const what = takesAway > 0 ? "taking this away" : "exactly this";
+  const what = takesAway > 0 ? "this removal" : "this change";
   return { code: "revokes.rejected", reason: `a person rejected ${what}`, again: false };
 }
 

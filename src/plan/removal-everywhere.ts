@@ -24,21 +24,21 @@ export function everywhere(
   const { settings, limits } = removing;
   const { licenseType } = part.unit;
   const { id } = item.standing.product;
-  const unknown = `the licence order of the product ${id} is shown by nothing and not known`;
+  const unknown = `the licence order of the product ${id} is not known, and the platform does not show it`;
   const blocked = notEverywhere(removing, licenseType, unknown);
   if (blocked !== undefined) return blocked;
   const others = othersLike(removing, item.row);
   const wanted = others.find((other) => isWanted(removing, other));
   if (wanted !== undefined) {
     const reason =
-      `${unknown}, so it could only be taken out of all orders of the customer, which would remove ${textOf(wanted)} ` +
-      "too, which must stay; remove it on the platform";
+      `${unknown}. A deletion in all orders of the customer would also remove ${textOf(wanted)}, which must stay. ` +
+      `Remove only ${id} under ${part.number} on the platform`;
     return { code: "order.twin-product", reason, again: true };
   }
   const named = others.map(textOf).sort();
   const also =
-    named.length === 0 ? "M7 shows nothing else that it would take" : `it would also take ${named.join(", ")}`;
-  const reason = `${unknown}, so it can only be taken out of all orders of the customer; ${also}`;
+    named.length === 0 ? "M7 shows nothing else that this would delete" : `this would also delete ${named.join(", ")}`;
+  const reason = `${unknown}, so crm-sync can only delete the product in all orders of the customer; ${also}`;
   const record = {
     sequence: settings.sequenceBase,
     ...customerFields(removing, body, licenseType),
@@ -63,15 +63,17 @@ export function everywhere(
 /** Why nothing goes out of all orders now. */
 function notEverywhere({ given, settings, buys }: Removing, licenseType: string, unknown: string): Block | undefined {
   if (settings.cloudTypes.some((type) => type === licenseType)) {
-    const reason = `${unknown}, and a deletion of ${licenseType} must name it (A19): remove it on the platform`;
+    const reason =
+      `${unknown}, but a deletion of the licence type ${licenseType} must name it (A19): remove the product on the ` +
+      "platform";
     return { code: "order.not-shown", reason, again: true };
   }
-  const reason = given.observed.allContents === true ? undefined : `${unknown}, and not all assets were read`;
+  const reason = given.observed.allContents === true ? undefined : `${unknown}, and crm-sync did not read all assets`;
   if (reason !== undefined) return { code: "order.contents-not-read", reason, again: true };
   if (!buys) return undefined;
   return {
     code: "order.contents-not-read",
-    reason: `${unknown}, and a purchase of this customer is in progress: the deletion could remove it too`,
+    reason: `${unknown}. A purchase of this customer is in progress, and the deletion could also remove that purchase`,
     again: true,
   };
 }

@@ -191,7 +191,7 @@ function differently(
       code: "order.shown-differently",
       reason:
         `M7 shows the product ${product} under the asset number ${number} with another ${field} ` +
-        `(${text(shown)}) than it was bought with (${text(bought)}); nothing is deleted by guess`,
+        `(${text(shown)}) than it was bought with (${text(bought)}). crm-sync does not delete the product`,
       again: true,
     },
   };

@@ -149,21 +149,21 @@ function overlap(number: string | undefined, products: readonly StandingProduct[
   const purchases = [...new Set(products.map(({ channelOrderId }) => channelOrderId))].join(" and ");
   const reason =
     `the replacement under the asset number ${number ?? "(not known)"} ` +
-    `${purchases === "" ? "is not complete" : `was bought as ${purchases}`}, and M7 does not show it yet; ` +
-    "the old form stays until it does";
+    `${purchases === "" ? "is not complete" : `was bought as ${purchases}`}, and M7 does not show it yet. ` +
+    "The old form stays until M7 shows the replacement";
   return { code: "order.overlap", reason, again: true };
 }
 
 const notRead: Block = {
   code: "order.contents-not-read",
-  reason: "the contents of the order's assets were not read, so nothing of it is removed",
+  reason: "crm-sync did not read the contents of the order's assets, so it removes nothing of the order",
   again: true,
 };
 
 function unsureAbsence(number: string, { product, channelOrderId }: StandingProduct): Block {
   const reason =
-    `M7 does not show the product ${product.id} of ${channelOrderId} under the asset number ${number}; it counts as ` +
-    "gone once enough readings over the settle time leave it out (settle.readings, settle.timeMs)";
+    `M7 does not show the product ${product.id} of ${channelOrderId} under the asset number ${number}. The product ` +
+    "counts as removed after enough such readings over the settle time (settle.readings, settle.timeMs)";
   return { code: "order.absence-unsure", reason, again: true };
 }
 
@@ -176,8 +176,8 @@ function notShown({ order }: Endings, unit: StandingUnit, bare?: string): Block 
         ? `the asset number of unit ${unit.unit + 1} of the instance ${instanceId} is not known`
         : `the asset number ${number} of the instance ${instanceId} is missing in M6 and E8, or in M7`;
   const reason =
-    `${what}, so its contents are not known, and nothing of the order ${formatKey(order.order)} is deleted ` +
-    "by guess";
+    `${what}, so its contents are not known. crm-sync deletes nothing of the order ${formatKey(order.order)} for ` +
+    "that asset";
   return { code: "order.not-shown", reason, again: true };
 }
 
@@ -195,8 +195,8 @@ function lent(number: string, { asset }: AssetReading, loans: Observed["loans"])
   if (loans !== undefined && mayBe === undefined) return undefined;
   const why = mayBe === undefined ? "M8 was not read" : `the lock ${mayBe.lock} is lent`;
   const reason =
-    `M6 leaves out the asset number ${number}, and E8 does not say if it is lent: ${why}; it is not ` +
-    "removed before M6 shows it";
+    `M6 does not show the asset number ${number}, and E8 does not say if it is lent (${why}). crm-sync does not ` +
+    "remove it before M6 shows it";
   return { code: "asset.lending-unknown", reason, again: true };
 }
 
@@ -208,7 +208,7 @@ function lentNow(number: string, asset: ObservedAsset, loans: readonly ObservedL
     ({ lock, borrower }) => `into the lock ${lock}${borrower === null ? "" : `, with the member ${borrower}`}`,
   );
   const reason =
-    `the asset number ${number} is lent ${where.join("; ") || "(M8 does not say into which lock)"}; ` +
-    "no operation returns a lent lock, so it is given back on the platform first";
+    `the asset number ${number} is lent ${where.join("; ") || "(M8 does not say into which lock)"}. ` +
+    "crm-sync cannot return a lent lock: have it returned on the platform first";
   return { code: "asset.lent", reason, again: true };
 }

@@ -84,8 +84,8 @@ function afterRenewed(
   );
   if (first === undefined) return undefined;
   const reason =
-    `the asset number ${part.number} is that of ${first.instanceId} of the order ` +
-    `${formatKey({ namespace: first.namespace, id: first.orderId })} too, which ends as well and goes first`;
+    `${first.instanceId} of the order ${formatKey({ namespace: first.namespace, id: first.orderId })} has the asset ` +
+    `number ${part.number} too. It also ends, and crm-sync removes it first`;
   return { code: "operation.waits", reason, again: true };
 }
 
@@ -177,8 +177,8 @@ function withoutTwins(stage: RemovalStage, key: string, parts: RemovalPart[], li
     const other = named === undefined ? undefined : twinOf(named.row, reading, going, limits);
     const reason =
       `the product ${named?.row.crmProductId ?? ""} under the asset number ${reading.asset.assetNum} cannot be told ` +
-      `from ${other?.crmProductId ?? "another product"}, which stays: both have the same product, limits, nodes and ` +
-      "licence order, and a deletion would take both. Remove it on the platform";
+      `from ${other?.crmProductId ?? "another product"}, which must stay: both have the same product, limits, nodes ` +
+      "and licence order, so a deletion would remove both. Remove only the first one on the platform";
     stage.blocks.push([key, { code: "order.twin-product", reason, again: true }]);
     free = free.filter((part) => part !== caught);
   }

@@ -85,7 +85,7 @@ function earlierUnits(
   if (other !== undefined)
     return {
       code: "order.earlier-other-type",
-      reason: `${named}, which is of the licence type ${other.licenseType} and not ${asset.licenseType}`,
+      reason: `${named}. That asset has the licence type ${other.licenseType}, not ${asset.licenseType}`,
       again: true,
     };
   const handed = handedOn(given, order, from, asset);
@@ -99,7 +99,7 @@ function earlierUnits(
     if (candidates.length === 0 && !isMore(given, order, asset))
       return {
         code: "order.earlier-ended",
-        reason: `${named}, and nothing of that stands any more: its number names nothing, and none is guessed`,
+        reason: `${named}, but that asset no longer exists. crm-sync does not guess an asset number`,
         again: true,
       };
   }
@@ -145,7 +145,8 @@ function renewedUnits(
     const next = ranked[index];
     if (next === undefined) break;
     const { number } = next.unit;
-    if (number === undefined) return unknownOf(named, `and its unit ${next.unit.unit + 1} has no known asset number`);
+    if (number === undefined)
+      return unknownOf(named, `the asset number of its unit ${next.unit.unit + 1} is not known`);
     const unfit = notGiven(asset, named, number);
     if (unfit !== undefined) return unfit;
     const continues = [next.earlier, ...chainOf(given.known.numbers, next.earlier)];
@@ -189,23 +190,25 @@ function standingOf(
   const owner = isMoved ? placed.customer : given.earlierOwners?.get(key);
   if (owner !== undefined) return ofAnother(given, order, { from, owner }, { asset, named });
   if (placed?.elsewhere === true)
-    return unknownOf(named, "which is in the enterprise that the customer was linked with before");
+    return unknownOf(named, "that order is in an enterprise that the customer was linked with earlier");
   if (placed === undefined) {
     const unclear = given.observed.unclearOrders?.get(key);
     const isThere = given.orders.some((item) => formatKey(item.key) === key);
     const why =
       unclear !== undefined
-        ? `of which it is not clear whether it is placed (${unclear.reason})`
+        ? `it is not clear whether that order is placed (${unclear.reason})`
         : key === formatKey(order)
-          ? "which is this very order, and that is not placed yet"
+          ? "this order itself is not placed yet"
           : isThere
-            ? "which is not placed yet"
-            : "of which the ledger knows nothing";
-    return notPlaced(named, `${why}; it waits until that order is placed`);
+            ? "that order is not placed yet"
+            : "the ledger does not know that order";
+    return notPlaced(named, why);
   }
   const standing = given.standings?.get(key);
-  if (standing === undefined) return unknownOf(named, "and its present state was not read");
-  return "lost" in standing ? unknownOf(named, `and its present state is not known: ${standing.lost}`) : standing.units;
+  if (standing === undefined) return unknownOf(named, "the present state of that order was not read");
+  return "lost" in standing
+    ? unknownOf(named, `the present state of that order is not known: ${standing.lost}`)
+    : standing.units;
 }
 
 /**
@@ -221,20 +224,26 @@ function ofAnother(
   // An order does not wait for itself.
   const moves = isSameKey(from, order) ? undefined : stillWanted(given, from);
   if (moves !== undefined)
-    return notPlaced(named, "which moves to this customer too and is not placed for it yet; it waits until then");
+    return notPlaced(named, "that order moves to this customer too and is not placed for this customer yet");
   const placed = given.known.placedOrders.get(formatKey(order));
   const stood = [placed?.placedFor, placed?.customer].some((one) => one !== undefined && isSameKey(one, owner));
   if (stood && isMore(given, order, asset)) return [];
-  const reason = `${named}, which is an order of the customer ${formatKey(owner)}: only a customer's own is renewed`;
+  const reason =
+    `${named}. That order belongs to the customer ${formatKey(owner)}, but an order can only continue assets of its ` +
+    "own customer";
   return { code: "order.earlier-of-another", reason, again: true };
 }
 
 function notPlaced(named: string, why: string): Block {
-  return { code: "order.earlier-not-placed", reason: `${named}, ${why}`, again: true };
+  return { code: "order.earlier-not-placed", reason: `${named}, but ${why}. The order waits for that`, again: true };
 }
 
 function unknownOf(named: string, why: string): Block {
-  return { code: "order.earlier-unknown", reason: `${named}, ${why}; no number is guessed`, again: true };
+  return {
+    code: "order.earlier-unknown",
+    reason: `${named}, but ${why}. crm-sync does not guess an asset number`,
+    again: true,
+  };
 }
 
 interface Candidate {
@@ -261,20 +270,20 @@ function lackingOf(
   );
   const own = new Set(
     renewers.flatMap(({ order: by, instanceId }) =>
-      isSameKey(by, order) && instanceId !== asset.id ? [`the asset ${instanceId} of this very order`] : [],
+      isSameKey(by, order) && instanceId !== asset.id ? [`the asset ${instanceId} of the same order`] : [],
     ),
   );
   const by = [...others, ...own];
   if (by.length > 0) {
-    const reason = `${named}, which ${by.join(" and ")} continues already: a unit is renewed once`;
+    const reason = `${named}, but ${by.join(" and ")} already ${by.length === 1 ? "continues" : "continue"} that asset`;
     return { code: "order.earlier-continued", reason, again: true };
   }
   const earlier = stillWanted(given, from)?.tree.assets.find(({ id }) => id === asset.continues.instanceId);
   const wanted = earlier?.quantity ?? 0;
   if (wanted <= stand || isSameKey(from, order)) return undefined;
   const reason =
-    `${named} with ${counted(wanted, "unit")} in the CRM, of which ${stand} stand; it waits until the others are bought, so ` +
-    "that no asset is bought a second time";
+    `${named}, which has ${counted(wanted, "unit")} in the CRM; only ${stand} of them are bought yet. The order ` +
+    "waits for the others, so that no asset is bought a second time";
   return { code: "order.earlier-too-few", reason, again: true };
 }
 
@@ -320,7 +329,7 @@ function withShownNumbers(
 ): readonly Candidate[] | { doubt: string } {
   const [unknown] = free.filter(({ unit }) => unit.number === undefined);
   if (unknown === undefined) return free;
-  const doubt = `and its unit ${unknown.unit.unit + 1} has no known asset number`;
+  const doubt = `the asset number of its unit ${unknown.unit.unit + 1} is not known`;
   const { contents, allContents } = observed;
   if (contents === undefined || allContents !== true) return { doubt };
   const { namespace, orderId: id, instanceId } = unknown.earlier;
@@ -361,7 +370,7 @@ function rankedUnits(
 /** The CRM gives numbers, and this is none of them. */
 function notGiven({ assetNumbers }: PurchasedAsset, named: string, number: string): Block | undefined {
   if (assetNumbers.length === 0 || assetNumbers.includes(number)) return undefined;
-  const reason = `${named} under ${number}, and the CRM gives it the number ${assetNumbers.join(", ")}`;
+  const reason = `${named} under the asset number ${number}, but the CRM gives it the number ${assetNumbers.join(", ")}`;
   return { code: "order.earlier-other-number", reason, again: true };
 }
 

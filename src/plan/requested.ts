@@ -72,6 +72,6 @@ function answeredBlock(requests: readonly ManualRequest[]): Block | undefined {
   const said = `the ${nameOf(worst)}${more} ${stands(worst)}`;
   if (standing(worst) === "failed")
     return { code: "request.failed", reason: `${said}; the next run tries again`, again: true };
-  const cure = `ask for the right one, and take this back with \`crm-sync ${commands[worst.wanted]} … --withdraw\``;
+  const cure = `withdraw the request with \`crm-sync ${commands[worst.wanted]} … --withdraw\`, then request the right change`;
   return { code: "request.refused", reason: `${said}; ${cure}`, again: false, rejected: true };
 }

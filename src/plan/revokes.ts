@@ -70,8 +70,8 @@ export function quarantineBlock(
     return {
       code: "revokes.blocked",
       reason:
-        `${counted(own, "record")} of this customer ${own === 1 ? "waits" : "wait"} in quarantine, so nothing is removed: \`crm-sync ` +
-        `explain customer ${formatKey(given.customer)}\` lists them`,
+        `${counted(own, "record")} of this customer ${own === 1 ? "waits" : "wait"} in quarantine, so nothing is ` +
+        `removed: \`crm-sync explain customer ${formatKey(given.customer)}\` lists them`,
       again: true,
     };
   }
@@ -79,9 +79,8 @@ export function quarantineBlock(
   return {
     code: "revokes.blocked",
     reason:
-      `a person of the source ${stray.source} waits in quarantine, and whose customer it is cannot be ` +
-      `told, so nothing is removed from people of ${stray.source}: \`crm-sync quarantine show ` +
-      `${stray.row}\``,
+      `a person of the source ${stray.source} waits in quarantine, and the customer of that person is not known. So ` +
+      `nothing is removed from people of ${stray.source}: \`crm-sync quarantine show ${stray.row}\` shows the person`,
     again: true,
   };
 }
@@ -132,8 +131,8 @@ function sightOf({ observed }: Given, holders: Holders, item: Assignment): "held
   return {
     code: "asset.readings-disagree",
     reason:
-      `M5 shows that this person holds the asset number ${item.assetNumber}, and M6 does not; nothing ` +
-      "is removed because of that",
+      `M5 shows this person as the holder of the asset number ${item.assetNumber}, and M6 does not. crm-sync removes ` +
+      "nothing because of that",
     again: true,
   };
 }

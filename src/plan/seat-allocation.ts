@@ -59,12 +59,12 @@ export function allocate(
   const ended = endedOf(given);
   const entries = entriesOf(given, units, new Set([...ending, ...ended]), (key, name, token) => {
     if (ends.claims.has(token)) {
-      const reason = `${name} is not wanted here any more; who holds it keeps it until it is removed, and nobody else is given it`;
+      const reason = `${name} is to be removed. Its holder keeps it until then, and nobody else gets it`;
       blocks.push([key, { code: "asset.ending", reason, again: true }]);
       return;
     }
     if (ended.has(token)) {
-      const reason = `${name} was removed with a part of its order; nobody gets it`;
+      const reason = `${name} was removed with a part of its order, so nobody can get it`;
       blocks.push([key, { code: "asset.ended", reason, again: true }]);
       return;
     }
@@ -112,8 +112,8 @@ export function allocate(
       const other = holders.find((holder) => holder !== entry.key);
       const reason =
         other === undefined
-          ? `${entry.name} is claimed more often by this person than it has numbers`
-          : `${entry.name} is claimed by ${other} too, and an asset number has one holder`;
+          ? `the CRM gives ${entry.name} to this person more often than it has asset numbers`
+          : `the CRM gives ${entry.name} to ${other} too, but an asset number can have only one holder`;
       blocks.push([entry.key, { code: "asset.claimed-twice", reason, again: true }]);
     }
   }

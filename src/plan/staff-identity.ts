@@ -58,7 +58,7 @@ export function membershipsOf(
         unlinked.set(key, identify(given, staff, members, settings, true));
       else memberships.set(key, notShown);
     } else if (staff.state === "current" && unread) {
-      memberships.set(key, blocked("staff.not-read", "the staff list was not read"));
+      memberships.set(key, blocked("staff.not-read", "crm-sync did not read the staff list of the platform"));
     } else if (staff.state === "current") {
       unlinked.set(key, identify(given, staff, members, settings));
     }
@@ -165,8 +165,7 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
   if (known.protectedMembers.has(hit.globalId)) {
     return blocked(
       "staff.protected",
-      "the account with this name was made together with the enterprise and is left alone; " +
-        "give the person another account name",
+      "the account with this name was created together with the enterprise, and crm-sync does not change it",
     );
   }
   const owner = [...known.staffLinks.values()].find((link) => link.memberGlobalId === hit.globalId);
@@ -175,7 +174,7 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
   const key = formatKey(owner.key);
   const isGone = staff.some((person) => formatKey(person.key) === key && person.state === "absent");
   if (isGone) return { ...member, insteadOf: owner.key };
-  return blocked("staff.member-taken", `the staff member with this account name is linked to ${key}`);
+  return blocked("staff.member-taken", `the account with this account name is linked to ${key} already`);
 }
 
 /**
@@ -185,9 +184,8 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
 const otherEnding: Block = {
   code: "staff.other-ending",
   reason:
-    "the platform shows an account with this person's name and account name, and another ending than " +
-    "the enterprise code; it may be this person's, so none is added. Compare the account on the " +
-    "platform with the CRM, and give the person here or the account there another name",
+    "the platform shows an account with this person's name, and with this person's account name followed by " +
+    "something else than the enterprise code. It may be this person's account, so crm-sync adds no account",
   again: true,
 };
 

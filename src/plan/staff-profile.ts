@@ -153,8 +153,8 @@ function toldAnew(
 const loginChanged: Block = {
   code: "staff.login-changed",
   reason:
-    "the account name changed in the CRM, and no call changes it (M2 needs it and leaves it); give the old one back " +
-    "there, or let the person leave and come as another record",
+    "the account name changed in the CRM, but no call can change it on the platform (M2 needs the old name and keeps " +
+    "it)",
   again: false,
 };
 
@@ -229,8 +229,8 @@ function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: Assumpt
   if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
   return block(
     "staff.would-set-back",
-    `M5 shows another ${named(left)} than was sent, which policies.drift.different leaves as it is, and ` +
-      "the M2 for the changes of the CRM would set it back",
+    `M5 shows another ${named(left)} than was sent, and policies.drift.different keeps that value. The M2 for the ` +
+      "changes of the CRM would overwrite it",
   );
 }
 
@@ -270,7 +270,7 @@ function notCleared(dropped: readonly ShownField[]): Block {
   return {
     code: "staff.not-cleared",
     reason:
-      `the CRM no longer gives the person's ${what}, and the platform still shows that: ` +
+      `the CRM no longer gives the person's ${what}, but the platform still shows it: ` +
       "M2 leaves out fields without a value in the CRM (A41)",
     again: true,
   };
@@ -280,8 +280,8 @@ function shownDifferently(otherwise: readonly ShownField[]): Block {
   return {
     code: "staff.shown-otherwise",
     reason:
-      `M2 was accepted, and M5 shows another ${named(otherwise)} than was sent; it is not sent a second time ` +
-      "(A41). Look at the account on the platform",
+      `the service accepted M2, but M5 shows another ${named(otherwise)} than was sent. crm-sync does not send M2 a ` +
+      "second time (A41)",
     again: true,
   };
 }
@@ -294,16 +294,19 @@ function named(of: readonly ShownField[]): string {
 function whyNotSent(given: Given, { staff, link, member }: Person, settings: AssumptionSettings): Block | undefined {
   const { protectedMembers, enterpriseCode } = given.known;
   if (protectedMembers.has(link.memberGlobalId))
-    return block("staff.protected", "the account was made together with the enterprise and is left alone");
+    return block(
+      "staff.protected",
+      "the account was created together with the enterprise, and crm-sync does not change it",
+    );
   const login = clear(given, loginOf(staff, link));
   if (login === undefined)
-    return block("staff.erased", "the person's account name was erased, so the account cannot be told apart");
+    return block("staff.erased", "the person's account name was erased, so crm-sync cannot recognise the account");
   const code = { known: enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
   if (!isAccountOf(member, login, code)) {
     return block(
       "staff.other-account",
-      `M5 shows the member ${link.memberGlobalId} under another account name than the person was linked with; ` +
-        "nothing is changed there",
+      `M5 shows the member ${link.memberGlobalId} with another account name than the linked one, so crm-sync changes ` +
+        "nothing there",
     );
   }
   if (settings.leftOutStaffFields === "kept") return undefined;
@@ -313,8 +316,8 @@ function whyNotSent(given: Given, { staff, link, member }: Person, settings: Ass
   if (strange.length === 0) return undefined;
   return block(
     "staff.would-clear",
-    `M5 shows a ${named(strange)} of the person that the CRM never gave, and it is not known whether M2 ` +
-      "clears omitted fields (assumptions.leftOutStaffFields, A41)",
+    `M5 shows a ${named(strange)} of the person that the CRM never gave. It is not known whether M2 clears omitted ` +
+      "fields (assumptions.leftOutStaffFields, A41)",
   );
 }
 

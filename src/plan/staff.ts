@@ -85,7 +85,7 @@ function blocksOf(memberships: StaffStage["memberships"]): BlockedRecord[] {
 
 const customerGone: Block = {
   code: "customer.gone",
-  reason: "the person's customer is gone from the CRM, so no account is made for it",
+  reason: "the customer of the person was deleted in the CRM, so crm-sync makes no account",
   again: false,
 };
 
@@ -123,14 +123,14 @@ function passwordBlock(
   if (!canSeal) {
     return {
       code: "staff.no-sealing-key",
-      reason: "no sealing key is configured (ledger.sealKey), so no initial password can be kept",
+      reason: "ledger.sealKey is not set, so crm-sync cannot keep an initial password",
       again: true,
     };
   }
   if (settings.passwordSource === "crm" && staff.body.password === undefined) {
     return {
       code: "staff.no-password",
-      reason: "passwords come from the CRM (passwordSource), and it gives none for this person",
+      reason: "passwords come from the CRM (assumptions.passwordSource), but the CRM gives none for this person",
       again: true,
     };
   }

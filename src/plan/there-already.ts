@@ -84,27 +84,26 @@ function notRenewable(
   for (const number of renewedNumbers(one)) {
     const reading = contents?.get(number);
     if (reading === undefined) {
-      const reason = `neither M6 nor E8 shows the asset number ${number} that the order goes on under`;
+      const reason = `the order continues the asset number ${number}, but neither M6 nor E8 shows that number`;
       return { code: "order.earlier-not-shown", reason, again: true };
     }
     if (reading.bare) {
       const reason =
-        `M7 shows the asset number ${number} that the order continues under without any product or package, so its ` +
-        "contents are not known; ask the operator of the member-center whether such assets are empty " +
-        "(assumptions.emptyAssets)";
+        `the order continues the asset number ${number}, but M7 shows that number without any product or package. ` +
+        "Ask the operator of the member-center whether such assets are empty (assumptions.emptyAssets)";
       return { code: "order.earlier-not-shown", reason, again: true };
     }
     if (reading.asset.borrowed) {
       const reason =
-        `the asset number ${number} that the order goes on under is lent; the contract does not say whether ` +
-        "something may be bought for it, so it is given back on the platform first";
+        `the order continues the asset number ${number}, which is lent. The contract does not say whether crm-sync ` +
+        "may buy something for a lent asset, so have it returned on the platform first";
       return { code: "asset.lent", reason, again: true };
     }
     const by = disabledBy(number);
     if (by !== undefined) {
       const reason =
-        `the lock ${number} that the order goes on under is disabled or to be (by ${by}); the contract does not say ` +
-        "whether something may be bought for it, so it is enabled first";
+        `the order continues the lock ${number}, which is or will be disabled (by ${by}). The contract does not say ` +
+        "whether crm-sync may buy something for a disabled lock, so have it enabled first";
       return { code: "order.earlier-locked", reason, again: true };
     }
     const assets = payload.orderList.flatMap((record) =>
@@ -122,8 +121,8 @@ function notRenewable(
 
 function isThereAlready(product: string, number: string): Block {
   const reason =
-    `M7 shows the product ${product} under the asset number ${number} already, and more often than this ledger ` +
-    "bought it: it is not bought a second time";
+    `M7 already shows the product ${product} under the asset number ${number}, and more often than this ledger ` +
+    "bought it. crm-sync does not buy it a second time";
   return { code: "order.there-already", reason, again: true };
 }
 

@@ -37,7 +37,7 @@ export function withTransfers(
     code: "order.transfer-unknown",
     reason:
       `the product ${unknown.id} is transferred from ${transferredFrom.instanceId} of the order ` +
-      `${formatKey(orderOf(order, transferredFrom))}, and which licence order brought that is not known`,
+      `${formatKey(orderOf(order, transferredFrom))}, but the licence order of that instance is not known`,
     again: true,
   };
 }

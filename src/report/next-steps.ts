@@ -2,8 +2,12 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
 import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 
-const itself = "nothing: the next run looks at it again by itself";
-const correctCrm = "correct the record in the CRM; the next run takes it up";
+const itself = "nothing: the next run checks again";
+const correctCrm = "correct the record in the CRM; the next run uses it";
+const settled = "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it";
+const keepOne =
+  "if both records are the same person, keep only one of them in the CRM. If they are two people, give one of them " +
+  "another account name";
 
 /**
  * The next step for a waiting record, by the code of its reason. A code that ends in a dot is for all codes that begin
@@ -11,178 +15,227 @@ const correctCrm = "correct the record in the CRM; the next run takes it up";
  * takes its rejection back; CUSTOMER, RECORD and ROW are ids.
  */
 const byCode: Record<string, string> = {
-  "amendment.not-enabled":
-    "nothing can be done here yet: amendments are not enabled; change it on the platform if it is urgent",
-  "asset.claimed-twice": "give the asset to one person only in the CRM",
-  "asset.ended": "take the asset from the person in the CRM, or restore it in its order: the order no longer has it",
+  "asset.claimed-twice": "give the licence to one person only in the CRM",
+  "asset.ended":
+    "end the assignment of the licence to this person in the CRM. To buy the licence again, add it to its order again",
   "asset.ending":
-    "nothing, unless its removal is held (EXPLAIN): the next run removes it; once it did, take the asset from the " +
-    "person in the CRM",
+    "nothing: the next run removes the licence, unless a hold stops the removal (EXPLAIN). After the removal, end " +
+    "the assignment in the CRM",
   "asset.lending-unknown":
-    "have the lock returned on the platform, or check there that the asset is not lent and remove it",
-  "asset.lent":
-    "have the lock returned on the platform: no operation of the services does it; the next run looks again",
-  "asset.held-by-another": "take the asset away from its holder on the platform, or correct the CRM",
-  "asset.not-ordered": "check that the order that brings the asset is in the CRM and not deferred itself",
+    "have the lock returned on the platform. If the platform shows that the licence is not lent, you can remove it " +
+    "there",
+  "asset.lent": "have the lock returned on the platform: crm-sync cannot return it. The next run checks again",
+  "asset.held-by-another":
+    "if crm-sync did not make the assignment of the holder, end it on the platform, or correct the CRM. If its " +
+    "removal is blocked, `crm-sync status` shows why",
+  "asset.not-ordered": "check that the order with this licence is in the CRM, and that the order does not wait",
   "asset.not-shown": itself,
-  "asset.number-taken": "correct the asset number in the CRM, or leave it out: it belongs to another asset",
+  "asset.number-taken": "correct the asset number in the CRM, or leave it empty: the number belongs to another licence",
+  "asset.readings-disagree":
+    "nothing: the next run reads both lists again. If they still disagree, ask the operator of the member-center who " +
+    "has the licence",
   "assumption.contradicted":
-    "ask the operator of the service what holds, correct the setting of that row (docs/assumptions.md), then " +
+    "ask the operator of the service what is true, and correct the setting of ROW (docs/reference/assumptions.md). Then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",
-  "asset.wrong-type": "take the flag back in the CRM; a person can also request it (crm-sync --help)",
-  "assumption.missing": "crm-sync check names the setting and its choices; set it, then run again",
-  "customer.blocked": "solve the customer's problem first",
-  "customer.gone": "nothing: the CRM no longer has the customer and nothing was made for it",
-  "customer.incomplete": correctCrm,
+  "asset.wrong-type":
+    "correct the field `locked` of the licence in the CRM. For a lock of a large customer, `crm-sync lock --help` " +
+    "and `crm-sync unlock --help` show the commands",
+  "assumption.missing": "choose a value for the setting in the configuration: crm-sync check shows the choices",
+  "customer.blocked": "solve the problem of the customer first: EXPLAIN",
+  "customer.gone":
+    "nothing: crm-sync orders nothing and makes no account for a customer that was deleted in the CRM. If the " +
+    "customer must stay, restore it in the CRM",
+  "customer.incomplete": "add the purchaser's mobile number in the CRM; the next run uses it",
   "customer.not-looked-up": itself,
-  "customer.not-orderable": "fill in the fields named in the CRM (or in the mapping); the next run takes the order up",
-  "customer.quarantined": "solve the customer's quarantine entry: crm-sync quarantine list",
+  "customer.not-orderable": "fill in the named fields in the CRM, or in the mapping; the next run uses them",
+  "customer.quarantined": "correct the record of the customer: crm-sync quarantine list shows its problem",
   "customer.restless": itself,
   "customer.stale": itself,
   defect:
-    'report it to the makers of crm-sync: `crm-sync --version`, and the lines of the log that say "defect"; what it ' +
-    "was about waits, and each run tries again",
+    "send the makers of crm-sync the output of `crm-sync --version` and the lines of the log that contain " +
+    '"defect". The record waits, and each run tries again',
   "plan.not-chosen": itself,
-  "customer.unknown": "check that the source of the customers has this customer: crm-sync check",
+  "customer.unknown": "check that the customer is in the CRM and that a source reads it: crm-sync check",
   "enterprise.ambiguous":
     "choose one: crm-sync link CUSTOMER ENTERPRISE --reason TEXT; or give the customer a channel customer number of " +
     "its own in the CRM, or merge the enterprises on the platform",
+  "enterprise.bound":
+    "make the change on the platform. If E4 may also change a customer of E1, set assumptions.boundEnterpriseUpdate: " +
+    "send (A11)",
+  "enterprise.customers-not-shown": itself,
   "enterprise.no-single-customer":
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
-  "loan.": "correct the loan in the CRM, or have the lock returned on the platform; the next run looks again",
+  "enterprise.renumbered":
+    "if the new number is right, have it changed on the platform and then enter the command in the reason. If it is " +
+    "wrong, correct it in the CRM",
+  "loan.": "correct the loan in the CRM, or have the lock returned on the platform; the next run checks again",
   "loan.not-read": itself,
   "hold.open": "DECIDE",
-  "hold.rejected": "nothing: a person decided that it stays; change the CRM where that is wrong, or WITHDRAW",
+  "hold.rejected":
+    "nothing: a person rejected this change. If the CRM is wrong, correct the CRM; if the rejection is wrong, WITHDRAW",
   "loan.returned":
-    "take the loan from the person in the CRM; if the loan is still wanted, `crm-sync borrow CUSTOMER " +
-    "--help` says how it " +
-    "is lent again",
+    "end the loan of this person in the CRM. To lend the lock again, `crm-sync borrow CUSTOMER --help` shows the " +
+    "command",
   "enterprise.unlinked":
-    "crm-sync link CUSTOMER ENTERPRISE --reason TEXT, once it is known which enterprise the customer is",
-  "operation.open": "first settle the operation: crm-sync settle list shows it",
+    "find out which enterprise belongs to the customer, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
+  "operation.open": settled,
   "operation.waits":
-    "see to the order that the reason names: EXPLAIN says why it is not bought yet; the old form is removed after that",
-  "order.": "correct the order's lines in the CRM; the next run takes it up",
+    "nothing: crm-sync does this after the other change in the reason. If that change waits too, crm-sync status " +
+    "shows why",
+  "order.": "correct the order's lines in the CRM; the next run uses them",
   "order.absence-unsure": itself,
   "order.asset-changed":
-    "give the asset another instance id or another number in the CRM: its old id and number stay together",
+    "give the licence another instance id or another asset number in the CRM: its old id and number stay together",
+  "order.assets-ambiguous":
+    "ask the operator of the member-center whether such licences are empty. If they are, set " +
+    "assumptions.emptyAssets: empty (A43)",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
-  "order.earlier-continued": "let one of the two continue another asset in the CRM, or none: a unit is renewed once",
-  "order.earlier-ended":
-    "clear the field in the CRM that says which asset this one continues: then it is ordered as a new asset",
+  "order.earlier-continued":
+    "let only one of the two continue the earlier asset. In the CRM, correct the field of the other that says which " +
+    "asset it continues; if you clear that field, crm-sync orders a new licence",
+  "order.earlier-ended": "to order a new licence, clear the field in the CRM that says which asset this one continues",
   "order.earlier-locked":
-    "let the CRM enable the lock, or `crm-sync unlock CUSTOMER --help` shows the command for it; then run again",
+    "have the lock enabled: in the CRM, or with the command that `crm-sync unlock CUSTOMER --help` shows; then run " +
+    "again",
   "order.earlier-not-placed":
-    "see to the earlier order that the reason names: EXPLAIN; if it is not the right one, correct in the " +
-    "CRM which asset this one continues",
+    "crm-sync explain order ID, with the earlier order in the reason, shows why that order waits. If it is the wrong " +
+    "order, correct in the CRM which asset this one continues",
   "order.earlier-not-shown":
-    "look on the platform whether the asset is there (M6, E8); if it is gone, clear the field in the CRM that says " +
-    "which asset this one continues",
+    "look on the platform for the asset (M6, E8). Only if it no longer exists, clear the field in the CRM that says " +
+    "which asset this one continues; crm-sync then orders a new licence",
   "order.earlier-of-another":
-    "correct in the CRM which asset this one continues: an asset of the customer's own orders",
-  "order.earlier-other-number": "correct the asset number in the CRM, or leave it out: the earlier asset's is taken",
+    "correct in the CRM which asset this one continues: an order can only continue an asset of the same customer",
+  "order.earlier-other-number":
+    "correct the asset number in the CRM, or leave it empty: crm-sync then uses the number of the earlier asset",
   "order.earlier-other-type":
-    "give the asset the licence type of the one that it continues, or clear the field in the CRM that says which asset " +
-    "this one continues",
-  "order.earlier-too-few": "see to the earlier order that the reason names: EXPLAIN",
+    "in the CRM, give the asset the licence type of the asset that it continues. To order a new licence, clear the " +
+    "field in the CRM that says which asset this one continues",
+  "order.earlier-too-few":
+    "crm-sync explain order ID, with the earlier order in the reason, shows why that order waits",
   "order.earlier-unknown":
-    "it goes on once M7 shows each unit of the earlier asset whole under one asset number; or clear the field in the " +
-    "CRM that says which asset this one continues: then it is ordered as a new asset",
+    "nothing: the order continues when M7 shows all units of the earlier asset, each with one asset number. To order " +
+    "a new licence instead, clear the field in the CRM that says which asset this one continues",
   "order.elsewhere":
-    "change it on the platform in the enterprise that holds it, or link the customer with that one again: " +
-    "crm-sync unlink CUSTOMER --reason TEXT, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
+    "make the change on the platform, in the enterprise that has the order. Or link the customer with that " +
+    "enterprise again: crm-sync unlink CUSTOMER --reason TEXT, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
+  "order.in-doubt": settled,
   "order.maybe-moved":
-    "see to the customer that the reason names, then RESYNC; or crm-sync rebuild again, where nothing was run since, " +
-    "else with ledger.path at a file that is not there yet",
+    "solve the problem of the customer in the reason, then RESYNC. Or repeat crm-sync rebuild; if a run used this " +
+    "ledger after the last rebuild, first set ledger.path to a file that does not exist yet",
   "order.moved-changed":
-    "set policies.orders.moved to hold or apply, or give the order in the CRM the form that stayed; the next run looks " +
-    "at it again",
-  "order.move-stopped": "correct the cause of the reason in the CRM; the next run moves the order",
+    "set policies.orders.moved to ask or apply. Or give the order in the CRM the form that it has at the earlier " +
+    "customer",
+  "order.move-stopped": "correct the cause in the CRM; the next run moves the order",
   "order.moving":
-    "nothing: the run that removes the rest of it at its old customer buys it here; if none does, EXPLAIN",
+    "nothing: crm-sync orders it here after the removal at its earlier customer. If that does not happen, EXPLAIN",
+  "order.not-observable":
+    "look on the platform for the order. If M6 or E8 shows licences of this type, add the type to " +
+    "assumptions.visibleLicenseTypes (A43)",
   "order.not-shown":
-    "look on the platform whether it is there, and remove it if it is; crm-sync deletes only what M6, E8 and M7 show",
+    "look for it on the platform and remove it there if it still exists: crm-sync deletes only licences and products " +
+    "that M6, E8 and M7 show",
   "order.not-repaired":
-    "find out on the platform who removed it, and put it back or order it there; then crm-sync resolve RECORD " +
-    "--done --reason TEXT",
+    "find out on the platform who removed it, and restore or order it there. Then crm-sync resolve RECORD --done " +
+    "--reason TEXT",
   "order.overlap": itself,
+  "order.placed-already": "EXPLAIN shows for which customer the order was placed",
+  "order.placed-before-restore":
+    "find out on the platform what happened to the order. Then crm-sync resolve RECORD --done --reason TEXT",
   "order.shown-elsewhere":
-    "crm-sync rebuild, with ledger.path at a file that is not there yet, takes it over as an order that moved; where " +
-    "a person did and the platform shows a difference, first follow the reason",
+    "if the reason names a difference, first do what the reason says. Then set ledger.path to a file that does not " +
+    "exist yet and enter crm-sync rebuild: the new ledger records the order as moved",
   "order.shown-differently":
-    "find out on the platform who changed it; remove it there, or restore its form; then run again",
+    "find out on the platform who changed it. Remove the product there, or restore its form; then run again",
+  "order.shown-in-part":
+    "complete the order on the platform, or remove the part that exists there; the next run checks again",
   "order.shown-otherwise":
-    "make the platform as the CRM says, or give the order its earlier form in the CRM until it is taken over; right " +
-    "after a rebuild crm-sync rebuild takes it over with its asset numbers, a run without",
+    "change the platform to agree with the CRM, or give the order its earlier form in the CRM until crm-sync adopts " +
+    "it. After a rebuild, repeat crm-sync rebuild before the first run: only a rebuild adopts the asset numbers",
   "order.there-already":
-    "if a person did it on the platform: crm-sync resolve order:ID --done --reason TEXT; " +
-    "otherwise have it removed on the platform, and the next run buys it",
+    "if a person added it on the platform for this order: crm-sync resolve RECORD --done --reason TEXT. If not, have " +
+    "it removed on the platform; the next run then buys it",
   "order.twin-product":
-    "remove the product on the platform: a deletion by crm-sync would remove the other one too; then run again",
+    "remove the product on the platform, then run again: a deletion by crm-sync would also remove the other product",
   "order.form-lost":
-    "restore the ledger from a backup that holds the order's earlier form, or change the order on the platform",
+    "restore the ledger from a backup that has the order's earlier form, or change the order on the platform",
   "order.number-unknown":
-    "look up the asset number on the platform (M6) and give it with the asset in the CRM, or change the " +
-    "order on the platform",
-  "order.amended-elsewhere": "crm-sync rebuild, with ledger.path at a file that is not there yet",
+    "look up the asset number on the platform (M6) and add it to the asset in the CRM. Or change the order on the " +
+    "platform",
+  "order.amended-elsewhere": "set ledger.path to a file that does not exist yet, then crm-sync rebuild",
   "order.same-channel-number": "give one of the two orders another channel order number",
-  paused: "crm-sync resume --reason TEXT; the next run sends it then",
+  "order.unnamed":
+    "report it to the makers of crm-sync with the output of `crm-sync --version`: every operation on an order names it",
+  paused: "crm-sync resume --reason TEXT; the next run sends the change",
   "payload.": "check the mapping and the settings of this field, then RESYNC",
   "policy.reported":
-    "do it on the platform if it is wanted, or set the policy that the reason names; then the next run does it",
+    "if it must be done, do it on the platform. Or set the policy in the reason to ask or apply; the next run then " +
+    "does it",
   "order.transfer-unknown":
-    "check the order and the instance that the product is transferred from, or give srcLicenseOrderId in the CRM",
-  "pool.": "nothing, unless it persists: then ask the operator of the order service why E9 hands out no numbers",
+    "check the order and the instance that the product is transferred from, or add srcLicenseOrderId in the CRM",
+  "pool.":
+    "nothing: the next run asks for numbers again. If it gets no numbers either, ask the operator of the order " +
+    "service why E9 gives none",
+  "rebuild.": itself,
   "rejected.":
-    "solve the problem that the reason names; crm-sync tries again when the record or a setting changes, " +
-    "or with RESYNC",
+    "solve the problem in the reason. crm-sync tries again when the record or a setting changes, or with RESYNC",
   "request.": itself,
-  "request.refused": "ask for the right one, and take back this one: the command that asked for it, with --withdraw",
-  "revokes.blocked": "solve the named problem; the next run tries again",
-  "revokes.rejected": "nothing: a person decided that it stays; change the CRM where that is wrong, or WITHDRAW",
+  "request.refused":
+    "withdraw the request: enter its command again with --withdraw. Then request the change that the service can make",
+  "revokes.blocked": "solve the problem in the reason; the next run then decides about the removal",
+  "revokes.rejected":
+    "nothing: a person rejected this change. If the CRM is wrong, correct the CRM; if the rejection is wrong, WITHDRAW",
   "run.canary":
-    "look at the customer that the reason names; where it is as it should be, the next run goes on with the others",
-  "run.": "nothing: the next run takes it up",
-  "service.": "nothing, unless it persists: crm-sync check tries the services",
+    "check the customer in the reason on the platform. If it is correct, do nothing: the next run continues with the " +
+    "other customers",
+  "run.": "nothing: the next run takes up the record",
+  "service.": "nothing: the next run tries again. If the problem stays, crm-sync check tests the services",
   "service.refused":
-    "ask the operator of the service why it refuses this application; " +
-    "once it does not any more, RESYNC (or crm-sync resync --source SOURCE for all)",
+    "ask the operator of the service why it refuses this application. When it accepts crm-sync again: RESYNC (or " +
+    "crm-sync resync --source SOURCE for all records)",
   "service.unclear":
-    "nothing, unless it persists: then ask the operator of the service why its answers do not say what became of calls",
+    "nothing: the next run tries again. If the problem stays, ask the operator of the service why its answers do not " +
+    "say what a call did",
   "settle-time": itself,
-  "undo.taken-back": itself,
-  "staff.ambiguous": "leave one of the accounts on the platform, or correct the account name in the CRM",
+  "undo.taken-back":
+    "correct the record in the CRM before the next run: if nothing changes there, the run repeats the change",
+  "staff.ambiguous":
+    "keep only one account with this account name on the platform, or correct the account name in the CRM",
+  "staff.member-taken": keepOne,
+  "staff.not-read": itself,
+  "staff.not-shown":
+    "find out on the platform whether somebody deleted the account. If crm-sync must make a new account, set " +
+    "policies.drift.missing to ask",
+  "staff.other-ending": "give the person in the CRM, or the account on the platform, another name",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
-  "staff.erased": "the person's values were erased from the ledger; let the CRM send the record anew",
+  "staff.erased": "send the record of the person from the CRM again: its private values were erased from the ledger",
   "staff.login-changed":
-    "give the person the old account name back in the CRM; where the new one is wanted, let the record leave and the " +
-    "person come as another record",
+    "set the old account name in the CRM again. If the person needs the new name, delete this record in the CRM and " +
+    "create a new record: the old account and its licences then count as those of a person who left",
   "staff.not-cleared":
-    "clear it on the platform, or set assumptions.clearedStaffFields: empty (A41), so that M2 clears it",
-  "staff.no-password": "give a password in the CRM, or set assumptions.passwordSource to generate (A30)",
+    "clear the field on the platform, or set assumptions.clearedStaffFields: empty (A41), so that M2 clears it",
+  "staff.no-password": "give the person a password in the CRM, or set assumptions.passwordSource: generate (A30)",
   "staff.no-sealing-key": "set ledger.sealKey",
   "staff.other-account":
-    "look whose account it is on the platform: somebody renamed it there, or made another one under this id",
+    "find out on the platform whose account it is: somebody renamed the account, or made another account with this id",
   "staff.shown-otherwise":
     "correct the account on the platform, or change the record in the CRM; the next run compares again",
   "staff.still-borrows":
-    "have the lock returned on the platform; the next run deletes the account then, or set the policy to report",
+    "have the lock returned on the platform; the next run then deletes the account. To keep the account, set " +
+    "policies.staff.left to report (policies.staff.moved for a person who moved)",
   "staff.still-holds":
-    "take the assets away on the platform where nobody should have them; the next run deletes the account then",
-  "staff.still-used":
-    "where it is the same person, leave one record in the CRM; where they are two, give one another account name",
+    "if nobody must have these licences any more, end their assignments on the platform; the next run then deletes " +
+    "the account",
+  "staff.still-used": keepOne,
   "staff.would-set-back":
-    "set policies.drift.different to apply or hold, or give the person in the CRM the value of the platform; or set " +
-    "assumptions.leftOutStaffFields: kept, once the operator of the service has said that M2 keeps " +
-    "omitted fields (A41)",
+    "set policies.drift.different to ask or apply, or give the person in the CRM the value of the platform. Or ask " +
+    "the operator of the service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
   "staff.would-clear":
-    "give the person in the CRM the value of the platform, or remove it on the platform; or set " +
-    "assumptions.leftOutStaffFields: " +
-    "kept, once the operator of the service has said that M2 keeps omitted fields (A41)",
+    "give the person in the CRM the value of the platform, or clear it on the platform. Or ask the operator of the " +
+    "service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
   "staff.refused":
-    "correct in the CRM the field that the service names; crm-sync sends the person in three runs, then " +
-    "again when the record changes, or with RESYNC",
+    "correct in the CRM the field that the service names. crm-sync tries in three runs, and then when the record " +
+    "changes, or with RESYNC",
   "staff.same-account": "give each person an account name of their own in the CRM",
   "staff.": correctCrm,
 };
@@ -195,10 +248,10 @@ interface Waiting {
   holds?: readonly string[] | undefined;
 }
 
-/** What a person does about a deferred record, as far as is known of it. Never empty. */
+/** What a person does about a waiting record, as far as is known of it. Never empty. */
 export function nextForDeferral(code: string, { customer, record, reason = "", holds = [] }: Waiting = {}): string {
   const text = byCode[code] ?? byCode[`${code.split(".")[0] ?? ""}.`];
-  const next = text ?? "solve the problem that the reason names; the next run tries again";
+  const next = text ?? "solve the problem in the reason; the next run tries again";
   const words: Record<string, () => string> = {
     RESYNC: () => resyncCommand(customer),
     EXPLAIN: () => (record === undefined ? "crm-sync status" : explainCommand(record.stream, record.key)),
@@ -211,7 +264,7 @@ export function nextForDeferral(code: string, { customer, record, reason = "", h
   return next.replaceAll(/\b[A-Z]{3,}\b/gu, (word) => words[word]?.() ?? word);
 }
 
-/** The commands for these holds; where none is known, `status` lists what can be done. */
+/** The commands for these holds; if none is known, `status` lists what can be done. */
 function forEach(holds: readonly string[], what: string, commands: (hold: string) => string): string {
   return holds.length === 0 ? `${what}: crm-sync status --all lists it` : holds.map(commands).join("; ");
 }
@@ -221,7 +274,7 @@ function decideCommands(hold: string): string {
 }
 
 function withdrawCommand(hold: string): string {
-  return `crm-sync reject ${hold} --withdraw --reason TEXT to take the rejection back`;
+  return `take the rejection back: crm-sync reject ${hold} --withdraw --reason TEXT`;
 }
 
 /** A record that looks like another one: each read judges it anew. */
@@ -230,25 +283,32 @@ const suspectCodes = new Set(["id-names-another", "looks-like-another", "lines-r
 export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "code">): string {
   if (row === undefined) return "crm-sync quarantine list";
   if (row.state === "resolved") return "nothing: it is resolved";
-  if (row.state === "retry") return "nothing: the next run maps it anew";
+  if (row.state === "retry") return "nothing: the next run maps the record again";
   if (row.code === "claimed-twice")
-    return "let one source alone claim the record, or give each source a namespace of its own";
-  if (row.code === "duplicate-id") return "let the source give each id once; the next complete read takes it up";
+    return "let only one source give the record, or set another namespace for each source";
+  if (row.code === "duplicate-id")
+    return "correct the source so that it contains each id once; the next complete read uses the record";
   if (row.code === "line-may-have-moved")
     return (
-      `correct in the CRM the row that crm-sync quarantine show ${row.id} names; where the order is right, ` +
-      `crm-sync quarantine retry ${row.id} takes it unchanged`
+      `correct in the CRM the row that crm-sync quarantine show ${row.id} names. If the order is right as it is now, ` +
+      `crm-sync quarantine retry ${row.id} accepts it unchanged`
     );
   if (suspectCodes.has(row.code))
-    return `correct its id in the CRM or the mapping; where the record is right, crm-sync quarantine retry ${row.id} takes it unchanged`;
+    return (
+      "if its id is wrong, correct the id in the CRM or in the mapping. If the record is right, " +
+      `crm-sync quarantine retry ${row.id} accepts it unchanged`
+    );
   if (row.code === "stored-form")
     return (
-      "nothing in the CRM, which no longer has the record: this ends when it counts as deleted, or is read again; if " +
-      "it should be there, correct its source"
+      "nothing, if the record was deleted in the CRM: the problem ends when the record counts as deleted. If the CRM " +
+      "still has the record, correct its source"
     );
-  if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps it anew";
+  if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps the record again";
   if (row.code === "unlisted-word")
-    return "correct the record in the CRM, or list its word in the setting that the message names; the next run maps it anew";
+    return (
+      "correct the record in the CRM, or add its word to the setting in the message; the next run maps the record " +
+      "again"
+    );
   return `correct the record in the CRM; or correct the mapping, then crm-sync quarantine retry ${row.id}`;
 }
 
@@ -257,7 +317,7 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
   read: "settles it by reading the platform",
   "send-again": "sends it again with the same values",
   lost: "records that its effect is lost",
-  ask: "asks a person, since nothing reads it and it is not sent twice",
+  ask: "asks a person: no reading shows the result, and crm-sync does not send the operation twice",
 };
 
 /** How a person says what became of an operation that reading cannot settle. */
@@ -282,13 +342,13 @@ export function nextForOperation(
     case "held":
       return row.questionId === null
         ? "crm-sync status --all shows the hold"
-        : `crm-sync approve ${row.id} --reason TEXT for this one, or crm-sync approve ${row.questionId} --reason TEXT ` +
-            "for all that it holds, or reject";
+        : `crm-sync approve ${row.id} --reason TEXT for this operation, or crm-sync approve ${row.questionId} ` +
+            "--reason TEXT for all operations of its hold; or reject instead of approve";
     case "planned":
-      return "nothing: the next run carries it out or plans anew";
+      return "nothing: the next run carries it out or plans again";
     case "rejected":
       return (
-        "correct the field that the service names; crm-sync tries again when the record changes, or with " +
+        "correct the field that the service names. crm-sync tries again when the record changes, or with " +
         resyncCommand(row.customer)
       );
     case "done":
@@ -308,7 +368,7 @@ export function nextForHold({
   switch (state) {
     case "open": {
       const approve = `crm-sync approve ${id} --reason TEXT`;
-      const approved = ofUndo ? `${approve} and then crm-sync apply UNDO, since no other run carries it out` : approve;
+      const approved = ofUndo ? `${approve}, then crm-sync apply UNDO (no other run carries it out)` : approve;
       const some =
         count > 1 ? `; to approve one of its ${count} operations: ${explainCommand("customers", customer)}` : "";
       return `${approved}, or crm-sync reject ${id} --reason TEXT${some}`;
@@ -316,9 +376,9 @@ export function nextForHold({
     case "approved":
       return ofUndo
         ? "crm-sync apply UNDO, with the file of the undo: no other run carries it out"
-        : "nothing: the next run carries it out, where the set is still the same";
+        : "nothing: the next run carries it out if the operations are still the same";
     case "rejected":
-      return `nothing, or ${withdrawCommand(id)}`;
+      return `nothing; or ${withdrawCommand(id)}`;
     case "used":
     case "moot":
       return "nothing";

@@ -98,7 +98,9 @@ export async function applyByShares(
     deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
     if (wrong.length === 0) continue;
     const rest = all.filter((customer) => placeOf(customer) >= share);
-    const reason = `the first ${share} % of the enterprises are not as meant (${wrong[0] ?? ""}); the rest waits`;
+    const reason =
+      `something is wrong after the changes for the first ${share} % of the enterprises (${wrong[0] ?? ""}), so the ` +
+      "others wait";
     for (const customer of rest) await deps.ledger.records.deferPending(run, customer, "run.canary", reason);
     return tranches;
   }

@@ -182,7 +182,7 @@ async function withhold(
 ): Promise<"parked" | (Why & { dropped?: string }) | undefined> {
   await knows.settledOf(operation.subject);
   if (await earlierMayStillLand(deps, operation)) {
-    const reason = "an earlier change with an unknown outcome may still land; this one waits for the settle time";
+    const reason = "the outcome of an earlier change is not known, so this change waits for the settle time";
     const dropped = "waits for the settle time of an earlier change";
     return { code: "settle-time", reason, again: true, dropped };
   }
@@ -198,8 +198,8 @@ async function withhold(
 
 function sentInVain(sent: number, { endpoint }: Operation): string {
   return (
-    `${endpoint} was sent ${sent} times in this run; no answer said what became of it, and the platform showed each ` +
-    "time that it was not done; the next run tries again"
+    `${endpoint} was sent ${sent} times in this run. No answer said whether it was done, and the platform showed ` +
+    "each time that it was not"
   );
 }
 

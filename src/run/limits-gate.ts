@@ -22,7 +22,7 @@ type Destructive = Extract<CustomerAttemptResult, { kind: "destructive" }> & { c
 
 /** So often something more of a customer comes up after it was judged, until it is left to the next run. */
 const mostMore = 3;
-const changedMeanwhile = "the platform changed while the limits were judged";
+const changedMeanwhile = "the platform changed while crm-sync checked the limits";
 
 /** Holds back what limits and policies may hold until it is judged over the sum of the whole run. */
 export class LimitsGate {
@@ -129,7 +129,7 @@ export class LimitsGate {
     const { ledger, logger, run } = this.#deps;
     await ledger.journal.drop(customer, why);
     logger.info({ customer: formatKey(customer) }, `${changedMeanwhile}; left to the next run`);
-    const reason = `${changedMeanwhile}; the next run plans anew`;
+    const reason = `${changedMeanwhile}; the next run plans again`;
     await ledger.records.deferPending(run, customer, "customer.stale", reason);
   }
 

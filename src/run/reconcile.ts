@@ -59,7 +59,7 @@ export async function reconcile(
     if (deps.ledger.broken !== undefined) throw error;
     if (await work.isContradicted()) return await work.stopParked();
     if (attempt.signal?.aborted === true) {
-      await work.deferAll({ code: "run.stopped", reason: "the run was stopped before it came to this record" });
+      await work.deferAll({ code: "run.stopped", reason: "the run was stopped before it reached this record" });
       return { kind: "stopped", reason: "aborted" };
     }
     const failure = failureOf(error);

@@ -45,7 +45,7 @@ function movedInCrm(saved: Facts, now: Facts): string[] {
 /** Why what was not chosen of a saved plan is left to the next run. */
 export const notChosen: Why = {
   code: "plan.not-chosen",
-  reason: "not chosen of the saved plan that was applied; the next run carries it out",
+  reason: "the change is in the saved plan but was not chosen; the next run carries it out",
   again: true,
 };
 
@@ -53,7 +53,7 @@ export const notChosen: Why = {
 export function takenBack(run: string): Why {
   return {
     code: "undo.taken-back",
-    reason: `what ${run} did of it was to be taken back; the next run does it again unless the CRM changes`,
+    reason: `an undo was applied to the changes of ${run}; the next run makes them again unless the CRM changes`,
     again: true,
   };
 }

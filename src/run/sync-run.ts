@@ -293,7 +293,7 @@ export class SyncRun {
     }
     const ended = state === "stopped" ? "was stopped" : "failed";
     for (const customer of this.gate.customers) await ledger.journal.drop(customer, `not attempted: the run ${ended}`);
-    const reason = `the run ${ended} before it came to this record`;
+    const reason = `the run ${ended} before it reached this record`;
     await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
   }
 }

@@ -364,7 +364,7 @@ describe("a customer whose record is not to be worked on", () => {
       ["orders", true],
       ["staff", true],
     ]);
-    expect(planned.records[0]?.reason).toContain("the CRM has not given the customer yet");
+    expect(planned.records[0]?.reason).toContain("no source has given the customer yet");
   });
 });
 

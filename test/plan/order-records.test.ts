@@ -299,7 +299,7 @@ describe("an order that needs an answer nobody gave yet", () => {
     const [record] = planned.records.filter((item) => item.stream === "orders");
     expect(record).toMatchObject({ outcome: "deferred", code: "assumption.missing", again: true });
     expect(record?.reason).toMatch(
-      new RegExp(`assumptions\\.${key.replace(".", "\\.")} \\(${row}\\) has no value: .{3,}`),
+      new RegExp(`assumptions\\.${key.replace(".", "\\.")} \\(${row}\\) has no value; choose .{3,}`),
     );
   });
 

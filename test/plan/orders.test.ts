@@ -216,7 +216,7 @@ describe("an order of the CRM", () => {
     expect(planned.records.find((item) => item.stream === "orders")).toMatchObject({
       code: "customer.not-orderable",
       again: true,
-      reason: "the customer cannot be ordered for yet: the CRM gives no address, adminEmail",
+      reason: "nothing can be ordered for the customer yet: the CRM gives no address, adminEmail",
     });
     expect(lines(plan({ customer: own, orders: [simple], known: linked(own) }))).toEqual(["place-order order:crm/1"]);
   });
@@ -244,7 +244,7 @@ describe("a channel order number", () => {
     expect(planned.records.find((item) => item.key.namespace === "shop")).toMatchObject({
       code: "order.same-channel-number",
       again: true,
-      reason: "the channel order number 1 belongs to the order crm/1; two orders may not share one",
+      reason: "the order crm/1 has the channel order number 1 already; two orders cannot have the same number",
     });
     const apart = plan(
       { customer: own, orders: [simple, other], known: linked(own) },

@@ -327,13 +327,15 @@ describe("a number that moves from one person to another", () => {
       "staff crm/ann deferred revokes.blocked",
       "staff crm/bob deferred asset.held-by-another",
     ]);
-    expect(planned.records.find((item) => item.key.id === "bob")?.reason).toContain("still held by crm/ann");
+    expect(planned.records.find((item) => item.key.id === "bob")?.reason).toContain("crm/ann still holds");
   });
 
   it("and that a stranger got in the meantime is not given", () => {
     const planned = plan(people({ ...moving, observed: shown(["ann", "bob", "stranger"], { N1: "stranger" }) }));
     expect(planned.operations).toEqual([]);
-    expect(planned.records.find((item) => item.key.id === "bob")?.reason).toContain("crm-sync did not assign it to");
+    expect(planned.records.find((item) => item.key.id === "bob")?.reason).toContain(
+      "crm-sync did not make that assignment",
+    );
   });
 
   it("of two that change places, both are taken first", () => {
@@ -447,7 +449,7 @@ describe("a claim by the asset instance", () => {
     expect(planned.records.find((item) => item.key.id === "ann")).toMatchObject({
       code: "asset.claimed-twice",
       again: true,
-      reason: "asset instance i is claimed by crm/bob too, and an asset number has one holder",
+      reason: "the CRM gives asset instance i to crm/bob too, but an asset number can have only one holder",
     });
     const gone = staff("bob", {}, { version: 2 });
     expect(lines(plan(people({ staff: [ann, gone], known, observed: shown(["ann", "bob"], { N1: "bob" }) })))).toEqual([
@@ -462,7 +464,7 @@ describe("a claim by the asset instance", () => {
     expect(lines(two)).toEqual(["grant-assets staff:crm/ann N1 N2"]);
     const one = planLinked(ann, shown(["ann"], { N1: null }), { ...brought("N1") });
     expect(lines(one)).toEqual(["grant-assets staff:crm/ann N1"]);
-    expect(staffOutcome(one)?.reason).toContain("claimed more often by this person than it has numbers");
+    expect(staffOutcome(one)?.reason).toContain("to this person more often than it has asset numbers");
   });
 
   it("yields to a claim of the very number, which nothing else can satisfy", () => {
@@ -478,7 +480,9 @@ describe("a claim by the asset instance", () => {
     const known = { staffLinks: staffLinks(ann, bob), ...brought("N1"), assignments: [assignment(bob, "N1")] };
     const planned = plan(people({ staff: [ann, bob], known, observed: shown(["ann", "bob"], { N1: "bob" }) }));
     expect(planned.operations).toEqual([]);
-    expect(planned.records.find((item) => item.key.id === "ann")?.reason).toContain("claimed by crm/bob too");
+    expect(planned.records.find((item) => item.key.id === "ann")?.reason).toContain(
+      "gives asset instance i to crm/bob too",
+    );
   });
 });
 
@@ -495,7 +499,7 @@ describe("a number that two people claim", () => {
     expect(planned.operations).toEqual([]);
     expect(planned.records.find((item) => item.key.id === "ann")).toMatchObject({
       code: "asset.claimed-twice",
-      reason: "asset number N1 is claimed by crm/bob too, and an asset number has one holder",
+      reason: "the CRM gives asset number N1 to crm/bob too, but an asset number can have only one holder",
     });
     const fresh = plan(
       people({

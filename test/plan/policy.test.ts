@@ -79,7 +79,7 @@ describe("what a policy makes of an operation that is meant", () => {
       ["customers crm/ALFKI planned", "staff crm/ann deferred policy.reported"],
     ]);
     expect(planned.records.at(-1)?.reason).toBe(
-      "the CRM no longer gives this person 1 asset; policies.assignments.revoked is report, so crm-sync reports this and does not do it",
+      "the CRM no longer gives this person 1 asset; policies.assignments.revoked is report, so crm-sync only reports this",
     );
   });
 

@@ -535,7 +535,7 @@ describe("a product of which neither M7 nor the ledger knows the licence order",
       "delete-products: delete_product L1 softkey: N2 q",
     ]);
     expect(stage.meant[0]?.reason).toContain(
-      "it would also take q under N2 (channel order 1), z under X1 (channel order 77)",
+      "this would also delete q under N2 (channel order 1), z under X1 (channel order 77)",
     );
   });
 

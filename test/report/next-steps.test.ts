@@ -3,8 +3,8 @@ import { nextForDeferral, nextForOperation } from "../../src/report/next-steps.t
 
 it("what is asked for by hand is left to the next run, or taken back where it was refused", () => {
   for (const code of ["request.open", "request.failed", "request.changed"])
-    expect(nextForDeferral(code), code).toBe("nothing: the next run looks at it again by itself");
-  expect(nextForDeferral("request.refused")).toMatch(/^ask for the right one.* with --withdraw$/u);
+    expect(nextForDeferral(code), code).toBe("nothing: the next run checks again");
+  expect(nextForDeferral("request.refused")).toMatch(/^withdraw the request: .* with --withdraw\./u);
 });
 
 it("an unknown outcome ends by a reading, by being sent again, or not at all", () => {

@@ -28,15 +28,15 @@ export async function takingBlockedBy(
 
 function doubtOf(name: string, read: SourceReadRow | undefined): string | undefined {
   if (read === undefined) return `${name} was never read`;
-  if (read.finished_at === null) return `the last read of ${name} was cut off`;
+  if (read.finished_at === null) return `the last read of ${name} did not finish`;
   if (read.complete === 1) return undefined;
   if (read.doubted === 1) return `the last read of ${name} is not believed: ${read.problem ?? "its rows may be wrong"}`;
   return `the last read of ${name} was not complete: ${withoutDot(read.problem ?? "it did not reach its end")}`;
 }
 
 function cureOf(name: string, job: string | undefined, reads: string): string {
-  if (job === undefined) return `no job reads ${name}: add it to one, or take it out of the configuration`;
-  return `\`crm-sync run ${job}\` ${reads}; a source that is not used any more is taken out of the configuration`;
+  if (job === undefined) return `no job reads ${name}: add it to a job, or remove it from the configuration`;
+  return `\`crm-sync run ${job}\` ${reads}; remove ${name} from the configuration if it is no longer used`;
 }
 
 function withoutDot(text: string): string {

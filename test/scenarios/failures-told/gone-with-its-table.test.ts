@@ -35,7 +35,7 @@ it("a record that is gone, and what it looked up too, asks nobody to correct it,
     ["explain", "customer", "C4"],
   ]) {
     const { stdout } = await w.run(...words);
-    expect(stdout).toContain("nothing in the CRM, which no longer has the record");
+    expect(stdout).toContain("nothing, if the record was deleted in the CRM");
     expect(stdout).not.toContain("correct the record in the CRM");
   }
   expect((await w.ask("status")).open).toMatchObject([{ code: "stored-form", owner: "program" }]);

@@ -70,7 +70,7 @@ it.each(["a file", "changes"] as const)(
     const [row] = await quarantined(w);
     expect(row).toMatchObject({ code: "no-sealing-key", state: "open" });
     expect((await w.run("quarantine", "show", row.id)).stdout).toContain(
-      "set ledger.sealKey; the next run maps it anew",
+      "set ledger.sealKey; the next run maps the record again",
     );
     configure(w, "  path: ledger.db\n", "  path: ledger.db\n  sealKey: env:SEAL_KEY\n");
     const placed = await w.does("run", "everything");

@@ -81,7 +81,7 @@ describe("an enterprise of which E3 shows only some customers at first", () => {
     company.environment = { CRM_SYNC__assumptions__customerSelection__default: "non-default" };
     company.fault({ operation: "E3", fault: "shortPage", drop: 1, dropFrom: "end", about: "C1" });
     expect(await company.run("deals")).toMatchObject({ calls: { E2: 2, E5: 1 } });
-    expect((await company.waiting())["O1"]).toContain("exactly one must (A12)");
+    expect((await company.waiting())["O1"]).toContain("exactly one must fit (A12)");
     company.sandbox.faults.clear();
     expect(await company.runBoth()).toMatchObject({ exits: [0, 0], calls: { E5: 1 } });
   });
