@@ -197,12 +197,12 @@ class CsvReading {
     const place = `${this.#name}:${first}`;
     const fields = this.#withoutSurplus(record, this.#header.length);
     if (badBytes) {
-      this.#bad(place, "wrong-encoding", "the row has bytes that are no UTF-8", record);
+      this.#bad(place, "wrong-encoding", "the row has bytes that are not UTF-8", record);
     } else if (fields.length !== this.#header.length) {
       this.#bad(
         place,
         "column-count",
-        `the row has ${record.length} fields, the header ${this.#header.length}`,
+        `the row has ${record.length} fields, but the header has ${this.#header.length}`,
         record,
       );
       if (last > first) this.problem ??= this.#swallowed(first, last);
