@@ -1,4 +1,4 @@
-# crm-sync in a container: `docker build -t crm-sync .`; docs/operating.md says how it is run. The image of a release is
+# crm-sync in a container: `docker build -t crm-sync .`; docs/how-to/containers.md says how it is run. The image of a release is
 # made by scripts/image.sh, which names the digest of the image that it is made from.
 ARG NODE_IMAGE=node:26-trixie-slim
 

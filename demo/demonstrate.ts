@@ -1,5 +1,4 @@
 import type { Json } from "../src/base/canonical-json.ts";
-import { toInstant } from "../src/base/clock.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
@@ -19,7 +18,9 @@ import { runJson, verifyJson } from "../src/app/ended-json.ts";
 import { printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
 import { formatKey } from "../src/crm/keys.ts";
-import { edits, sourcesIn, writeSecondAct } from "./second-act.ts";
+import { openCount } from "../src/report/open.ts";
+import { counted } from "../src/report/text.ts";
+import { copyExports, edits, writeSecondAct } from "./second-act.ts";
 import type { Application } from "../src/app/application.ts";
 
 /**
@@ -27,6 +28,10 @@ import type { Application } from "../src/app/application.ts";
  */
 export interface DemoPlaces {
   config: string;
+  /** The exports of the CRM as they come with the demo. */
+  sample: string;
+  /** Where the configuration reads them, as they are in the act that was shown last. */
+  exports: string;
   reports: string;
   here: string;
 }
@@ -53,6 +58,7 @@ export async function demonstrate(
   output: Output,
   signal: AbortSignal,
 ): Promise<ExitCode> {
+  copyExports(places.sample, places.exports);
   const invocation = { options: { config: places.config, json, sandbox: true as const }, environment, output };
   return await withApplication(invocation, async (application) => {
     const { sandbox } = application;
@@ -80,7 +86,7 @@ export async function demonstrate(
       reports,
     };
     if (json) output.json(demonstratedJson(shown));
-    else print(output, places, shown, toInstant(application.clock.now()));
+    else print(output, places, shown);
     return worst(summary.exitCode, verified.exitCode);
   });
 }
@@ -93,15 +99,14 @@ const readingsOfTheGone = 3;
  * person decides; run again after that it carries out what was approved.
  */
 export async function demonstrateSecondAct(
-  places: DemoPlaces & { sample: string; changed: string },
+  places: DemoPlaces,
   json: boolean,
   environment: Environment,
   output: Output,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  writeSecondAct(places.sample, places.changed);
-  const options = { config: places.config, json, sandbox: true as const };
-  const invocation = { options, environment: sourcesIn(places.changed, environment), output };
+  writeSecondAct(places.sample, places.exports);
+  const invocation = { options: { config: places.config, json, sandbox: true as const }, environment, output };
   return await withApplication(invocation, async (application) => {
     const { sandbox } = application;
     if (sandbox === undefined) throw new Error("the demo runs with a sandbox inside");
@@ -146,7 +151,12 @@ function printSecondAct(
   if (held.length > 0)
     output.line("next:    npm run demo -- --act 2      carries out the approved changes, and nothing else");
   output.line(`         ${command} explain order SO-50004`);
+  output.line("         npm run demo -- --act 3      for finance: a month is closed, corrected later, and checked");
   output.line("         npm run demo                 takes the CRM back to the first act");
+  if (held.length > 0) {
+    output.line("");
+    output.line("It ends with exit code 4, as it should: a removal waits for a person.");
+  }
 }
 
 async function synchronise(application: Application, signal: AbortSignal): Promise<RunSummary> {
@@ -189,9 +199,9 @@ function demonstratedJson(shown: Demonstrated): Json {
   };
 }
 
-function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: string): void {
+function print(output: Output, { here }: DemoPlaces, shown: Demonstrated): void {
   const { waiting, ledger, reports } = shown;
-  printRun(output, shown.summary, { calls: shown.writingCalls, now });
+  printRun(output, shown.summary, shown.writingCalls);
   output.line("");
   if (waiting.length > 0) {
     output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);
@@ -216,7 +226,13 @@ function print(output: Output, { here }: DemoPlaces, shown: Demonstrated, now: s
     "         npm run demo -- --act 2      later changes of the CRM: an order amended, one cancelled, a " +
       "person who left, a new name",
   );
+  output.line("         npm run demo -- --act 3      for finance: a month is closed, corrected later, and checked");
   output.line("         npm run demo -- --reset      drops the demo's ledger and sandbox");
+  const waits = openCount(shown.summary.open) - waiting.length;
+  if (shown.summary.exitCode !== exitCodes.recordsRejected) return;
+  output.line("");
+  output.line(`It ends with exit code 3, as it should: ${waiting.length} records of the sample are broken on purpose,`);
+  output.line(`and ${counted(waits, "other")} that need them or lack an address wait.`);
 }
 
 function asObject(value: Json): { [key: string]: Json | undefined } {

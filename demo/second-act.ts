@@ -1,6 +1,5 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "../src/config/environment.ts";
 
 /** What one edit of the CRM is about, in words, and how the exports say it. */
 interface Edit {
@@ -61,17 +60,20 @@ export const edits: readonly Edit[] = [
 
 /** Writes the exports of the sample with the edits in them to a folder, anew each time. */
 export function writeSecondAct(sample: string, folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  cpSync(sample, folder, { recursive: true });
-  for (const { file, change } of edits) {
+  copyExports(sample, folder);
+  for (const { file, change: edited } of edits) {
     const path = join(folder, file);
-    writeFileSync(path, change(readFileSync(path, "utf8")));
+    writeFileSync(path, edited(readFileSync(path, "utf8")));
   }
 }
 
-/** The environment in which the sources of the demo are read from a folder. */
-export function sourcesIn(folder: string, environment: Environment): Environment {
-  const names = ["crm", "hr", "portal"];
-  const directories = names.map((name) => [`CRM_SYNC__sources__${name}__directory`, join(folder, name)] as const);
-  return { ...environment, ...Object.fromEntries<string>(directories) };
+/** Writes the exports of the CRM to a folder, anew each time. */
+export function copyExports(sample: string, folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(sample, folder, { recursive: true });
+}
+
+/** Changes the lines of a file that begin so. */
+export function change(path: string, start: string, edited: (line: string) => string): void {
+  writeFileSync(path, lines(start, edited)(readFileSync(path, "utf8")));
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Signs what is handed out: `scripts/sign.sh KEY.pem FILE…` writes SHA256SUMS of the files into their folder, and
 # SHA256SUMS.sig, its Ed25519 signature. The files lie in one folder; the key is made by `openssl genpkey -algorithm
-# ed25519`. docs/operating.md says how a signature is checked.
+# ed25519`. docs/how-to/install.md says how a signature is checked.
 set -eu
 
 if [ $# -lt 2 ]; then

@@ -87,7 +87,7 @@ function overPreset(presets: readonly string[]): JsonSchema {
       preset: {
         type: "string",
         enum: [...presets],
-        description: "The preset below these settings; docs/presets.md says what each one needs.",
+        description: "The preset below these settings; docs/reference/presets.md says what each one needs.",
       },
       streams: { type: "object", properties: Object.fromEntries(own) },
     },

@@ -28,15 +28,35 @@ const result = (example: { gives?: Json; refused?: string }): string =>
       ? "nothing"
       : code(inline(example.gives));
 
-const refusals = (refuses: Readonly<Record<string, string>>): string[] =>
-  Object.keys(refuses).length === 0
-    ? []
-    : [
-        table(
-          ["Refuses with", "when"],
-          Object.entries(refuses).map(([name, when]) => [code(name), when]),
-        ),
-      ];
+/** So many operators with the same refusal share its text. */
+const minShared = 4;
+
+const refusalsOfAll = Object.values(operators).flatMap(({ reference }) => Object.entries(reference.refuses));
+const sharedRefusals = [...Map.groupBy(refusalsOfAll, ([name, when]) => JSON.stringify([name, when])).values()]
+  .filter(({ length }) => length >= minShared)
+  .flatMap(([first]) => (first === undefined ? [] : [first]));
+
+function isShared([name, when]: readonly [string, string]): boolean {
+  return sharedRefusals.some(([other, text]) => other === name && text === when);
+}
+
+function refusalTable(rows: readonly (readonly [string, string])[]): string {
+  return table(
+    ["Refuses with", "when"],
+    rows.map(([name, when]) => [code(name), when]),
+  );
+}
+
+/** What an operator refuses: in words of its own, or by the name of a refusal that many have. */
+function refusals(refuses: Readonly<Record<string, string>>): string[] {
+  const entries = Object.entries(refuses);
+  const own = entries.filter((entry) => !isShared(entry));
+  const shared = entries.filter(isShared).map(([name]) => code(name));
+  return [
+    ...(shared.length === 0 ? [] : [`Refuses as [others do](#refusals): ${shared.join(", ")}.`]),
+    ...(own.length === 0 ? [] : [refusalTable(own)]),
+  ];
+}
 
 function exampleTable(examples: readonly ExpressionExample[]): string {
   return table(
@@ -187,6 +207,9 @@ export function mappingPage(): string {
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
       "`product` and " +
       "`seats`: CAD-10 → CAD, 10.",
+    "### Refusals",
+    "Many operators refuse a value with one of these:",
+    refusalTable(sharedRefusals),
     ...Object.entries(operators).flatMap(([name, operator]) => operatorPart(name, operator)),
     ...conditionPart(),
     ...listPart(),

@@ -29,3 +29,16 @@ export function page(parts: readonly string[]): string {
   const [title = "", ...others] = parts;
   return `${[title, notice, ...others].join("\n\n")}\n`;
 }
+
+/** A text with its full stop. */
+export function sentence(text: string): string {
+  return /[.!?]$/u.test(text) ? text : `${text}.`;
+}
+
+/** The anchor of a heading, as GitHub makes it. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, "")
+    .replaceAll(" ", "-");
+}

@@ -48,7 +48,7 @@ export function metricsPage(): string {
   return page([
     "# Metrics",
     "`crm-sync serve` answers `/metrics` on the address of `serve` (127.0.0.1:8787) for Prometheus, with a token or to " +
-      "an address that `serve.metrics` names. [Operate](operating.md#metrics) says how to scrape it.",
+      "an address that `serve.metrics` names. [Monitor it](../how-to/monitor.md) says how to scrape it.",
     [
       "- **Labels** are words of closed lists and names of the configuration: no id, no name of a customer, no text of",
       "  a source or a service. A code that the contracts do not list is `other`. A job is `job_name`, because",

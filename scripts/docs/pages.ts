@@ -1,5 +1,7 @@
 import { assumptionsPage } from "./assumptions-page.ts";
-import { configurationPage } from "./configuration-page.ts";
+import { codesPage } from "./codes-page.ts";
+import { commandsPage } from "./commands-page.ts";
+import { configurationPage, sectionPages } from "./configuration-page.ts";
 import { editorSchemaOf } from "./editor-schema.ts";
 import { manPage } from "./man-page.ts";
 import { mappingPage } from "./mapping-page.ts";
@@ -12,14 +14,17 @@ import { presetNames, shippedPresets } from "../../src/config/presets.ts";
 
 /** Every generated file, by its path from `docs/`. */
 export const pages: Readonly<Record<string, () => string>> = {
-  "configuration.md": configurationPage,
-  "mapping.md": mappingPage,
-  "presets.md": presetsPage,
-  "assumptions.md": assumptionsPage,
-  "statements.md": statementsPage,
-  "metrics.md": metricsPage,
-  "crm-sync.1": manPage,
+  "reference/configuration.md": configurationPage,
+  "reference/codes.md": codesPage,
+  "reference/commands.md": commandsPage,
+  "reference/mapping.md": mappingPage,
+  "reference/presets.md": presetsPage,
+  "reference/assumptions.md": assumptionsPage,
+  "reference/statements.md": statementsPage,
+  "reference/metrics.md": metricsPage,
+  "reference/crm-sync.1": manPage,
   "../config/schema.json": () =>
     `${JSON.stringify(editorSchemaOf(configSchema, presetNames(shippedPresets)), null, 1)}\n`,
+  ...sectionPages,
   ...statementSchemas,
 };

@@ -53,6 +53,8 @@ export function settingsOf(root: JsonSchema): SettingRow[] {
 export function sectionsOf(root: JsonSchema, everywhere = false): Section[] {
   const sections: Section[] = [];
   const described: Described[] = [];
+  /** The place of each shape of several, by the shape. */
+  const shapes = new Map<string, string>();
   /** Describes the maps in a schema, unless that is done elsewhere; undefined where there are none. */
   const visit = (
     schema: JsonSchema,
@@ -65,9 +67,16 @@ export function sectionsOf(root: JsonSchema, everywhere = false): Section[] {
     const before = sections.length;
     const members = alternatives(schema, root).filter((one) => !open.includes(one));
     let entries: KeysAt | undefined;
+    const also: string[] = [];
     for (const one of members) {
       const inside = [...open, one];
       const label = members.length > 1 && place !== "" ? `<${labelOf(one)}>` : "";
+      const known = everywhere || label === "" || one.properties === undefined ? undefined : shapes.get(shapeOf(one));
+      if (known !== undefined) {
+        also.push(known);
+        continue;
+      }
+      if (label !== "") shapes.set(shapeOf(one), `${place}${label}`);
       if (one.properties !== undefined)
         describeMap(one, schema.description ?? one.description, `${place}${label}`, chain, inside);
       const last = place.split(".").at(-1) ?? "";
@@ -78,9 +87,10 @@ export function sectionsOf(root: JsonSchema, everywhere = false): Section[] {
         entries = visit(one.items, `${place}[]`, [...chain, { key: "[]", within: undefined }], inside);
     }
     if (entries !== undefined) return { ...entries, ofEntries: true };
-    if (sections.length === before) return undefined;
-    described.push({ schema, place });
-    return { place, without: [], ofEntries: false };
+    if (sections.length === before)
+      return also.length === 0 ? undefined : { place: "", without: [], ofEntries: false, also };
+    if (also.length === 0) described.push({ schema, place });
+    return { place, without: [], ofEntries: false, also };
   };
   const describeMap = (
     one: JsonSchema,
@@ -113,11 +123,15 @@ interface Described {
   place: string;
 }
 
-/** Where the keys of a map are described: there, without some. `ofEntries`: of the maps that are its entries. */
+/**
+ * Where the keys of a map are described: at `place`, without some. `ofEntries`: of the maps that are its entries.
+ * `also`: where those of its shapes are that stand in several places; `place` is empty if all of them do.
+ */
 export interface KeysAt {
   place: string;
   without: string[];
   ofEntries: boolean;
+  also: string[];
 }
 
 /** The example in its place from the top, alone or together with the examples of the maps around it. */
@@ -139,7 +153,7 @@ function sameKeys(described: Described, schema: JsonSchema, root: JsonSchema): K
   if (here.length !== there.length || one === undefined || other === undefined) return undefined;
   if (here.length > 1) {
     if (here.every((each, index) => shapeOf(each) === shapeOf(there[index] ?? false)))
-      return { place: described.place, without: [], ofEntries: false };
+      return { place: described.place, without: [], ofEntries: false, also: [] };
     return undefined;
   }
   const [mine, theirs] = [one.properties, other.properties];
@@ -150,7 +164,7 @@ function sameKeys(described: Described, schema: JsonSchema, root: JsonSchema): K
     return its !== undefined && shapeOf(child, bare) === shapeOf(its, bare);
   });
   const without = Object.keys(theirs).filter((key) => mine[key] === undefined);
-  return fits && without.length <= 2 ? { place: described.place, without, ofEntries: false } : undefined;
+  return fits && without.length <= 2 ? { place: described.place, without, ofEntries: false, also: [] } : undefined;
 }
 
 /** A schema as text, without defaults where they do not count. */
@@ -224,7 +238,7 @@ function typeOf(schema: JsonSchema, root: JsonSchema): string {
     if (one.enum !== undefined) return one.enum.map((value) => `\`${String(value)}\``).join(", ");
     switch (one.type) {
       case "string":
-        return `text${lengths(one)}`;
+        return textOf(one);
       case "integer":
         return `whole number${range(one)}`;
       case "number":
@@ -254,9 +268,21 @@ function range(schema: JsonSchema): string {
   return least === "" ? "" : `, ${isBound(minimum) ? "at least " : ""}${least}`;
 }
 
-function lengths(schema: JsonSchema): string {
-  if (schema.format === "uri") return ", an address";
-  if (schema.pattern !== undefined) return `, as \`${schema.pattern}\``;
-  if (isBound(schema.maxLength)) return `, ${schema.minLength ?? 0} to ${schema.maxLength} characters`;
-  return "";
+/** What texts of a pattern are, by how the pattern begins. */
+const wordsOf: Readonly<Record<string, string>> = {
+  "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+|command:": "a reference: `env:NAME`, `file:/path`, `command:PROGRAM`",
+  "^(env:": "a reference: `env:NAME`, `file:/path`",
+  "^(env|file):": "a reference: `env:NAME`, `file:/path`",
+  "^[A-Za-z_][A-Za-z0-9_]*$": "the name of a variable",
+  "^\\d{1,6}(?:ms|s|m|h|d)$": "a length of time such as `90m`, `24h`, `2d`",
+  "^(?:(?:\\d\\d[2468][048]": "a date such as `2026-10-31`",
+  "^(?:[A-Za-z0-9_'+\\-]+\\.)*": "an e-mail address",
+};
+
+function textOf(schema: JsonSchema): string {
+  const { format, pattern, minLength, maxLength } = schema;
+  if (format === "uri") return "text, an address";
+  if (pattern !== undefined)
+    return Object.entries(wordsOf).find(([start]) => pattern.startsWith(start))?.[1] ?? `text, as \`${pattern}\``;
+  return isBound(maxLength) ? `text, ${minLength ?? 0} to ${maxLength} characters` : "text";
 }

@@ -22,7 +22,10 @@ const definitions: JsonObject = {
 /** A checkpoint is there if a key signed the head. */
 const printedHead: JsonObject = {
   at: { description: "When the entry was written.", ...instantInUtc },
-  checkpoint: { description: "The head as a signed note; docs/audit/format.md says how to check it.", ...text },
+  checkpoint: {
+    description: "The head as a signed note; docs/reference/audit/format.md says how to check it.",
+    ...text,
+  },
 };
 
 const tolerances: JsonObject = members({

@@ -15,7 +15,7 @@ import { toInstant } from "../base/clock.ts";
 import type { Application } from "./application.ts";
 import { originOf, signerOf } from "./sign-head.ts";
 
-/** What exports and proofs say of their own form; `docs/audit/format.md` describes it. */
+/** What exports and proofs say of their own form; `docs/reference/audit/format.md` describes it. */
 const recordForm = "crm-sync audit record 2";
 
 /** After so many entries an export says how the tree stands. */

@@ -11,6 +11,8 @@ import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
 import { readCertificate } from "./certificate.ts";
+import { nothingOrdered } from "./ordering.ts";
+import type { LookedAtStream } from "./ordering.ts";
 import type { SampleFault } from "./sample-fault.ts";
 import { lookAtStream } from "./stream-sample.ts";
 import type { ChangedAt, StreamSample } from "./stream-sample.ts";
@@ -137,18 +139,23 @@ function certificateProblem(read: () => Problem | undefined): Problem | undefine
 
 async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const looked: LookedAtStream[] = [];
   const orders = Object.values(application.config.sources).some(({ streams }) => streams.orders !== undefined);
   for (const source of application.sources()) {
     const what = `source ${source.name}`;
     const problem = await source.check(signal);
     if (problem !== undefined) {
       findings.push(unreadable(what, problem));
-      if (!ofOneStream.has(problem.code)) continue;
+      if (!ofOneStream.has(problem.code)) {
+        looked.push(...source.streams.map((stream) => ({ source: source.name, stream, sample: undefined })));
+        continue;
+      }
     } else findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
     const settings = application.config.assumptions;
     for (const stream of source.streams) {
       const changedAt = changedAtOf(application.config.sources[source.name], stream);
       const sample = await lookAtStream(source, stream, { settings, changedAt }, signal).catch(problemOf);
+      looked.push({ source: source.name, stream, sample: sample instanceof Problem ? undefined : sample });
       if (sample instanceof Problem) {
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
@@ -158,6 +165,7 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
     }
     await source.endReading();
   }
+  findings.push(...nothingOrdered(looked, application.config.assumptions));
   return findings;
 }
 

@@ -1,47 +1,20 @@
-import { isAscii } from "node:buffer";
-import { openSync, readSync, closeSync, existsSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, extname, relative, resolve } from "node:path";
-import { isJsonObject, parseJson } from "../base/canonical-json.ts";
-import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { systemClock } from "../base/clock.ts";
-import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
-import { systemRandomness } from "../base/ids.ts";
-import { isPlainHttp } from "../base/loopback.ts";
-import { secretDoubt, withoutSecrets } from "../base/address-secrets.ts";
-import type { Environment } from "../config/environment.ts";
+import { dirname, relative, resolve } from "node:path";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { credentialOf, readSecret } from "../http/secrets.ts";
-import { createStaging } from "../ledger/records/staging.ts";
+import { readsOf } from "../source/mapping/compile.ts";
+import { parsePath } from "../source/mapping/path.ts";
 import { columnsOfRows, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
-import { moreBeyond } from "../source/http/more-beyond.ts";
-import { delimiterOf, encodingOf, listIn } from "../source/proposal/look.ts";
-import type { ListKind } from "../source/proposal/names.ts";
-import { pagingGuess } from "../source/proposal/paging.ts";
-import { columnsByField, keyOfList, kindOfList, proposeMapping } from "../source/proposal/propose.ts";
-import type { ProposedField, ProposedSeats } from "../source/proposal/propose.ts";
+import { columnsByField, columnsNamed, keyOfList } from "../source/proposal/find.ts";
+import type { ProposedLines } from "../source/proposal/instances.ts";
+import { holdingNames } from "../source/proposal/names.ts";
+import { proposeMapping, withinFirst } from "../source/proposal/propose.ts";
+import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
 import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
-import { readDocument } from "../source/http/document.ts";
-import { readSample } from "../source/sample.ts";
-import { sourceSettingsSchema } from "../source/source-settings.ts";
-import { createSource } from "../source/source.ts";
-
-/** A list that was looked at, and what it most likely holds. */
-interface LookedAt {
-  /** As the person named it. */
-  from: string;
-  kind: ListKind;
-  /** Settings of a stream that read it. */
-  settings: JsonObject;
-  rows: readonly JsonObject[];
-  columns: readonly ColumnFacts[];
-  nullTexts: readonly string[];
-  /** Origin of an HTTP service; undefined: a file. */
-  origin: string | undefined;
-  /** A CSV file whose beginning any encoding would read alike. */
-  isAscii: boolean;
-  doubts: string[];
-}
+import type { AddressAccess } from "./address-access.ts";
+import { lookAtAddress, lookAtFile } from "./looked-at.ts";
+import type { LookedAt } from "./looked-at.ts";
 
 /** A stream as it is proposed. */
 export interface ProposedStream {
@@ -50,10 +23,7 @@ export interface ProposedStream {
   from: readonly string[];
   settings: JsonObject;
   fields: readonly ProposedField[];
-  /** What the mapping can read. */
-  columns: readonly ColumnFacts[];
-  /** How many rows were looked at. */
-  rows: number;
+  /** What is guessed of the list as a whole. */
   doubts: readonly string[];
 }
 
@@ -63,14 +33,10 @@ export interface Proposal {
   streams: ProposedStream[];
 }
 
-const sampleRows = 500;
-
 interface ProposalOptions {
   folder: string;
   zone: string;
-  token?: AddressToken;
-  /** What a person says that lists hold, by how they were named. */
-  kinds?: ReadonlyMap<string, ListKind>;
+  access: AddressAccess | undefined;
   signal: AbortSignal;
 }
 
@@ -80,22 +46,17 @@ interface ProposalOptions {
  */
 export async function proposeFrom(
   inputs: readonly string[],
-  { folder, zone, token, signal, kinds }: ProposalOptions,
+  { folder, zone, access, signal }: ProposalOptions,
 ): Promise<Proposal> {
-  const addresses = inputs.filter(isAddress);
-  if (token !== undefined) checkToken(addresses);
   const looked: LookedAt[] = [];
   for (const input of inputs)
-    looked.push(
-      isAddress(input)
-        ? await lookAtAddress(input, { token, kind: kinds?.get(input), signal })
-        : await lookAtFile(input, { kind: kinds?.get(input), signal }),
-    );
-  // One that is ASCII so far may hold more of the encoding of single bytes that the others are in.
-  const encoding = "windows-1252";
-  if (looked.some(({ settings }) => settings["encoding"] === encoding))
-    for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
-  const lines = looked.filter(({ kind }) => kind === "lines");
+    if (isAddress(input)) looked.push(await lookAtAddress(input, access?.token, signal));
+    else looked.push(...(await lookAtFile(input, signal)));
+  shareEncoding(looked);
+  const directory = directoryOf(looked);
+  for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
+  const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
+  const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
   const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
@@ -110,55 +71,34 @@ export async function proposeFrom(
     const source = list.origin === undefined ? "files" : sourceName(list.origin);
     sources[source] ??=
       list.origin === undefined
-        ? { kind: "file", directory: relative(folder, directoryOf(inputs)) || "." }
-        : {
-            kind: "http",
-            baseUrl: list.origin,
-            auth: token === undefined ? { kind: "none" } : { kind: "bearer", token: token.reference },
-          };
+        ? { kind: "file", directory: relative(folder, directory) || "." }
+        : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
     const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
     if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
     streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
   }
-  if (streams.length === 0)
-    throw usage("lines of orders alone make no stream", "give the list of orders too: --from ORDERS --from LINES");
+  const [line] = lines;
+  if (line !== undefined && orders === undefined)
+    throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
   return { sources, streams };
-}
-
-/** The bearer token that addresses are asked with. */
-export interface AddressToken {
-  /** `env:NAME` or `file:/path`, as the configuration will have it. */
-  reference: string;
-  value: string;
-}
-
-/** The token behind a reference; relative files are beside the configuration, which will name them. */
-export function tokenOf(reference: string, environment: Environment, folder: string): AddressToken {
-  try {
-    return { reference, value: credentialOf(readSecret(reference, { environment, directory: folder })) };
-  } catch (error) {
-    // The reference may be a token itself and is not repeated.
-    throw usage(`--token leads to no token: ${messageOf(error)}`, "name it as env:NAME or file:/path");
-  }
 }
 
 export function isAddress(input: string): boolean {
   return /^https?:\/\//u.test(input);
 }
 
-/** A token goes to one service, and to another machine over https alone. */
-function checkToken(addresses: readonly string[]): void {
-  const origins = new Set(addresses.map((input) => (URL.canParse(input) ? new URL(input).origin : "")));
-  if (origins.size === 0) throw usage("--token is for addresses, and none is given", "leave it out for files");
-  if (origins.size > 1) throw usage("one token would go to several services", "propose one service at a time");
-  if (addresses.some((input) => isPlainHttp(input)))
-    throw usage("a token would go over plain http, where everybody on the way can read it", "give an https address");
+/** A list that is ASCII so far may hold more of the encoding of single bytes that the others are in. */
+function shareEncoding(looked: readonly LookedAt[]): void {
+  const encodings = looked.map(({ settings }) => settings["encoding"]);
+  const encoding = encodings.find((name) => typeof name === "string" && !name.startsWith("utf-"));
+  if (encoding === undefined) return;
+  for (const { isAscii, settings } of looked) if (isAscii) settings["encoding"] = encoding;
 }
 
-/** All files are named relative to one folder. */
-function directoryOf(inputs: readonly string[]): string {
-  const folders = inputs.filter((input) => !isAddress(input)).map((input) => dirname(resolve(input)));
-  let [common = "."] = folders;
+/** The folder around all files. */
+function directoryOf(looked: readonly LookedAt[]): string {
+  const folders = looked.flatMap(({ file }) => (file === undefined ? [] : [dirname(file)]));
+  let [common = resolve(".")] = folders;
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
   return common;
@@ -205,189 +145,108 @@ function proposeStream(
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
   for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
-  const within = listsOfRows(list.rows)[0];
   const key = seats?.group === undefined ? keyOfList(stream, list.columns) : undefined;
   const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
-  const isJoined =
-    detail !== undefined && detailKey !== undefined && detail.origin === undefined && list.origin === undefined;
-  if (detail !== undefined && !isJoined) doubts.push(`how the lines of ${detail.from} belong to orders`);
-  const proposedLines = isJoined
-    ? { name: "lines", columns: detail.columns }
-    : stream === "orders" && within !== undefined
-      ? { name: within.path, columns: columnsOfRows(within.rows).columns }
-      : undefined;
-  const nullTexts = [...new Set([...list.nullTexts, ...(isJoined ? detail.nullTexts : [])])].sort();
+  const joined =
+    detail?.origin === undefined && list.origin === undefined && detailKey !== undefined ? detail : undefined;
+  if (detail !== undefined && joined === undefined) doubts.push(`how the lines of ${detail.from} belong to orders`);
+  doubts.push(...(joined?.doubts ?? []));
+  const nullTexts = [...new Set([...list.nullTexts, ...(joined?.nullTexts ?? [])])].sort();
+  const settings: JsonObject = {
+    ...list.settings,
+    ...(key === undefined ? {} : { key }),
+    ...(nullTexts.length === 0 ? {} : { nullTexts }),
+    ...(joined === undefined ? {} : { details: { lines: { ...joined.settings, key: detailKey } } }),
+    ...(seats?.group === undefined ? {} : { group: seats.group }),
+  };
+  const fields = proposeMapping(stream, seats?.columns ?? list.columns, {
+    zone,
+    lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
+    seats: seats?.proposed,
+    holds: stream === "staff" && seats?.group === undefined ? holdingsOf(list) : undefined,
+  });
+  const keys = [
+    ...(key === undefined ? [] : [key]),
+    ...(detailKey === undefined ? [] : [withinFirst("lines", detailKey)]),
+  ];
+  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, list, joined }));
   return {
     source,
     stream,
-    from: [list.from, ...(isJoined ? [detail.from] : [])],
-    settings: {
-      ...list.settings,
-      ...(key === undefined ? {} : { key }),
-      ...(nullTexts.length === 0 ? {} : { nullTexts }),
-      ...(isJoined ? { details: { lines: { ...detail.settings, key: detailKey } } } : {}),
-      ...(seats?.group === undefined ? {} : { group: seats.group }),
-    },
-    fields: proposeMapping(stream, seats?.columns ?? list.columns, {
-      zone,
-      lines: proposedLines,
-      seats: seats?.proposed,
-    }),
-    columns: seats?.columns ?? list.columns,
-    rows: list.rows.length,
-    doubts,
-  };
-}
-
-/** The code of the problem that a list may hold anything. */
-export const kindUnknown = "init.kind-unknown";
-
-function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): ListKind {
-  const kind = kindOfList(name, columns);
-  if (kind !== undefined) return kind;
-  throw new Problem({
-    code: kindUnknown,
-    message: `${from}: nobody can tell whether these are customers, orders, lines of orders or staff`,
-    cure: "rename the file so that its name says it, such as customers.csv",
-    exitCode: exitCodes.usage,
-  });
-}
-
-/** How a list is looked at; `kind`: what a person says that it holds. */
-interface Look {
-  kind: ListKind | undefined;
-  signal: AbortSignal;
-}
-
-async function lookAtFile(from: string, { kind, signal }: Look): Promise<LookedAt> {
-  const file = resolve(from);
-  if (!existsSync(file) || !statSync(file).isFile())
-    throw usage(`there is no file ${from}`, "name a file that is there");
-  const beginning = /\.gz$/iu.test(file) ? Buffer.alloc(0) : beginningOf(file);
-  const isCsv = /\.(?:csv|tsv|txt)$/iu.test(file);
-  const encoding = encodingOf(beginning);
-  const delimiter = isCsv ? delimiterOf(beginning) : ",";
-  const list = /\.json$/iu.test(file) ? listIn(jsonOf(from, readFileSync(file), encoding)) : undefined;
-  const settings: JsonObject = {
-    files: basename(file),
-    ...(extname(file).toLowerCase() === ".txt" ? { format: "csv" } : {}),
-    ...(encoding === "utf-8" ? {} : { encoding }),
-    ...(delimiter === "," ? {} : { csv: { delimiter } }),
-    ...(list?.path === undefined ? {} : { records: list.path }),
-  };
-  let { rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal);
-  let { columns, nullTexts } = columnsOfRows(rows);
-  const surplusInto = isTooWide ? columns.find(({ plain }) => mayHoldDelimiters.test(plain))?.path : undefined;
-  if (surplusInto !== undefined) {
-    settings["csv"] = { ...csvOf(settings), surplusInto };
-    ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
-    ({ columns, nullTexts } = columnsOfRows(rows));
-    doubts.push(
-      `that in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no quotes`,
-    );
-  }
-  return {
-    from,
-    kind: kind ?? kindOf(from, basename(file), columns),
+    from: [list.from, ...(joined === undefined ? [] : [joined.from])],
     settings,
-    rows,
-    columns,
-    nullTexts,
-    origin: undefined,
-    isAscii: isCsv && encoding === "utf-8" && isAscii(beginning),
+    fields,
     doubts,
   };
 }
 
-/** Columns of free text, in which unquoted delimiters stand where there are any. */
-const mayHoldDelimiters = /address|street|remark|comment|note|description|text/u;
-
-function csvOf({ csv }: JsonObject): JsonObject {
-  return csv !== undefined && isJsonObject(csv) ? csv : {};
+/** Lines of orders that are a list inside each order. */
+function linesWithin(stream: Stream, list: LookedAt): ProposedLines | undefined {
+  const within = stream === "orders" ? listsOfRows(list.rows)[0] : undefined;
+  return within === undefined ? undefined : { name: within.path, columns: columnsOfRows(within.rows).columns };
 }
 
-function beginningOf(file: string): Buffer {
-  const descriptor = openSync(file, "r");
-  try {
-    const buffer = Buffer.alloc(65_536);
-    return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
-  } finally {
-    closeSync(descriptor);
+/** A list inside the rows of staff that names what a person holds. */
+function holdingsOf(list: LookedAt): ProposedHoldings | undefined {
+  for (const { path, rows } of listsOfRows(list.rows)) {
+    const found = columnsNamed(holdingNames, columnsOfRows(rows).columns);
+    const [instance, number] = [found.get("instance")?.path, found.get("number")?.path];
+    if (instance !== undefined || number !== undefined) return { list: path, instance, number };
   }
+  return undefined;
 }
 
-function jsonOf(from: string, bytes: Buffer, encoding: string): Json {
-  try {
-    return parseJson(new TextDecoder(encoding).decode(bytes));
-  } catch (error) {
-    throw usage(`${from} is no JSON: ${messageOf(error)}`, "name a file of CSV, JSON or lines of JSON");
-  }
+/** Most columns that are named to a person. */
+const mostNamed = 20;
+
+function named(columns: readonly ColumnFacts[]): string {
+  const paths = columns.map(({ path }) => path);
+  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
+  return `${paths.slice(0, mostNamed).join(", ")}${more}`;
 }
 
-/** What a stream needs to be read, whatever it holds: the proposal is made of its rows. */
-const anyMapping = {
-  id: { value: "1" },
-  name: { value: "1" },
-  customerType: { value: "company" },
-  branchCode: { value: "1" },
-  branchName: { value: "1" },
-};
+/** Columns that say who is still there, which nobody should pass over. */
+const saysWhoIsThere = /status|state|active|disabled|blocked|deleted|left|leaving|austritt|aktiv|gesperrt/u;
+const mostWords = 6;
 
-/** The first rows of a file, read as a run reads them. */
-async function rowsOf(
-  directory: string,
-  settings: JsonObject,
-  signal: AbortSignal,
-): Promise<{ rows: JsonObject[]; doubts: string[]; isTooWide: boolean }> {
-  const read = { kind: "file", directory, streams: { customers: { ...settings, mapping: anyMapping } } };
-  const source = createSource("sample", sourceSettingsSchema.parse(read), {
-    clock: systemClock,
-    random: systemRandomness,
-    secrets: (reference) => reference,
-    staging: createStaging(),
-    baseDirectory: directory,
+interface Columns {
+  /** Places by which rows are told apart and joined. */
+  keys: readonly string[];
+  list: LookedAt;
+  joined: LookedAt | undefined;
+}
+
+/** What the proposed mapping reads nothing of. */
+function unusedColumns(stream: Stream, fields: readonly ProposedField[], { keys, list, joined }: Columns): string[] {
+  const mapping: JsonObject = {};
+  for (const { field, expression } of fields) if (expression !== undefined) mapping[field] = expression;
+  const read = readsOf(stream, mapping).filter(({ goesThrough }) => !goesThrough);
+  const places: Steps[] = [...read.map(({ steps }) => steps), ...keys.map(stepsOf)];
+  const isUnused = (column: Steps): boolean => !places.some((place) => covers(place, column));
+  const own = list.columns.filter(({ path }) => isUnused(stepsOf(path)));
+  const ofLines = (joined?.columns ?? []).filter(({ path }) => isUnused(["lines", 0, ...stepsOf(path)]));
+  const told = own.filter(({ plain, examples }) => saysWhoIsThere.test(plain) && examples.length <= mostWords);
+  const others = [...own.filter((column) => !told.includes(column)), ...ofLines];
+  return [
+    ...told.map(
+      ({ path, examples }) =>
+        `${path} (${examples.join(", ")}) decides nothing: whoever is in the list counts as there`,
+    ),
+    ...(others.length === 0 ? [] : [`nothing reads the columns ${named(others)}`]),
+  ];
+}
+
+type Steps = readonly (string | number)[];
+
+function stepsOf(path: string): Steps {
+  const parsed = parsePath(path);
+  return parsed.ok ? parsed.value.steps : [];
+}
+
+/** Whether what is read at a place holds a column: any element of a list stands for all of them. */
+function covers(place: Steps, column: Steps): boolean {
+  return place.every((step, index) => {
+    const other = column[index];
+    return step === other || (typeof step === "number" && typeof other === "number");
   });
-  try {
-    const { items, outcome } = await readSample(source, "customers", { limit: sampleRows, signal });
-    if (outcome?.problem !== undefined && items.length === 0) throw outcome.problem;
-    const bad = items.flatMap((item) => ("bad" in item ? [item.bad] : []));
-    const [first] = bad;
-    const doubts =
-      first === undefined ? [] : [`${bad.length} rows cannot be read (first: ${first.place}, ${first.code})`];
-    const isTooWide = bad.some(({ code }) => code === "column-count");
-    return { isTooWide, doubts, rows: items.flatMap((item) => ("raw" in item ? [item.raw.value] : [])) };
-  } finally {
-    await source.close();
-  }
-}
-
-async function lookAtAddress(
-  from: string,
-  { token, kind, signal }: Look & { token: AddressToken | undefined },
-): Promise<LookedAt> {
-  if (!URL.canParse(from)) throw usage("this URL is not valid", "write it as https://HOST/PATH");
-  const url = new URL(from);
-  const shown = `${url.origin}${url.pathname}`;
-  const document = await readDocument(url, token?.value, signal);
-  const list = listIn(document);
-  if (list === undefined)
-    throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
-  const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
-  const paging = pagingGuess(document, moreBeyond(document, list.rows.length), list.rows.length);
-  const { query, secrets } = withoutSecrets(url);
-  return {
-    from: shown,
-    kind: kind ?? kindOf(shown, url.pathname, columns),
-    settings: {
-      url: `${url.pathname}${query}`,
-      ...(list.path === undefined ? {} : { records: list.path }),
-      ...paging.settings,
-    },
-    rows: list.rows,
-    columns,
-    nullTexts,
-    origin: url.origin,
-    isAscii: false,
-    doubts: [...paging.doubts, ...secrets.map(secretDoubt)],
-  };
 }

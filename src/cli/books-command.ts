@@ -9,13 +9,11 @@ import { exitCodes, usage } from "../base/errors.ts";
 import { withLocalInstants } from "../report/text.ts";
 import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
-import { byWhom, example, wholeNumber } from "./command-line.ts";
+import { byWhom, example, wholeNumber, withReason } from "./command-line.ts";
 import type { CarryOut } from "./command-line.ts";
 import { deciderOf } from "./decider.ts";
 import { viewOf } from "./output.ts";
 import { requireReason } from "../app/reason.ts";
-
-const why = "why; kept for good, so without names, phone numbers and e-mail addresses";
 
 /** The commands below `report` by which finance closes a period. */
 export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
@@ -26,7 +24,7 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .command("close")
     .description("freeze the statements of a period, with the head of the audit log that proves them")
     .argument("<period>", "the period, such as 2026-10, in the configured zone")
-    .option("--reason <text>", why)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync report close 2026-10 --by anna.lee"))
     .action((period, options) => carryOut((invocation) => closeCommand(invocation, period, given(options))));
@@ -34,7 +32,7 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .command("reopen")
     .description("open a closed period again; its closing stays")
     .argument("<period>", "the period")
-    .option("--reason <text>", why)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText("after", example('crm-sync report reopen 2026-10 --reason "an amount was wrong in the CRM"'))
     .action((period, options) => carryOut((invocation) => reopenCommand(invocation, period, given(options))));
@@ -49,7 +47,7 @@ export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
     .description("accept a blocker of a period, or an exception that was open at its end")
     .argument("<period>", "the period")
     .argument("<id...>", "its id, from `report blockers` or `sign_off_id` of `report exceptions`")
-    .option("--reason <text>", why)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",

@@ -41,6 +41,15 @@ export const byWhom = [
   "who decides; kept in the audit record (default: the user of the operating system)",
 ] as const;
 
+/** The option of each command whose reason is kept. */
+export const withReason = [
+  "--reason <text>",
+  "why; kept for good, so without names, phone numbers and e-mail addresses",
+] as const;
+
+/** The option of each command that asks for something and can say that it is not wanted any more. */
+export const withdrawing = ["--withdraw", "withdraw a request that is not done; nothing is sent"] as const;
+
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;

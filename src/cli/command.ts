@@ -39,6 +39,7 @@ export async function withApplication(
   needs: Needs = { services: true },
 ): Promise<ExitCode> {
   let application: Application | undefined;
+  output.begins();
   try {
     const { Application } = await import("../app/application.ts");
     application = await Application.open(

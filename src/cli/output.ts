@@ -1,12 +1,13 @@
 import { counted } from "../report/text.ts";
 import type { Suggested } from "../app/application.ts";
+import type { Environment } from "../config/environment.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { View } from "../report/text.ts";
-import type { WaitingHold } from "../run/judgement.ts";
+import { ProgressLine } from "./progress.ts";
 import { jsonWithSuggestions } from "./suggested.ts";
 
 /** Where a command writes: results on stdout, everything else on stderr. */
@@ -34,13 +35,17 @@ export interface Output {
   end(): void;
   /** A remark beside the result. */
   note(text: string): void;
+  /** Long work begins: a terminal shows that it goes on. */
+  begins(): void;
   /** How far long work is; shown on a terminal only. */
   progress(phase: string, done: number, total: number | undefined): void;
-  /** Takes the progress line away, so that what follows stands alone. */
+  /** The work has ended, and its progress line goes. */
   settle(): void;
   /** Resolves when everything printed so far has left for stdout; rejects with a Problem where nobody reads it. */
   written(): Promise<void>;
   readonly columns: number;
+  /** Stdout is a terminal that shows colours, and the person did not ask for none. */
+  readonly colours: boolean;
   /** Where a defect happened is shown too (`CRM_SYNC_TRACE=1`). */
   readonly trace: boolean;
   /** A person watches stderr. */
@@ -63,29 +68,20 @@ interface Stream {
   columns?: number | undefined;
 }
 
-const smallestPause = 80;
-
 export function createOutput(
   stdout: Stream,
   stderr: Stream,
   monotonic: () => number,
-  { trace = false, log }: { trace?: boolean; log?: Log } = {},
+  { trace = false, log, environment = {} }: { trace?: boolean; log?: Log; environment?: Environment } = {},
 ): Output {
-  let shown = false;
   let result: Json | undefined;
   let headingOf: () => Heading | undefined = () => undefined;
   let isHeaded = false;
   let suggested: Suggested = (text) => text;
-  let last = -smallestPause;
-  const live = stderr.isTTY === true && (stderr.columns ?? 0) > 0;
-  const clear = (): void => {
-    if (!shown) return;
-    stderr.write("\r\u001b[2K");
-    shown = false;
-  };
+  const line = new ProgressLine(stderr, monotonic);
   const headed = (value: Json): Json => (isJsonObject(value) ? { ...value, ...headingOf()?.members } : value);
   const print = (value: Json): void => {
-    clear();
+    line.rest();
     stdout.write(`${jsonWithSuggestions(value, suggested)}\n`);
   };
   return {
@@ -93,6 +89,7 @@ export function createOutput(
     stderr,
     log,
     columns: stdout.isTTY === true ? (stdout.columns ?? 0) : 0,
+    colours: stdout.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && environment["TERM"] !== "dumb",
     trace,
     interactive: stderr.isTTY === true,
     heading(of) {
@@ -103,7 +100,7 @@ export function createOutput(
     },
     suggested: (text, written) => suggested(text, written),
     line(text) {
-      clear();
+      line.rest();
       const heading = isHeaded ? undefined : headingOf();
       isHeaded = true;
       stdout.write(`${heading === undefined ? "" : `${heading.line}\n`}${suggested(text)}\n`);
@@ -117,17 +114,12 @@ export function createOutput(
       result = undefined;
     },
     note(text) {
-      clear();
+      line.clear();
       stderr.write(`${suggested(text)}\n`);
     },
-    progress(phase, done, total) {
-      if (!live || monotonic() - last < smallestPause) return;
-      last = monotonic();
-      const amount = total === undefined || total < done ? String(done) : `${done} of ${total}`;
-      stderr.write(`\r\u001b[2K${phase}: ${amount}`.slice(0, (stderr.columns ?? 80) + 5));
-      shown = true;
-    },
-    settle: clear,
+    begins: () => line.begin(),
+    progress: (phase, done, total) => line.told(phase, done, total),
+    settle: () => line.end(),
     written: () =>
       new Promise((resolve, reject) => {
         stdout.write("", (error) => (error === undefined || error === null ? resolve() : reject(nobodyReads(error))));
@@ -147,9 +139,10 @@ function nobodyReads(cause: Error): Problem {
 
 /** How texts for people are laid out on this output. */
 export function viewOf(output: Output, zone: string): View {
-  const { columns } = output;
+  const { columns, colours } = output;
   const suggested = (text: string): string => output.suggested(text);
-  return columns > 0 ? { terminal: true, width: columns, zone, suggested } : { terminal: false, zone, suggested };
+  const terminal = columns > 0;
+  return { terminal, ...(terminal && { width: columns }), zone, suggested, colours };
 }
 
 /** Text of several lines from outside, made safe to stand on a terminal. */
@@ -213,11 +206,6 @@ export function reportFailure(output: Output, failure: unknown, json: boolean, z
   if (json) output.result({ error: problemJson(first), problems: problems.map(problemJson) });
   for (const problem of problems) output.note(describeProblem(problem, zone));
   return first.exitCode;
-}
-
-/** What waits for a person's approval, and why. */
-export function heldText({ hold, customer, explanation }: WaitingHold): string {
-  return safeLines(`held: ${hold} for ${customer}: ${explanation}`);
 }
 
 /** Where a plan was saved, and what is done with it; `held`: operations that limits and policies hold of it. */

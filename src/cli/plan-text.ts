@@ -1,28 +1,128 @@
-import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { operationLine } from "../operation/operation-line.ts";
+import type { Called } from "../operation/operation-line.ts";
+import type { Operation } from "../operation/operation.ts";
 import { kindOf } from "../operation/registry.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
-import { safeLines } from "./output.ts";
+import type { StateChange } from "../operation/state.ts";
+import { openCounts, openTable } from "../report/open.ts";
+import { painted } from "../report/style.ts";
+import { counted, numberText, printable, section, textOf, wrapped } from "../report/text.ts";
+import type { Lines, View } from "../report/text.ts";
+import type { Planned, PlanSummary } from "../run/plan-run.ts";
+import { holdLines } from "./run-summary.ts";
 
-/** One customer's plan for people. */
-export function planText(plan: CustomerPlan): string {
-  const lines: string[] = [`customer ${formatKey(plan.customer)}`];
-  for (const operation of plan.operations) {
-    lines.push(
-      `  ${operation.takesAway > 0 ? "−" : "+"} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
-    );
-    for (const field of kindOf(operation).planLines(operation)) lines.push(`      ${field}`);
+/** So many operations are shown where nobody asks for all. */
+const mostShown = 50;
+
+const tones = { "+": "better", "~": "waits", "−": "worse" } as const;
+
+/** What is shown of one customer. */
+interface Group {
+  customer: RecordKey;
+  operations: readonly Operation[];
+  changes: readonly StateChange[];
+  /** The personal data behind markers, by marker. */
+  shown: Readonly<Record<string, string>>;
+  /** Why there is no plan. */
+  unplanned?: string;
+}
+
+/** A plan for people: gathered while it is made, and told once all of it is known. */
+export class ShownPlan {
+  readonly #most: number;
+  readonly #withFields: boolean;
+  readonly #groups: Group[] = [];
+  #shown = 0;
+  #left = { operations: 0, customers: 0 };
+
+  constructor({ all, verbose }: { all: boolean; verbose: boolean }) {
+    this.#most = all ? Number.POSITIVE_INFINITY : mostShown;
+    this.#withFields = verbose;
   }
-  for (const change of plan.changes) {
-    if (change.type === "linked") lines.push(`  = adopts the enterprise ${change.link.enterpriseGlobalId}`);
-    if (change.type === "order-placed")
-      lines.push(
-        `  = takes the order ${formatKey(change.order)} for placed: the platform ` +
-          `shows all of it under the channel order number ${change.channelOrderId}`,
-      );
+
+  add(planned: Planned, shown: Record<string, string> = {}): void {
+    const group: Group =
+      "plan" in planned
+        ? { customer: planned.plan.customer, operations: planned.plan.operations, changes: planned.plan.changes, shown }
+        : { customer: planned.customer, operations: [], changes: [], shown, unplanned: planned.reason };
+    const { operations, changes, unplanned } = group;
+    if (operations.length + changes.length === 0 && unplanned === undefined) return;
+    const room = Math.max(0, this.#most - this.#shown);
+    const fitting = operations.slice(0, room);
+    this.#left.operations += operations.length - fitting.length;
+    if (room === 0) {
+      this.#left.customers += 1;
+      return;
+    }
+    // One that has nothing but changes of the ledger, or no plan, takes a line too.
+    this.#shown += Math.max(1, fitting.length);
+    this.#groups.push({ ...group, operations: fitting });
   }
-  for (const record of plan.records) {
-    if (record.outcome !== "planned")
-      lines.push(`  … ${record.stream} ${formatKey(record.key)} ${record.outcome}: ${record.reason ?? ""}`);
+
+  /** `again`: the command that shows the rest. */
+  async text(summary: PlanSummary, called: Called, again: string, view: View): Promise<string> {
+    const lines: Lines = [planSentence(summary)];
+    const linesOf = this.#withFields
+      ? operationLines
+      : async (...of: Parameters<typeof lineOf>) => [await lineOf(...of)];
+    for (const group of this.#groups)
+      lines.push(["", ...(await groupLines(group, summary.heldBy, { called, linesOf, view }))]);
+    const { operations, customers } = this.#left;
+    const whose = customers === 0 ? "" : ` for ${counted(customers, "more customer")}`;
+    if (operations + customers > 0)
+      lines.push(["", `and ${counted(operations, "more change")}${whose}: ${again} --all`]);
+    lines.push(section("held until a person decides", holdLines(summary.held, view)));
+    lines.push(openTable(summary.open, view));
+    return textOf(wrapped(lines.flat(), view));
   }
-  return safeLines(lines.join("\n"));
+}
+
+/** `Plan: 3 changes, 1 held, 15 records waiting.` */
+function planSentence({ operations, heldBy, unplanned, open }: PlanSummary): string {
+  const parts = [
+    operations === heldBy.size ? "no changes" : counted(operations - heldBy.size, "change"),
+    ...(heldBy.size === 0 ? [] : [`${numberText(heldBy.size)} held`]),
+    ...openCounts(open),
+    ...(unplanned === 0 ? [] : [`${counted(unplanned, "customer")} could not be planned`]),
+  ];
+  return `Plan: ${parts.join(", ")}. Nothing was sent.`;
+}
+
+async function groupLines(
+  { customer, operations, changes, shown, unplanned }: Group,
+  heldBy: PlanSummary["heldBy"],
+  { called, linesOf, view }: { called: Called; linesOf: typeof operationLines; view: View },
+): Promise<string[]> {
+  const name = await called.company(customer);
+  const id = painted("id", printable(called.record(customer)), view);
+  const lines = [name === undefined ? id : `${id}  ${painted("title", printable(name), view)}`];
+  for (const operation of operations) {
+    lines.push(...(await linesOf(operation, called, view)));
+    const held = heldBy.get(operation.hash);
+    if (held !== undefined) lines.push(`      held: ${printable(held.explanation)}`);
+  }
+  for (const change of changes) {
+    if (change.type === "linked") lines.push(`  = adopt the enterprise ${change.link.enterpriseGlobalId}`);
+    if (change.type === "order-placed") {
+      const order = `${called.record(change.order)}: the platform shows all of it as ${change.channelOrderId}`;
+      lines.push(`  = adopt the order ${printable(order)}`);
+    }
+  }
+  for (const [marker, value] of Object.entries(shown))
+    lines.push(`      (private) ${printable(`${marker}: ${value}`)}`);
+  if (unplanned !== undefined) lines.push(`  ! ${painted("worse", printable(unplanned), view)}`);
+  return lines;
+}
+
+/** `  − unassign 1 × Office Suite from E-20005: the CRM no longer gives it`; what is added says itself why. */
+async function lineOf(operation: Operation, called: Called, view: View): Promise<string> {
+  const { sign, text } = await operationLine(operation, called);
+  const why = sign === "−" ? `: ${printable(operation.reason)}` : "";
+  return `  ${painted(tones[sign], sign, view)} ${text}${why}`;
+}
+
+/** An operation of a plan with each of its fields. */
+export async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
+  const fields = kindOf(operation).planLines(operation);
+  return [await lineOf(operation, called, view), ...fields.map((field) => `      ${printable(field)}`)];
 }

@@ -91,7 +91,7 @@ export function registerAll(program: Program, carryOutOne: CarryOut): void {
 /** Runs one command line in this process, which signals stop, and gives its exit code. */
 export async function main(argv: readonly string[], environment: Environment, startWeb: StartWeb): Promise<ExitCode> {
   const trace = environment["CRM_SYNC_TRACE"] === "1";
-  const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace });
+  const output = createOutput(process.stdout, process.stderr, () => performance.now(), { trace, environment });
   const stop = new AbortController();
   const endSignals = listenForSignals(stop, output);
   outliveReaders();

@@ -1,18 +1,31 @@
-import { toInstant } from "../base/clock.ts";
 import { exitCodes } from "../base/errors.ts";
+import { parseKey } from "../crm/keys.ts";
 import type { RunSummary } from "../run/summary.ts";
 import type { VerifySummary } from "../run/verify-run.ts";
 import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
-import { heldText, safeLines, viewOf } from "./output.ts";
-import { notDone, openSentence } from "../report/open.ts";
-import { counted, productsCounted, rejectedText } from "../report/text.ts";
+import { safeLines, viewOf } from "./output.ts";
+import { nextForHold } from "../report/next-steps.ts";
+import { openCount, openCounts, openTable } from "../report/open.ts";
+import { painted } from "../report/style.ts";
+import {
+  counted,
+  numberText,
+  printable,
+  productsCounted,
+  rejectedText,
+  section,
+  textOf,
+  wrapped,
+} from "../report/text.ts";
+import type { View } from "../report/text.ts";
+import type { WaitingHold } from "../run/judgement.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
 import { balanceText } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
 import { runJson } from "../app/ended-json.ts";
 
-const mostShown = 10;
+const mostHolds = 10;
 
 /** Prints what a run came to and what waits now, for people or for machines. */
 export async function showRun(
@@ -22,80 +35,103 @@ export async function showRun(
 ): Promise<void> {
   const ledger = await application.ledger();
   const calls = await ledger.journal.writingCallsOf(summary.run);
-  if (options.json) {
-    output.result(runJson(summary, calls));
-    return;
-  }
-  printRun(output, summary, { calls, now: toInstant(application.clock.now()) });
+  if (options.json) output.result(runJson(summary, calls));
+  else printRun(output, summary, calls);
 }
 
 const meanings: Record<number, string> = {
   [exitCodes.ok]: "all is well",
   [exitCodes.other]: "the run did not end; the next one goes on from here",
   [exitCodes.recordsRejected]: "some records are not done",
-  [exitCodes.changesPending]: "changes are pending: `crm-sync run JOB` carries them out",
-  [exitCodes.held]: "something waits for approval: `crm-sync status` lists it with what decides it",
+  [exitCodes.changesPending]: "changes are pending: `crm-sync apply` makes them",
+  [exitCodes.held]: "something waits for approval",
   [exitCodes.unknown]: "the outcome of some operations is not known yet: `crm-sync settle list`",
   [exitCodes.doesNotBalance]:
     "the counts of the run do not add up, which is a fault of crm-sync: report it with the output of " +
-    "`crm-sync runs`",
-  [exitCodes.sourceDown]:
-    "a source or a service was down or incomplete; records that depend on it wait, and nothing was " +
-    "removed because of it",
+    "`crm-sync run show last --json`",
+  [exitCodes.sourceDown]: "a source or a service was down or incomplete; nothing was removed because of it",
 };
 
-/**
- * The last line of a run or a plan: the exit code in words, or `instead` of them, what is not done, and what a person
- * did not want done.
- */
-export function lastLine(
-  { exitCode: code, open, rejected }: Pick<RunSummary, "exitCode" | "open" | "rejected">,
-  instead?: string,
-): string {
-  const left = notDone(open);
-  const isDefect = code === exitCodes.other && open.some((group) => group.code === "defect");
-  const isRest = code === exitCodes.ok && rejected > 0;
-  const normal = isRest ? "nothing is left to do" : meanings[code];
-  const own = isDefect ? "crm-sync failed by a defect of its own: report it" : normal;
-  const meaning = instead ?? (code === exitCodes.recordsRejected && left !== undefined ? undefined : own);
-  const parts = [
-    meaning,
-    left === undefined ? undefined : `${left}; \`crm-sync status\` says since when, why and what to do`,
-    rejected === 0 ? undefined : `${rejectedText(rejected)}; \`crm-sync status --all\` says how to take that back`,
-  ];
-  return safeLines(`exit ${code}: ${parts.filter((part) => part !== undefined).join("; and ")}`);
+interface Ended extends Pick<RunSummary, "exitCode" | "open" | "rejected"> {
+  /** What waits for a person's approval. */
+  held?: number;
 }
 
-export function printRun(output: Output, summary: RunSummary, { calls, now }: { calls: number; now: string }): void {
+/** `1 approval needed, 15 records waiting (exit 4).`: what is left to do, or `instead` of it, with the exit code. */
+export function closingLine({ exitCode: code, open, rejected, held = 0 }: Ended, instead?: string): string {
+  const isDefect = code === exitCodes.other && open.some((group) => group.code === "defect");
+  const normal = code === exitCodes.ok && rejected > 0 ? "nothing is left to do" : meanings[code];
+  const meaning = instead ?? (isDefect ? "crm-sync failed by a defect of its own: report it" : normal);
+  const left = [...(held === 0 ? [] : [`${counted(held, "approval")} needed`]), ...openCounts(open)];
+  const saysItself = [exitCodes.held, exitCodes.recordsRejected].some((one) => one === code);
+  const parts = saysItself && left.length > 0 && instead === undefined ? left : [meaning, ...left];
+  const sentence = parts.filter((part) => part !== undefined).join(", ");
+  return safeLines(
+    [
+      `${sentence.replace(/^(?!crm-sync)./u, (first) => first.toUpperCase())} (exit ${code}).`,
+      ...(left.length === 0 ? [] : ["`crm-sync status` says what to do."]),
+      ...(rejected === 0 ? [] : [`${rejectedText(rejected)}; \`crm-sync status --all\` says how to take that back.`]),
+    ].join(" "),
+  );
+}
+
+/** What waits for a person's approval, each with what decides it. */
+export function holdLines(holds: readonly WaitingHold[], view: View): string[] {
+  const lines = holds
+    .slice(0, mostHolds)
+    .flatMap(({ hold: id, customer, explanation, ofUndo = false }) => [
+      `${painted("id", id, view)} for ${printable(customer)}: ${printable(explanation)}`,
+      `  → ${nextForHold({ id, state: "open", ofUndo, count: 1, customer: parseKey(customer) })}`,
+    ]);
+  const more = holds.length - mostHolds;
+  return more > 0 ? [...lines, `and ${counted(more, "more")}: crm-sync status --all`] : lines;
+}
+
+/** Prints what a run did, what it left and why, and how it ended. */
+export function printRun(output: Output, summary: RunSummary, calls: number): void {
   const { differing } = summary.notAsLeft;
-  output.line(`run ${summary.run} of ${summary.job}: ${summary.state}`);
+  const view = viewOf(output, "UTC");
+  output.line(`Run ${painted("id", summary.run, view)} of ${summary.job}: ${runSentence(summary)}`);
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;
     if (why !== undefined)
       output.line(safeLines(`  source ${tally.source}/${tally.stream}: ${why.message}\n    → ${why.cure}`));
   }
   if (summary.cutOff.length > 0) output.line(`  found interrupted, and ended: ${summary.cutOff.join(", ")}`);
-  output.line(balanceText(summary.balance, viewOf(output, "UTC")));
+  output.line("");
+  output.line(balanceText(summary.balance, view));
   output.line("");
   output.line(customersText(summary));
   for (const tranche of summary.canary) output.line(safeLines(canaryText(tranche)));
-  for (const hold of summary.held) output.line(heldText(hold));
-  for (const group of summary.open.slice(0, mostShown)) output.line(`open: ${openSentence(group, now)}`);
-  if (summary.open.length > mostShown)
-    output.line(`open: ${counted(summary.open.length - mostShown, "more reason")}: \`crm-sync status\``);
+  output.line(`writing calls: ${calls}`);
+  const held = section("held until a person decides", holdLines(summary.held, view));
+  const open = openTable(summary.open, view);
+  if (held.length + open.length > 0) output.line(textOf(wrapped([...held, ...open, ""], view)));
   if (differing > 0)
     output.line(
       `differs: by the last reading, the platform shows ${counted(differing, "thing")} otherwise than sent: ` +
         "`crm-sync report reconciliation` lists each of them",
     );
   showClock(output, summary.clock);
-  output.line(`writing calls: ${calls}`);
   const kept = summary.paused ? pausedMeaning(summary) : undefined;
-  const stands = summary.exitCode === exitCodes.ok && differing > 0;
-  const instead = stands
+  const isOtherwise = summary.exitCode === exitCodes.ok && differing > 0;
+  const instead = isOtherwise
     ? "nothing is left to do, but the platform shows something otherwise than it was sent"
     : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary));
-  output.line(lastLine(summary, instead));
+  output.line(closingLine({ ...summary, held: summary.held.length }, instead));
+}
+
+/** `done, 1,074 changes made, 1 held, 14 records waiting.` */
+function runSentence({ state, balance, held, open }: RunSummary): string {
+  const { done, unknown } = balance.operations;
+  const parts = [
+    state,
+    done === 0 ? "no changes made" : `${counted(done, "change")} made`,
+    ...(unknown === 0 ? [] : [`${counted(unknown, "outcome")} unknown`]),
+    ...(held.length === 0 ? [] : [`${numberText(held.length)} held`]),
+    ...openCounts(open),
+  ];
+  return `${parts.join(", ")}.`;
 }
 
 /** How it went for the customers that were worked on, and of how many something waits for a person. */
@@ -121,7 +157,7 @@ function undoneMeaning({ exitCode, notAsLeft: { undone } }: RunSummary): string 
 
 /** What exit code 3 says where nothing but the clock is behind it. */
 function clockMeaning({ exitCode, clock, open }: Pick<RunSummary, "exitCode" | "clock" | "open">): string | undefined {
-  const isClock = exitCode === exitCodes.recordsRejected && clock !== undefined && notDone(open) === undefined;
+  const isClock = exitCode === exitCodes.recordsRejected && clock !== undefined && openCount(open) === 0;
   return isClock ? "the clock is not trusted" : undefined;
 }
 
@@ -130,11 +166,10 @@ function showClock(output: Output, clock: RunSummary["clock"]): void {
     output.line(`clock: nothing was ended or removed by time, as ${clock.message}\n  → ${clock.cure}`);
 }
 
-/** What exit code 4 says of a run that was kept from sending, and of what waits for a person beside that. */
-function pausedMeaning({ exitCode, held }: RunSummary): string | undefined {
+/** What exit code 4 says of a run that was kept from sending. */
+function pausedMeaning({ exitCode }: RunSummary): string | undefined {
   if (exitCode !== exitCodes.held) return undefined;
-  const waits = "crm-sync is paused: the next run after `crm-sync resume` sends the rest";
-  return held.length === 0 ? waits : `${waits}; and ${meanings[exitCodes.held] ?? ""}`;
+  return "crm-sync is paused: the next run after `crm-sync resume` sends the rest";
 }
 
 function canaryText({ share, customers: done, wrong, before }: RunSummary["canary"][number]): string {
@@ -178,5 +213,5 @@ export function printVerify(output: Output, summary: VerifySummary, found: numbe
   const { coverage } = summary;
   const behind = coverage === undefined || coverage.behind === 0 ? undefined : behindText(coverage);
   const own = summary.exitCode === exitCodes.recordsRejected ? (placed ?? behind ?? clockMeaning(summary)) : undefined;
-  output.line(lastLine(summary, own));
+  output.line(closingLine(summary, own));
 }

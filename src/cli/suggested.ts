@@ -38,6 +38,6 @@ export function jsonWithSuggestions(value: Json, complete: (text: string) => str
 }
 
 /** A word as it is typed in a terminal. */
-function typed(word: string): string {
+export function typed(word: string): string {
   return /^[\w./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

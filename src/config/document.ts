@@ -218,7 +218,7 @@ function unreadable(path: string, thrown: unknown): Problem {
     "config.unreadable",
     `${path}:1:1`,
     `The configuration file ${what}.`,
-    "Give the right one with --config FILE, or make one with `crm-sync init`.",
+    "Give the right one with --config FILE, or make one with `crm-sync init --from FILE`.",
   );
 }
 

@@ -34,7 +34,8 @@ const ledgerSettings = z.strictObject({
   }),
   formerSealKey: secretReference.optional().meta({
     description:
-      "The `sealKey` of before, until nothing is sealed with it any more; docs/recovery.md says how to change keys.",
+      "The `sealKey` of before, until nothing is sealed with it any more; " +
+      "docs/how-to/change-a-key.md says how to change keys.",
     examples: ["env:FORMER_SEAL_KEY"],
   }),
   group: z

@@ -1,4 +1,3 @@
-/** The authorization types of an order record and an asset (E5, E8, M7). */
 export const licenseTypes = [
   "normal_unrecover_usbkey",
   "normal_recover_usbkey",
@@ -16,6 +15,24 @@ export const licenseTypes = [
   "lk_auth_usbkey",
 ] as const;
 export type LicenseType = (typeof licenseTypes)[number];
+
+/** The authorization types of an order record and an asset (E5, E8, M7), as the contract explains them. */
+export const licenseTypeMeanings = {
+  normal_unrecover_usbkey: "stand-alone, lock cannot be re-issued",
+  normal_recover_usbkey: "stand-alone, lock can be re-issued",
+  normal_unrecover_lan_usbkey: "network, lock cannot be re-issued",
+  normal_recover_lan_usbkey: "network, lock can be re-issued",
+  identity_usbkey: "stand-alone identity lock",
+  identity_lan_usbkey: "network identity lock",
+  softkey: "stand-alone certificate",
+  lan_softkey: "network certificate",
+  product_entity: "product entity",
+  cloud_account: "cloud account",
+  cloud_customer: "enterprise cloud-account authorization",
+  cloud_personal: "personal cloud-account authorization",
+  lk_product_usbkey: "product lock",
+  lk_auth_usbkey: "login lock",
+} as const satisfies Record<LicenseType, string>;
 
 export const customerTypes = ["personal", "company"] as const;
 

@@ -19,6 +19,7 @@ import { find, findEverywhere, findPeople } from "./find.ts";
 import { holds } from "./holds.ts";
 import { measures } from "./measures.ts";
 import { keptAnswer, operationById, operations, unsettled } from "./operations.ts";
+import { companyNames, partOfAsset, productNames } from "./names.ts";
 import { orderSides } from "./order-sides.ts";
 import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
@@ -40,7 +41,8 @@ type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnl
 
 /**
  * Every question to the ledger, each in a file of its own. No private value leaves it but by `rawForm`, `keptAnswer`,
- * `privateValues` and `subject`, which a person has to ask for; `findPeople` compares with them.
+ * `privateValues` and `subject`, which a person has to ask for, and by `companyNames`, which are nobody's; `findPeople`
+ * compares with them.
  */
 export type Inquiry = ReturnType<typeof questionsTo>;
 
@@ -80,6 +82,9 @@ function questionsTo(ledger: ReadOnlyLedger) {
     recordsOfCustomer: answered(() => recordsOfCustomer),
     orderSides: answered(() => orderSides),
     privateValues: answered(() => privateValues),
+    companyNames: answered(() => companyNames),
+    productNames: answered(() => productNames),
+    partOfAsset: answered(() => partOfAsset),
     quarantine: rows(() => quarantine),
     quarantineGroups: answered(() => quarantineGroups),
     quarantineOfGroup: answered(() => quarantineOfGroup),

@@ -63,6 +63,15 @@ export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit
   return JSON.stringify([namespace, id, instanceId, unit]);
 }
 
+const assetUnitName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
+
+/** The asset instance of the unit that such a name is of; undefined for an asset number. */
+export function assetUnitOf(text: string): { order: RecordKey; instanceId: string } | undefined {
+  if (!isAssetUnit(text)) return undefined;
+  const [namespace, id, instanceId] = assetUnitName.parse(JSON.parse(text));
+  return { order: { namespace, id }, instanceId };
+}
+
 /** Whether a text is such a name, and no asset number. */
 export function isAssetUnit(text: string): boolean {
   return text.startsWith("[");

@@ -14,7 +14,7 @@ export interface Coverage {
   at: string;
 }
 
-/** `1,200 of 4,000 customers read back within 7d, the oldest reading is 6 d old`. */
+/** `1,200 of 4,000 customers read back within 7d, the oldest reading is 6d old`. */
 export function coverageText({ linked, read, within, oldest, at }: Coverage): string {
   const age = oldest === null ? "nothing was read yet" : `the oldest reading is ${ageOf(oldest, at)} old`;
   return `${read.toLocaleString("en")} of ${counted(linked, "customer")} read back within ${within}, ${age}`;

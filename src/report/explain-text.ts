@@ -1,11 +1,12 @@
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { claimedNumbers, leftThere, mostObservations, stepText } from "./explain.ts";
-import type { ExplainFacts, FieldFacts, PlacedFacts, RequestFacts, VersionFacts } from "./explain.ts";
+import { claimedNumbers, leftThere, mostObservations } from "./explain.ts";
+import type { ExplainFacts, FieldFacts, PlacedFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
-import type { HoldFacts, OperationFacts } from "./facts.ts";
+import type { HoldFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
+import { painted } from "./style.ts";
 import type { Lines, View } from "./text.ts";
 import {
   ageOf,
@@ -18,86 +19,98 @@ import {
   recordName,
   section,
   textOf,
+  withLocalInstants,
   wrapped,
 } from "./text.ts";
-import { answerLine, attemptText, stateText } from "./waiting.ts";
+import { tellers, timeLineOf } from "./time-line.ts";
 
 const mostFields = 60;
-const mostChanges = 20;
+
+/** Names that whoever reads may see. */
+export interface ExplainNames {
+  /** Of the record itself. */
+  own?: string | undefined;
+  /** Of the company that its customer is. */
+  customer?: string | undefined;
+  /** Of the record itself now and before, by the commitment. */
+  byMark?: ReadonlyMap<string, string>;
+}
 
 /**
- * The whole story of one record for people: how it stands, why, what to do, and then everything that is known. `now`
- * gives the ages.
+ * One record for people: how it stands, what happened, the oldest first, how it is now, and what to do. `now` gives the
+ * ages.
  */
-export function explainText(facts: ExplainFacts, now: string, view: View = plainView): string {
-  const verdict = verdictOf(facts, view);
-  const lines: Lines = [printable(verdict.headline)];
-  lines.push(section("because", verdict.because.map(printable)));
-  lines.push(section("next", verdict.next.map(printable)));
-  for (const hold of facts.stream === "customers" ? (facts.customer?.holds ?? []) : [])
-    lines.push(section(`hold ${hold.id} (${hold.state})`, heldLines(hold)));
-  lines.push(section("in the CRM", recordLines(facts, now, view)));
-  for (const [index, version] of facts.versions.entries())
-    lines.push(section(versionHeading(version, view), versionLines(version, index === 0)));
+export function explainText(
+  facts: ExplainFacts,
+  now: string,
+  view: View = plainView,
+  names: ExplainNames = {},
+): string {
+  const { headline, because, next } = verdictOf(facts, view);
+  const older = facts.operations.total - facts.operations.newest.length;
+  const own = names.own === undefined ? "" : `${painted("title", printable(names.own), view)}, `;
+  const lines: Lines = [`${own}${printable(headline)}`];
   lines.push(
-    section(
-      "in quarantine",
-      facts.quarantine.map((row) =>
-        printable(
-          `${row.id}  ${row.state}  ${instantText(row.firstSeen, view)}  ${row.place}  ${row.field}: ${row.message}`,
-        ),
-      ),
-    ),
+    section("what happened", [
+      ...(older === 0 ? [] : [`${counted(older, "older operation")}: --json has ${older === 1 ? "it" : "them"}`]),
+      ...storyLines(facts, view, names),
+    ]),
   );
+  lines.push(section("because", because.map(printable)));
+  lines.push(section("in the CRM", recordLines(facts, view, names)));
   lines.push(section("known on the platform", knownLines(facts, view)));
   lines.push(section("candidates", candidateLines(facts, now)));
   lines.push(section(shownHeading(facts, now), shownLines(facts, now)));
   lines.push(section("orders and staff of this customer", dependentLines(facts)));
   lines.push(section("of this customer in quarantine", unusableLines(facts, view)));
-  lines.push(
-    section(
-      `operations (${facts.operations.total})`,
-      facts.operations.newest.flatMap((row) => operationLines(row, view)),
-    ),
-  );
-  lines.push(
-    section(
-      `audit entries (${facts.audit.total})`,
-      facts.audit.newest.map((row) =>
-        printable(
-          `${row.sequence}  ${instantText(row.at, view)}  ${row.kind}  ${row.subject}  ${row.hash.slice(0, 16)}…`,
-        ),
-      ),
-    ),
-  );
+  for (const hold of facts.stream === "customers" ? (facts.customer?.holds ?? []) : [])
+    lines.push(section(`hold ${hold.id} (${hold.state})`, heldLines(hold)));
+  lines.push(section("next", next.map(printable)));
   return textOf(wrapped(lines.flat(), view));
 }
 
-function recordLines(facts: ExplainFacts, now: string, view: View): string[] {
-  const { record, read, customer } = facts;
+/** What happened, an event a line: when, who, what, and what came of it. */
+function storyLines(facts: ExplainFacts, view: View, { byMark }: ExplainNames): string[] {
+  // What the platform shows now, and what the record waits for, is told below.
+  const past = { ...facts, record: null, observations: facts.observations.filter(({ to }) => to !== null) };
+  return timeLineOf(past, byMark)
+    .toReversed()
+    .map(({ at, by, name, text, details, mood }) => {
+      const shown = details.slice(0, mostDetails).map((detail) => withLocalInstants(printable(detail), view));
+      const rest = details.length - shown.length;
+      const more = [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+      const what = painted(tones[mood ?? "none"], withLocalInstants(printable(text), view), view);
+      return `${instantText(at, view)}  ${printable(name ?? tellers[by])}: ${what}${more === "" ? "" : `; ${more}`}`;
+    });
+}
+
+const mostDetails = 5;
+const tones = { good: "better", wait: "waits", bad: "worse", none: undefined } as const;
+
+/** Fields that stand in the first lines. */
+const toldAlready: readonly string[] = ["id", "namespace", "customerId", "customerNamespace"];
+
+function recordLines(facts: ExplainFacts, view: View, names: ExplainNames): string[] {
+  const { record, read, customer, versions } = facts;
   if (record === null) return [];
-  const changed = `${instantText(record.changedAt, view)} (${ageOf(record.changedAt, now)} ago)`;
-  const lines = [
-    `state     ${record.state}, version ${record.version}, from the source ${printable(record.source)}`,
-    `seen      first ${instantText(record.firstSeen, view)}, changed ${changed}`,
-  ];
+  const lines = [`state     ${record.state}, version ${record.version}, from the source ${printable(record.source)}`];
   if (facts.stream !== "customers") {
-    const stands = customer?.record?.state ?? "not in the CRM";
-    lines.push(`customer  ${printable(`${record.customer.namespace}/${record.customer.id}`)} (${stands})`);
+    const state = customer?.record?.state ?? "not in the CRM";
+    const key = printable(formatKey(record.customer));
+    const company = names.customer === undefined ? "" : `${printable(names.customer)}, `;
+    lines.push(`customer  ${company}${key} (${state})`);
   }
-  if (read !== null) {
-    const how = read.finishedAt === null ? "not ended" : read.complete ? "complete" : "incomplete";
-    lines.push(
-      `read      reading ${read.number} of ${printable(read.source)}, ${instantText(read.startedAt, view)}: ${how}`,
-    );
+  if (read !== null && !read.complete) {
+    const how = read.finishedAt === null ? "not ended" : "incomplete";
+    lines.push(`read      ${printable(read.source)}, ${instantText(read.startedAt, view)}: ${how}`);
   }
-  if (record.outcome !== null) lines.push(`decided   ${record.outcome.decision} by run ${record.outcome.run}`);
-  if (record.changedRun !== null) lines.push(`ingested  by run ${record.changedRun}`);
   for (const claim of facts.claims) {
     const which = `${claim.numbers.length > 1 ? "one of its numbers " : ""}${claimedNumbers(claim)}`;
     lines.push(printable(`should hold ${claim.claim} (${which})`));
   }
-  return lines;
+  const fields = fieldLines((versions[0]?.fields ?? []).filter(({ name }) => !toldAlready.includes(name)));
+  const more = fields.length > mostFields ? [`… and ${fields.length - mostFields} more (--json shows all)`] : [];
+  return [...lines, ...[...fields.slice(0, mostFields), ...more].map(printable)];
 }
 
 /** What a hold is about, each operation with the id that `approve` takes. */
@@ -106,36 +119,17 @@ function heldLines({ first, count }: HoldFacts): string[] {
   return count > first.length ? [...named, `and ${count - first.length} more`] : named;
 }
 
-function versionHeading(version: VersionFacts, view: View): string {
-  const until = version.to === null ? "now" : instantText(version.to, view);
-  return printable(`version ${version.version} (${instantText(version.from, view)} to ${until}) at ${version.place}`);
-}
-
-/** The newest version whole, older ones by what changed in them. */
-function versionLines(version: VersionFacts, newest: boolean): string[] {
-  const named = version.changed.slice(0, mostChanges).join(", ");
-  const unnamed = version.changed.length - mostChanges;
-  const changed = named === "" ? [] : [`changed: ${named}${unnamed > 0 ? ` and ${unnamed} more` : ""}`];
-  if (!newest) return changed.length === 0 ? [counted(version.fields.length, "field")] : changed.map(printable);
-  const lines = fieldLines(version.fields);
-  const more = lines.length > mostFields ? [`… and ${lines.length - mostFields} more (--json shows all)`] : [];
-  return [...changed, ...lines.slice(0, mostFields), ...more].map(printable);
-}
-
-/** One line for each field, and one for all fields of one element of a list. */
+/** One line for each field, one for all fields of an element of a list, and one for all that are private. */
 function fieldLines(fields: readonly FieldFacts[]): string[] {
   const lines = new Map<string, string[]>();
+  const add = (name: string, value: string): void => void lines.set(name, [...(lines.get(name) ?? []), value]);
   for (const field of fields) {
-    const value = "private" in field ? privateWord(field) : valueText(field.value);
     const [, element, rest] = /^(\w+\[[^\]]*\])\.(.+)$/.exec(field.name) ?? [];
-    if (element === undefined || rest === undefined) lines.set(field.name, [value]);
-    else if (rest !== "id") lines.set(element, [...(lines.get(element) ?? []), `${rest} ${value}`]);
+    if ("private" in field) add(field.erased === true ? "(erased)" : "(private)", field.name);
+    else if (element === undefined || rest === undefined) add(field.name, valueText(field.value));
+    else if (rest !== "id") add(element, `${rest} ${valueText(field.value)}`);
   }
   return [...lines].map(([name, values]) => `${name}: ${values.join(", ")}`);
-}
-
-function privateWord({ erased }: Extract<FieldFacts, { private: true }>): string {
-  return erased === true ? "(erased)" : "(private)";
 }
 
 function until(to: string | null, view: View): string {
@@ -163,19 +157,12 @@ function movedLines(placed: PlacedFacts, view: View): string[] {
   return [`  stands for ${formatKey(customer)}${now}`, ...left];
 }
 
-/** What happened to a placed order since. */
-function stepLine(step: PlacedFacts["steps"][number], moved: boolean, view: View): string {
-  const operation = also(", operation ", step.operationId);
-  const whose = also(" for ", moved ? formatKey(step.customer) : null);
-  return `  ${instantText(step.at, view)}: ${stepText(step)}${whose}${operation}`;
-}
-
 function knownLines(facts: ExplainFacts, view: View): string[] {
   const lines: string[] = [];
   if (facts.stream !== "staff" || facts.staffLinks.length === 0) {
-    for (const link of facts.links) {
+    for (const link of facts.links.filter(({ to }) => to === null)) {
       const channel = `${link.channelCode}/${link.channelCustomerId}`;
-      lines.push(`enterprise ${link.enterpriseGlobalId}, ${link.origin} ${time(link, view)}, channel ${channel}`);
+      lines.push(`enterprise ${link.enterpriseGlobalId}, ${link.origin}, channel ${channel}`);
     }
   }
   for (const item of facts.platformCustomers) {
@@ -187,14 +174,12 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     lines.push(`acknowledged ${time(item, view)}: ${item.fields.join(", ")} (nothing reads them back)`);
   }
   for (const placed of facts.placed) {
-    const made = `from version ${placed.version}${also(", operation ", placed.operationId)}`;
-    lines.push(`${placed.origin} ${time(placed, view)} as ${placed.channelOrderId}, ${made}`);
+    lines.push(`${placed.origin}${until(placed.to, view)} as ${placed.channelOrderId}, from version ${placed.version}`);
     for (const { licenseOrderId, licenseType, sequence } of placed.licenceOrders) {
       const name = licenseOrderId === "" ? "(not named)" : licenseOrderId;
       lines.push(`  licence order ${name}, ${licenseType}, sequence ${sequence}`);
     }
     lines.push(...movedLines(placed, view));
-    lines.push(...placed.steps.map((step) => stepLine(step, placed.movedFrom.length > 0, view)));
   }
   const hasMoved = facts.placed.some(({ movedFrom }) => movedFrom.length > 0);
   for (const number of facts.numbers) {
@@ -204,18 +189,13 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     const ended = number.endedAt === null ? "" : `, ended ${instantText(number.endedAt, view)}`;
     lines.push(`asset number ${number.number}${whose} for instance ${where} (from ${origin})${ended}`);
   }
-  for (const link of facts.staffLinks) {
-    const member = `member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}`;
-    lines.push(`${member}, ${link.origin} ${time(link, view)}`);
+  for (const link of facts.staffLinks.filter(({ to }) => to === null))
+    lines.push(`member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}, ${link.origin}`);
+  for (const item of facts.assignments.filter(({ to }) => to === null)) {
+    const whose = facts.stream === "staff" ? "" : ` to staff ${formatKey(item.staff)}`;
+    lines.push(`asset ${item.assetNumber} ${item.origin}${whose}`);
   }
-  for (const item of facts.assignments) {
-    const whose = facts.stream === "staff" ? "" : ` to staff ${item.staff.namespace}/${item.staff.id}`;
-    const by = also(", operation ", item.operationId);
-    const how = item.endedBy === null ? " (found gone)" : `, operation ${item.endedBy}`;
-    const ended = item.to === null ? "" : `${until(item.to, view)}${how}`;
-    lines.push(`asset ${item.assetNumber} ${item.origin}${whose} ${instantText(item.from, view)}${by}${ended}`);
-  }
-  for (const request of facts.requests) lines.push(requestText(request, view));
+  for (const { text, answeredAt } of facts.requests) lines.push(`${text}${at(answeredAt, view)}`);
   if (facts.byHand !== null) {
     const { at, by, reason, unseen } = facts.byHand;
     const marked = unseen.length === 0 ? "read back" : `not read back: ${unseen.join(", ")}`;
@@ -233,11 +213,8 @@ function candidateLines({ key, candidates }: ExplainFacts, now: string): string[
   });
 }
 
-/** How something stands that a person asked for. */
-function requestText({ text, answeredAt, askedAt, by, reason, operationId }: RequestFacts, view: View): string {
-  const at = answeredAt === null ? "" : ` ${instantText(answeredAt, view)}`;
-  const sent = operationId === null ? "" : `, operation ${operationId}`;
-  return `${text}${at}${sent} (asked by ${by}: ${reason}, ${instantText(askedAt, view)})`;
+function at(instant: string | null, view: View): string {
+  return instant === null ? "" : ` ${instantText(instant, view)}`;
 }
 
 function shownHeading(facts: ExplainFacts, now: string): string {
@@ -263,7 +240,7 @@ function shownText(body: Json): string {
 
 function dependentLines(facts: ExplainFacts): string[] {
   const lines = facts.dependents.map(
-    (row) => `${row.stream}: ${row.count} ${row.state}${row.code === null ? "" : `, deferred: ${row.code}`}`,
+    (row) => `${row.stream}: ${row.count} ${row.state}${row.code === null ? "" : `, waiting: ${row.code}`}`,
   );
   for (const record of facts.waiting) {
     const why = record.deferred?.reason ?? "waits in quarantine";
@@ -278,15 +255,4 @@ function unusableLines(facts: ExplainFacts, view: View): string[] {
     const since = instantText(row.firstSeen, view);
     return printable(`${name}: ${row.message} (${row.place}), since ${since} → crm-sync quarantine show ${row.id}`);
   });
-}
-
-function operationLines(row: OperationFacts, view: View): string[] {
-  const planned = `${instantText(row.createdAt, view)}${also(", run ", row.runId)}`;
-  return [
-    printable(`${row.id}  ${row.endpoint} ${row.kind}, ${planned}`),
-    `  ${stateText(row)}`,
-    `  ${printable(row.reason)}`,
-    ...row.attempts.map((attempt) => `  ${printable(attemptText(attempt, view))}`),
-    ...(row.answerKept ? [`  ${answerLine(row)}`] : []),
-  ];
 }

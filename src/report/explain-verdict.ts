@@ -84,7 +84,7 @@ function explainDeferral(
 ): void {
   if (record.deferred === null) return;
   const { code, reason, since } = record.deferred;
-  because.push(`it is deferred since ${instantText(since, view)}: ${reason} (${code})`);
+  because.push(`it waits since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
   const own = new Set(facts.operations.newest.map(({ questionId }) => questionId));
   const holds = facts.customer?.holds.filter(({ id }) => facts.stream === "customers" || own.has(id)) ?? [];
@@ -143,7 +143,7 @@ function explainCustomer(facts: ExplainFacts, because: string[], next: string[])
     because.push(`its ${recordName("customers", customer.key)} is ${customer.record.state}`);
     next.push(explainCommand("customers", customer.key));
   } else if (customer.record.deferred !== null) {
-    because.push(`its ${recordName("customers", customer.key)} is deferred: ${customer.record.deferred.reason}`);
+    because.push(`its ${recordName("customers", customer.key)} waits: ${customer.record.deferred.reason}`);
     next.push(explainCommand("customers", customer.key));
   }
 }
@@ -175,7 +175,7 @@ function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boole
         : undefined;
   const standing = standingOf(facts, view);
   const waits =
-    state ?? (record.deferred === null ? (record.pending ? "waits for the next run" : undefined) : "it is deferred");
+    state ?? (record.deferred === null ? (record.pending ? "waits for the next run" : undefined) : "it waits");
   return waits === undefined ? `${name}: ${standing}` : `${name}: ${standing}; ${waits}`;
 }
 

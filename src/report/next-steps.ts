@@ -35,7 +35,7 @@ const byCode: Record<string, string> = {
     "nothing: the next run reads both lists again. If they still disagree, ask the operator of the member-center who " +
     "has the licence",
   "assumption.contradicted":
-    "ask the operator of the service what is true, and correct the setting of ROW (docs/assumptions.md). Then " +
+    "ask the operator of the service what is true, and correct the setting of ROW (docs/reference/assumptions.md). Then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",
   "asset.wrong-type":
     "correct the field `locked` of the licence in the CRM. For a lock of a large customer, `crm-sync lock --help` " +

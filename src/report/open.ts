@@ -1,7 +1,9 @@
 import type { Stream } from "../crm/model.ts";
 import { parseKey } from "../crm/keys.ts";
 import { nextForDeferral, nextForQuarantine } from "./next-steps.ts";
-import { ageOf, counted, printable } from "./text.ts";
+import { renderTable } from "./table.ts";
+import type { View } from "./text.ts";
+import { counted, numberText, printable } from "./text.ts";
 
 /** Records of one stream that are not done for the same reason. */
 export interface OpenRecords {
@@ -47,7 +49,7 @@ const nouns: Record<Stream, [one: string, many: string]> = {
   staff: ["staff member", "staff members"],
 };
 
-const mostGroups = 3;
+const mostReasons = 20;
 const mostExamples = 3;
 
 /** The code of a group, and what stops the customer where that is what they wait for. */
@@ -60,15 +62,19 @@ export function openCount(open: readonly OpenRecords[]): number {
   return open.filter((group) => group.counts).reduce((sum, group) => sum + group.count, 0);
 }
 
-/** `414 orders are deferred (customer.blocked by assumption.missing)`. */
+/** `414 orders wait (customer.blocked by assumption.missing)`. */
 export function openWhat(group: OpenRecords): string {
-  const [one, many] = nouns[group.stream];
-  const how = group.standing === "quarantined" ? "in quarantine" : group.standing;
-  return `${counted(group.count, one, many)} ${group.count === 1 ? "is" : "are"} ${how} (${openCode(group)})`;
+  const how: Readonly<Record<OpenRecords["standing"], [one: string, many: string]>> = {
+    deferred: ["waits", "wait"],
+    quarantined: ["is in quarantine", "are in quarantine"],
+    rejected: ["was rejected", "were rejected"],
+  };
+  const [one, many] = how[group.standing];
+  return `${counted(group.count, ...nouns[group.stream])} ${group.count === 1 ? one : many} (${openCode(group)})`;
 }
 
 /**
- * `62 customers are deferred (assumption.missing; the configuration): crm/C1, crm/C2, crm/C3 and 59 more`. Ids only: no
+ * `62 customers wait (assumption.missing), owner: the configuration: crm/C1, crm/C2, crm/C3 and 59 more`. Ids only: no
  * private value, no reason.
  */
 export function openNamed(group: OpenRecords): string {
@@ -78,12 +84,6 @@ export function openNamed(group: OpenRecords): string {
     .join(", ");
   const more = group.count > mostExamples ? ` and ${group.count - mostExamples} more` : "";
   return printable(`${openWhat(group)}, owner: the ${ownerName(group.owner)}: ${named}${more}`);
-}
-
-/** One group in a sentence with its age, its owner, the first few records and why. */
-export function openSentence(group: OpenRecords, now: string): string {
-  const because = group.examples[0]?.reason ?? "";
-  return printable(`${openNamed(group)}; the oldest for ${ageOf(group.since, now)}: ${because}`);
 }
 
 function ownerName(owner: string): string {
@@ -111,15 +111,36 @@ export function nextForOpen(group: OpenRecords): string {
   });
 }
 
-/**
- * What is not done, in one line: `476 records are not done: 414 orders are deferred (customer.blocked), …`. Undefined
- * where all is done.
- */
-export function notDone(open: readonly OpenRecords[]): string | undefined {
-  const groups = open.filter((group) => group.counts);
-  const count = openCount(groups);
-  if (count === 0) return undefined;
-  const named = groups.slice(0, mostGroups).map(openWhat);
-  const more = groups.length > mostGroups ? [counted(groups.length - mostGroups, "more reason")] : [];
-  return `${counted(count, "record")} ${count === 1 ? "is" : "are"} not done: ${[...named, ...more].join(", ")}`;
+/** What is not done, by how it stands: `3 records waiting`, `11 in quarantine`. Empty where all is done. */
+export function openCounts(open: readonly OpenRecords[]): string[] {
+  const counts: string[] = [];
+  for (const [standing, word] of standings) {
+    const count = openCount(open.filter((group) => group.standing === standing));
+    if (count > 0)
+      counts.push(counts.length > 0 ? `${numberText(count)} ${word}` : `${counted(count, "record")} ${word}`);
+  }
+  return counts;
+}
+
+const standings = [
+  ["deferred", "waiting"],
+  ["quarantined", "in quarantine"],
+  ["rejected", "rejected"],
+] as const;
+
+/** What is not done as lines for people: a table of the reasons, after an empty line. */
+export function openTable(all: readonly OpenRecords[], view: View): string[] {
+  const open = all.filter(({ counts }) => counts);
+  if (open.length === 0) return [];
+  const table = renderTable(
+    [{ title: "records" }, { title: "such as", tone: "id" }, { title: "because" }],
+    open.slice(0, mostReasons).map((group) => [openWhat(group), group.examples[0]?.record, group.examples[0]?.reason]),
+    view,
+  );
+  const more = open.length - mostReasons;
+  return [
+    "",
+    ...table.split("\n"),
+    ...(more > 0 ? [`and ${counted(more, "more reason")}: crm-sync status --all`] : []),
+  ];
 }

@@ -1,10 +1,14 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
-import type { Json } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
+import { openTable } from "./open.ts";
+import type { OpenRecords } from "./open.ts";
+import { runVerdict } from "./run-verdict.ts";
+import { painted } from "./style.ts";
 import { renderTable } from "./table.ts";
 import type { Lines, View } from "./text.ts";
-import { ageOf, also, instantText, plainView, printable, section, textOf } from "./text.ts";
+import { ageOf, also, instantText, numberText, plainView, printable, section, textOf } from "./text.ts";
 
 /** Runs as a list for people, newest first as they come. */
 export function runsText(runs: readonly RunFacts[], view: View = plainView): string {
@@ -193,55 +197,101 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
   return `${records}\n\n${draw("operations", operationSums(balance), [operations])}`;
 }
 
-/** Outcomes of records as the balance names them. */
-const outcomeWords: Readonly<Record<string, string>> = { planned: "worked on", deferred: "waiting" };
+/** What the summary of a sync run says of what it left. */
+const leftSchema = z.object({
+  open: z.array(z.custom<OpenRecords>(isJsonObject)).default([]),
+  held: z.array(z.object({ hold: z.string(), customer: z.string(), explanation: z.string() })).default([]),
+});
 
-/** One run for people: what it read, its balance, and how its operations ended. */
+/** The command that lists the operations of a state. */
+const listedBy: Readonly<Record<string, string>> = {
+  unknown: "crm-sync settle list",
+  parked: "crm-sync settle list",
+  sending: "crm-sync settle list",
+  held: "crm-sync status",
+  rejected: "crm-sync status",
+};
+
+/** What a statement of orders lists once it is done. */
+const ofOrders = /^(?:place|amend)-order$|^delete-(?!staff)|^(?:grant|revoke)-assets$/u;
+
+/** One run for people: how it ended, then what it read, planned, did and left, with why and what lists it. */
 export function runText(story: RunStory, view: View = plainView): string {
   const { run } = story;
   const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
+  const { tone, words } = runVerdict(run);
+  const verdict = painted(tone === "good" ? "better" : tone === "bad" ? "worse" : "waits", words, view);
   const lines: Lines = [
-    `run       ${run.id}`,
-    `job       ${printable(`${run.job} (${run.kind}, by ${run.trigger})${also(", only ", run.scope)}`)}`,
-    `started   ${instantText(run.startedAt, view)}${took}`,
-    `state     ${run.state}${run.exitCode === null ? "" : `, exit ${run.exitCode}`}`,
-    ...Object.keys(run.header)
-      .sort()
-      .map((key) => `${key.padEnd(9)} ${valueText(run.header[key] ?? null)}`),
+    `Run ${painted("id", run.id, view)} of ${printable(`${run.job} (${run.kind})${also(", only ", run.scope)}`)}: ${verdict}.`,
+    `Started ${instantText(run.startedAt, view)} by ${printable(run.trigger)}${took}. ${headerText(run.header)}`,
   ];
   const reads = readsTable(story.reads, undefined, view);
-  lines.push(section("read", reads === undefined ? [] : reads.split("\n")));
+  lines.push(reads === undefined ? [] : ["", ...reads.split("\n")]);
   const figures = balanceFigures(run.balance);
-  if (figures !== undefined) lines.push(section("balance", balanceText(figures, view).split("\n")));
-  const operations = story.operations.map((row) => [row.kind, row.state, row.count]);
-  if (operations.length > 0) {
-    const table = renderTable(
-      [{ title: "operation" }, { title: "state" }, { title: "count", align: "right" }],
-      operations,
-      view,
-    );
-    lines.push(section("operations it sent or planned", table.split("\n")));
-  }
-  const records = story.records.map((row) => [row.stream, outcomeWords[row.outcome] ?? row.outcome, row.count]);
-  if (records.length > 0) {
-    const table = renderTable(
-      [{ title: "stream" }, { title: "decision" }, { title: "records", align: "right" }],
-      records,
-      view,
-    );
-    lines.push(section("records it decided on last", table.split("\n")));
-  }
+  if (figures !== undefined) lines.push("", ...balanceText(figures, view).split("\n"));
+  lines.push(operationsTable(story, view));
+  const left = leftSchema.safeParse(run.summary);
+  const { open, held } = left.success ? left.data : { open: [], held: [] };
+  lines.push(heldTable(held, view), openTable(open, view));
+  if (open.length + held.length > 0) lines.push("what is still open, and what to do: crm-sync status");
   lines.push(section("summary", summaryLines(run.summary)));
   return textOf(lines);
 }
 
-/** The kept summary of a run, one line for each of its parts; the readings stand in a table of their own. */
+/** The configuration that the run had. */
+function headerText(header: JsonObject): string {
+  const { file, hash, options } = header;
+  const parts = [file, typeof hash === "string" ? `hash ${hash.slice(0, 8)}` : undefined, options];
+  const said = parts.flatMap((part) => (part === undefined || part === null ? [] : [valueText(part)]));
+  return `Configuration: ${said.length === 0 ? "unknown" : said.join(", ")}.`;
+}
+
+function operationsTable({ operations }: RunStory, view: View): string[] {
+  if (operations.length === 0) return [];
+  const table = renderTable(
+    [{ title: "operation" }, { title: "state" }, { title: "count", align: "right" }, { title: "listed by" }],
+    operations.map(({ kind, state, count }) => [
+      kind,
+      state,
+      numberText(count),
+      listedBy[state] ?? (state === "done" && ofOrders.test(kind) ? "crm-sync report orders" : ""),
+    ]),
+    view,
+  );
+  return ["", ...table.split("\n")];
+}
+
+function heldTable(held: z.infer<typeof leftSchema>["held"], view: View): string[] {
+  if (held.length === 0) return [];
+  const columns = [
+    { title: "held", tone: "id" as const },
+    { title: "customer", tone: "id" as const },
+    { title: "because" },
+  ];
+  const rows = held.map(({ hold, customer, explanation }) => [hold, customer, explanation]);
+  return ["", ...renderTable(columns, rows, view).split("\n")];
+}
+
+/** The rest of the kept summary, a line for each of its parts; what is 0 is left out. */
 function summaryLines(summary: Json): string[] {
   if (!isJsonObject(summary)) return [];
   return Object.keys(summary)
-    .filter((key) => key !== "sources")
+    .filter((key) => !["sources", "open", "held"].includes(key))
     .sort()
-    .map((key) => `${key}: ${valueText(summary[key] ?? null)}`);
+    .flatMap((key) => {
+      const value = withoutZeros(summary[key] ?? null);
+      return value === undefined ? [] : [`${key}: ${valueText(value)}`];
+    });
+}
+
+function withoutZeros(value: Json): Json | undefined {
+  if (value === 0 || value === null || (Array.isArray(value) && value.length === 0)) return undefined;
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const kept = withoutZeros(member ?? null);
+    return kept === undefined ? [] : [[name, kept] as const];
+  });
+  return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
 /** A value on one line: members of an object as `name value`. */

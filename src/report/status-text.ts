@@ -5,6 +5,7 @@ import type { OpenRecords } from "./open.ts";
 import { openCode } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import type { StatusFacts } from "./status.ts";
+import { painted } from "./style.ts";
 import { renderTable } from "./table.ts";
 import type { Lines, View } from "./text.ts";
 import { ageOf, counted, instantText, plainView, printable, productsCounted, section, textOf } from "./text.ts";
@@ -14,6 +15,7 @@ import { holdsText } from "./waiting.ts";
 
 /** Lines of the short status at most. */
 const mostLines = 40;
+const colourOf = { bad: "worse", wait: "waits", on: "waits", good: "better" } as const;
 const signs = { bad: "✗", wait: "!" } as const;
 
 /** The status for people: one sentence, then each open issue, the worst first. `all`: every issue, and the figures. */
@@ -22,16 +24,16 @@ export function statusText(
   now: string,
   { all = false, view = plainView }: { all?: boolean; view?: View } = {},
 ): string {
-  const { text, notes } = stateSentence(facts, now);
+  const { text, notes, tone } = stateSentence(facts, now);
   const { items } = waitingOf(facts, now, Infinity);
-  const lines = [text, ...notes.map(printable)];
+  const lines = [painted(colourOf[tone], text, view), ...notes.map(printable)];
   let left = items.length;
   for (const [next, those] of Map.groupBy(items, ({ cure }) => cure)) {
     // Room for one of them, its next step, how many more there are and where they are.
     const room = all ? Infinity : mostLines - lines.length - 3;
     if (room < 1) break;
     const shown = those.slice(0, room);
-    lines.push(...shown.map((item) => itemLine(item, now)), `  → ${printable(next)}`);
+    lines.push(...shown.map((item) => itemLine(item, now, view)), `  → ${printable(next)}`);
     left -= shown.length;
   }
   if (left > 0) lines.push(`and ${left} more`);
@@ -40,9 +42,9 @@ export function statusText(
 }
 
 /** What waits and why, with its age and who can end it. */
-function itemLine({ what, why = "", since, owner, tone }: Waiting, now: string): string {
+function itemLine({ what, why = "", since, owner, tone }: Waiting, now: string, view: View): string {
   const because = why === "" ? "" : `: ${printable(why)}`;
-  return `${signs[tone]} ${printable(what)} (${ageOf(since, now)}, ${owner})${because}`;
+  return `${painted(colourOf[tone], signs[tone], view)} ${printable(what)} (${ageOf(since, now)}, ${owner})${because}`;
 }
 
 /** Reads that were cut, and how they go on. */

@@ -1,10 +1,14 @@
 import stringWidth from "string-width";
+import { painted } from "./style.ts";
+import type { Tone } from "./style.ts";
 import type { View } from "./text.ts";
 import { plainView, printable } from "./text.ts";
 
 export interface Column {
   title: string;
   align?: "left" | "right";
+  /** The colour of its cells. */
+  tone?: Tone;
 }
 
 export type Cell = string | number | null | undefined;
@@ -33,15 +37,21 @@ export function renderTable(
   const natural = columns.map((_, index) =>
     cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? "")), 0),
   );
-  const drawn = (row: readonly string[], widths: readonly number[], between: string): string =>
-    row.map((cell, index) => padded(cell, widths[index] ?? 0, columns[index]?.align)).join(between);
-  if (!view.terminal) return cells.map((row) => drawn(row, natural, "  ").trimEnd()).join("\n");
+  const drawn = (row: readonly string[], widths: readonly number[], between: string, isHead: boolean): string =>
+    row
+      .map((cell, index) => {
+        const { align, tone } = columns[index] ?? {};
+        const text = padded(cell, widths[index] ?? 0, align);
+        return isHead || tone === undefined ? text : painted(tone, text, view);
+      })
+      .join(between);
+  if (!view.terminal) return cells.map((row, at) => drawn(row, natural, "  ", at === 0).trimEnd()).join("\n");
   const excess = natural.reduce((sum, width) => sum + width + beside, 1) - (view.width ?? Number.POSITIVE_INFINITY);
   const widths = excess > 0 ? narrowed(natural, excess) : natural;
   const border = (left: string, between: string, right: string): string =>
     `${left}${widths.map((width) => "─".repeat(width + 2)).join(between)}${right}`;
-  const [head = [], ...body] = cells.map((row) =>
-    linesOf(row, widths).map((line) => `│ ${drawn(line, widths, " │ ")} │`),
+  const [head = [], ...body] = cells.map((row, at) =>
+    linesOf(row, widths).map((line) => `│ ${drawn(line, widths, " │ ", at === 0)} │`),
   );
   const inside = body.length === 0 ? [] : [border("├", "┼", "┤"), ...body.flat()];
   return [border("┌", "┬", "┐"), ...head, ...inside, border("└", "┴", "┘")].join("\n");

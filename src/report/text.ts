@@ -9,6 +9,8 @@ export interface View {
   width?: number | undefined;
   /** The zone in which times are shown. */
   zone: string;
+  /** Whether it may be coloured: see `painted`. */
+  colours?: boolean;
   /** Completes the commands that a text suggests, before it is laid out. */
   suggested?: (text: string) => string;
 }
@@ -71,9 +73,14 @@ export function typedKey({ namespace, id }: RecordKey): string {
 /** How products are counted where they are limited, removed or read back. */
 export const productsCounted = "a product counts once for each asset number that has it";
 
-/** `1 order`, `3 orders`. */
+/** `1,074`. */
+export function numberText(count: number): string {
+  return count < 1_000 ? String(count) : count.toLocaleString("en");
+}
+
+/** `1 order`, `1,074 orders`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `${numberText(count)} ${count === 1 ? one : many}`;
 }
 
 /** What differs between CRM and platform because somebody decided so. */
@@ -88,13 +95,13 @@ export function also(before: string, value: string | number | null, after = ""):
   return value === null ? "" : `${before}${value}${after}`;
 }
 
-/** How long ago `then` was, seen from `now` (both ISO instants): `3 d`, `5 h`, `12 min`, `40 s`. */
+/** How long ago `then` was, seen from `now` (both ISO instants), as ages are typed: `3d`, `5h`, `12m`, `40s`. */
 export function ageOf(then: string, now: string): string {
   const seconds = Math.max(0, Math.floor((Date.parse(now) - Date.parse(then)) / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
 }
 
 /** An instant for people: to the second, in the zone of the view, with the offset it has then. */

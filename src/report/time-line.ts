@@ -1,21 +1,19 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { leftThere, stepText } from "./explain.ts";
-import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
+import type { AssignmentFacts, ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import type { AttemptFacts, AuditFacts, OperationFacts } from "./facts.ts";
 import { pagePath } from "./page-links.ts";
 import { valueText } from "./runs.ts";
 import { also, counted, recordName } from "./text.ts";
+import { answerLine } from "./waiting.ts";
 
 /** Who did something, or of whom it is known. */
 export const tellers = {
-  crm: "CRM said",
-  planned: "We planned",
-  sent: "We sent",
-  answered: "Was answered",
-  known: "We noted",
-  platform: "Platform shows",
-  person: "A person decided",
+  crm: "CRM",
+  sent: "crm-sync",
+  platform: "platform",
+  person: "person",
 } as const;
 export type Teller = keyof typeof tellers;
 
@@ -23,6 +21,8 @@ export type Teller = keyof typeof tellers;
 export interface TimeLineEntry {
   at: string;
   by: Teller;
+  /** The person whose decision it is. */
+  name?: string | undefined;
   text: string;
   details: readonly string[];
   links: readonly { path: string; text: string }[];
@@ -34,13 +34,17 @@ const mostDetails = 30;
 /** Under this name stands in the ledger what no person asked for. */
 const theCrm = "the CRM";
 
-/** Everything that is known to have happened to a record, newest first; what happened at once stands as it went. */
-export function timeLineOf(facts: ExplainFacts): TimeLineEntry[] {
+/**
+ * Everything that is known to have happened to a record, newest first; what happened at once stands as it went. `named`:
+ * what the private value with a commitment is, where whoever reads may see it.
+ */
+export function timeLineOf(facts: ExplainFacts, named: ReadonlyMap<string, string> = new Map()): TimeLineEntry[] {
+  const results = resultsOf(facts);
   const entries = [
-    ...facts.versions.toReversed().map((version, index, all) => versionEntry(version, all[index - 1])),
+    ...facts.versions.toReversed().map((version, index, all) => versionEntry(version, all[index - 1], named)),
     ...quarantineEntries(facts),
     ...deferralEntries(facts),
-    ...facts.operations.newest.toReversed().flatMap(operationEntries),
+    ...facts.operations.newest.toReversed().flatMap((row) => operationEntries(row, results)),
     ...standingEntries(facts),
     ...facts.observations.map(observationEntry),
     ...facts.audit.newest.toReversed().flatMap(decisionEntry),
@@ -55,30 +59,34 @@ function compared(one: string, other: string): number {
 }
 
 function entry(at: string, by: Teller, text: string, more: Partial<TimeLineEntry> = {}): TimeLineEntry {
-  const { details = [], links = [], mood } = more;
+  const { details = [], links = [], mood, name } = more;
   const rest = details.length - mostDetails;
   const cut = rest > 0 ? [...details.slice(0, mostDetails), `… and ${rest} more`] : details;
-  return { at, by, text, details: cut, links, mood };
+  return { at, by, name, text, details: cut, links, mood };
 }
 
-function versionEntry(version: VersionFacts, before: VersionFacts | undefined): TimeLineEntry {
+function versionEntry(
+  version: VersionFacts,
+  before: VersionFacts | undefined,
+  named: ReadonlyMap<string, string>,
+): TimeLineEntry {
   const where = `${version.source}, ${version.place}`;
   if (before === undefined) {
-    const text = `version ${version.version} (${where}) with ${counted(version.fields.length, "field")}`;
+    const text = `version ${version.version}, ${counted(version.fields.length, "field")} (${where})`;
     const details = version.changed.length === 0 ? [] : [`changed: ${version.changed.slice(0, 20).join(", ")}`];
     return entry(version.from, "crm", text, { details });
   }
   const earlier = new Map(before.fields.map((field) => [field.name, field]));
   const now = new Map(version.fields.map((field) => [field.name, field]));
   const details = version.changed.map(
-    (name) => `${name}: ${fieldText(earlier.get(name))} → ${fieldText(now.get(name))}`,
+    (name) => `${name}: ${fieldText(earlier.get(name), named)} → ${fieldText(now.get(name), named)}`,
   );
-  return entry(version.from, "crm", `version ${version.version} (${where})`, { details });
+  return entry(version.from, "crm", `version ${version.version}`, { details });
 }
 
-function fieldText(field: FieldFacts | undefined): string {
+function fieldText(field: FieldFacts | undefined, named: ReadonlyMap<string, string>): string {
   if (field === undefined) return "nothing";
-  if ("private" in field) return field.erased === true ? "(erased)" : "(hidden)";
+  if ("private" in field) return field.erased === true ? "(erased)" : (named.get(field.mark) ?? "(hidden)");
   return valueText(field.value);
 }
 
@@ -92,7 +100,7 @@ function quarantineEntries({ quarantine }: ExplainFacts): TimeLineEntry[] {
       mood,
     });
     if (row.resolvedAt === null) return [came];
-    return [came, entry(row.resolvedAt, "known", `quarantine resolved${also(": ", row.resolution)}`, { links })];
+    return [came, entry(row.resolvedAt, "sent", `quarantine resolved${also(": ", row.resolution)}`, { links })];
   });
 }
 
@@ -101,7 +109,7 @@ function deferralEntries({ record }: ExplainFacts): TimeLineEntry[] {
   const entries: TimeLineEntry[] = [];
   if (record.deferred !== null)
     entries.push(
-      entry(record.deferred.since, "planned", `nothing: ${record.deferred.reason} (${record.deferred.code})`, {
+      entry(record.deferred.since, "sent", `waits: ${record.deferred.reason} (${record.deferred.code})`, {
         mood: "wait",
       }),
     );
@@ -118,7 +126,8 @@ const moods: Readonly<Record<string, TimeLineEntry["mood"]>> = {
   planned: "wait",
 };
 
-function operationEntries(row: OperationFacts): TimeLineEntry[] {
+/** An operation is told once, with what came of it; what was read to settle it follows. */
+function operationEntries(row: OperationFacts, results: ReadonlyMap<string, string[]>): TimeLineEntry[] {
   const links = [
     ...(row.runId === null ? [] : [{ path: pagePath.run(row.runId), text: `run ${row.runId}` }]),
     ...(row.questionId === null ? [] : [{ path: pagePath.hold(row.questionId), text: `hold ${row.questionId}` }]),
@@ -128,80 +137,105 @@ function operationEntries(row: OperationFacts): TimeLineEntry[] {
         ? [{ path: pagePath.settle(row.id), text: "what the service answered" }]
         : []),
   ];
-  const words = [row.verdict, row.outcomeCode, row.outcomeMessage].filter((text) => text !== null && text !== "");
-  const planned = entry(row.createdAt, "planned", `${row.kind} (${row.endpoint}): ${row.reason}`, {
-    details: [`operation ${row.id} is ${row.state}${words.length === 0 ? "" : `: ${words.join(", ")}`}`],
-    links,
-    mood: moods[row.state],
-  });
+  const [first] = row.attempts;
+  const words = [row.verdict, row.outcomeCode, row.outcomeMessage].filter((word) => word !== null && word !== "");
+  const became = [...words, ...(results.get(row.id) ?? [])].join(", ");
+  const text = `${row.kind} (${row.endpoint}) ${row.state}${also(": ", became === "" ? null : became)}`;
   return [
-    planned,
-    ...row.attempts.flatMap((attempt) => attemptEntries(row, attempt)),
+    entry(first?.startedAt ?? row.createdAt, "sent", `${text}, operation ${row.id}`, {
+      details: [
+        row.reason,
+        ...(row.state === "done" && row.attempts.length === 1 ? [] : row.attempts.map(attemptWords)),
+        ...(row.answerKept ? [answerLine(row)] : []),
+      ],
+      links,
+      mood: moods[row.state],
+    }),
     ...row.evidence.map(({ at, seen, detail }) =>
-      entry(at, "platform", `${seen ? "seen" : "not seen"} of ${row.kind}, as its outcome was looked for`, {
+      entry(at, "platform", `${seen ? "shows" : "does not show"} ${row.kind}, as its outcome was looked for`, {
         details: [valueText(detail)],
       }),
     ),
   ];
 }
 
-function attemptEntries({ kind, endpoint }: OperationFacts, attempt: AttemptFacts): TimeLineEntry[] {
-  const sent = entry(attempt.startedAt, "sent", `${endpoint} for ${kind}, attempt ${attempt.number}`, {
-    details: [`nonce ${attempt.nonce}`],
-  });
-  if (attempt.outcome === null) return [{ ...sent, details: [...sent.details, "no answer is known"], mood: "wait" }];
-  const http = attempt.httpStatus === null ? "" : `, HTTP ${attempt.httpStatus}`;
-  const text = `${attempt.outcome}${http}${also(", code ", attempt.code)}`;
-  const details = attempt.detail === null ? [] : [attempt.detail];
-  return [sent, entry(attempt.finishedAt ?? attempt.startedAt, "answered", `${endpoint}: ${text}`, { details })];
+function attemptWords({ number, startedAt, nonce, outcome, httpStatus, code, detail }: AttemptFacts): string {
+  const answer =
+    outcome === null ? "no answer is known" : `${outcome}${also(", HTTP ", httpStatus)}${also(", code ", code)}`;
+  return `attempt ${number} at ${startedAt}, nonce ${nonce}: ${answer}${also(", ", detail)}`;
 }
 
-/** Since when what is known of it on the platform stands, and stood. */
+/** What each operation brought, by its id. */
+function resultsOf(facts: ExplainFacts): Map<string, string[]> {
+  const all: (readonly [operation: string | null, text: string])[] = [
+    ...facts.placed.flatMap((order) => [
+      [order.operationId, `placed as ${order.channelOrderId}`] as const,
+      ...order.steps.map((step) => [step.operationId, stepText(step)] as const),
+    ]),
+    ...facts.assignments.flatMap((item) => [
+      [item.operationId, assetText(facts, item)] as const,
+      [item.endedBy, `asset ${item.assetNumber} taken back`] as const,
+    ]),
+    ...facts.requests.map((request) => [request.operationId, request.text] as const),
+  ];
+  const told = all.flatMap(([operation, text]) => (operation === null ? [] : [{ operation, text }]));
+  const byOperation = Map.groupBy(told, ({ operation }) => operation);
+  return new Map([...byOperation].map(([operation, rows]) => [operation, rows.map(({ text }) => text)]));
+}
+
+function assetText({ stream }: ExplainFacts, { assetNumber, origin, staff }: AssignmentFacts): string {
+  return `asset ${assetNumber} ${origin}${stream === "staff" ? "" : ` to ${recordName("staff", staff)}`}`;
+}
+
+/** What is known of it on the platform that no operation of the story brought. */
 function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
-  const { stream } = facts;
-  const links = facts.links
-    .filter(() => stream === "customers")
-    .flatMap(({ enterpriseGlobalId: id, origin, from, to }) => span({ from, to }, `the enterprise ${id} (${origin})`));
-  const accounts = facts.staffLinks.flatMap(({ memberGlobalId: id, origin, from, to }) =>
-    span({ from, to }, `the member ${id} (${origin})`),
-  );
-  const placed = facts.placed.flatMap((order) => [
-    ...span(order, `the order is ${order.origin} as ${order.channelOrderId}`),
-    ...order.movedFrom.map((move) =>
-      entry(move.since, "crm", `the order moved away from ${recordName("customers", move.customer)}`, {
-        details: [leftThere(order, move).what],
-        links: [{ path: pagePath.customer(move.customer.namespace, move.customer.id), text: "that customer" }],
+  const listed = new Set(facts.operations.newest.map(({ id }) => id));
+  const isTold = (operation: string | null): boolean => operation !== null && listed.has(operation);
+  const known = (at: string | null, operation: string | null, text: string): TimeLineEntry[] =>
+    at === null || isTold(operation) ? [] : [entry(at, "sent", text)];
+  const made = facts.operations.newest.some(({ kind, state }) => state === "done" && makesAccount.includes(kind));
+  const span = ({ from, to, origin }: { from: string; to: string | null; origin: string }, text: string) => [
+    ...(made && origin !== "adopted" ? [] : known(from, null, text)),
+    ...known(to, null, `ended: ${text}`),
+  ];
+  const links = facts.stream === "customers" ? facts.links : [];
+  return [
+    ...links.flatMap((link) => span(link, `enterprise ${link.enterpriseGlobalId} ${link.origin}`)),
+    ...facts.staffLinks.flatMap((link) => span(link, `member ${link.memberGlobalId} ${link.origin}`)),
+    ...facts.placed.flatMap((order) => [
+      ...known(order.from, order.operationId, `${order.origin} as ${order.channelOrderId}`),
+      ...known(order.to, null, `ended: ${order.origin} as ${order.channelOrderId}`),
+      ...order.movedFrom.map((move) =>
+        entry(move.since, "crm", `the order moved away from ${recordName("customers", move.customer)}`, {
+          details: [leftThere(order, move).what],
+          links: [{ path: pagePath.customer(move.customer.namespace, move.customer.id), text: "that customer" }],
+        }),
+      ),
+      ...order.steps.flatMap((step) => known(step.at, step.operationId, stepText(step))),
+    ]),
+    ...facts.assignments.flatMap((item) => [
+      ...known(item.from, item.operationId, assetText(facts, item)),
+      ...known(
+        item.to,
+        item.endedBy,
+        `asset ${item.assetNumber} ${item.endedBy === null ? "found gone" : "taken back"}`,
+      ),
+    ]),
+    ...byHandEntries(facts),
+    ...facts.requests.map(({ text, by, reason, askedAt }) =>
+      entry(askedAt, by === theCrm ? "crm" : "person", `asked: ${text}${also(": ", reason === "" ? null : reason)}`, {
+        name: by,
       }),
     ),
-    ...order.steps.map((step) => entry(step.at, "known", stepText(step))),
-  ]);
-  const held = facts.assignments.flatMap(({ assetNumber, staff, origin, from, to }) =>
-    span(
-      { from, to },
-      `asset ${assetNumber} ${origin}${stream === "staff" ? "" : ` to ${recordName("staff", staff)}`}`,
-    ),
-  );
-  const byHand =
-    facts.byHand === null
-      ? []
-      : [
-          entry(
-            facts.byHand.at,
-            "person",
-            `${facts.byHand.by} said that it was done on the platform: ${facts.byHand.reason}`,
-          ),
-        ];
-  const asked = facts.requests.map(({ text, by, reason, askedAt }) =>
-    entry(askedAt, by === theCrm ? "crm" : "person", `${by} asked: ${text}`, {
-      details: reason === "" ? [] : [reason],
-    }),
-  );
-  return [...links, ...accounts, ...placed, ...held, ...byHand, ...asked];
+  ];
 }
 
-function span({ from, to }: { from: string; to: string | null }, text: string): TimeLineEntry[] {
-  const began = entry(from, "known", text);
-  return to === null ? [began] : [began, entry(to, "known", `ended: ${text}`)];
+/** Kinds of operations that make what a link names. */
+const makesAccount: readonly string[] = ["create-enterprise", "bind-enterprise", "add-staff"];
+
+function byHandEntries({ byHand }: ExplainFacts): TimeLineEntry[] {
+  if (byHand === null) return [];
+  return [entry(byHand.at, "person", `did it on the platform: ${byHand.reason}`, { name: byHand.by })];
 }
 
 function observationEntry({ kind, subject, from, seenAt, body }: ExplainFacts["observations"][number]): TimeLineEntry {
@@ -220,7 +254,8 @@ function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[
   const reason = textIn(body, "reason");
   const fields = body["fields"];
   return [
-    entry(at, "person", `${by}: ${kind}${also(", ", reason ?? null)}`, {
+    entry(at, "person", `${kind}${also(": ", reason ?? null)}`, {
+      name: by,
       details: [
         ...(kind === "private-shown" && Array.isArray(fields) ? [`shown: ${fields.map(String).join(", ")}`] : []),
         `audit entry ${sequence}`,

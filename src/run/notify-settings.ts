@@ -22,8 +22,8 @@ const log = { kind: z.literal("log").describe("A line in the log.") };
 const signed = {
   signKey: reference.optional().meta({
     description:
-      "Key that each message is signed with (HMAC-SHA256), as `env:NAME` or `file:/path`; docs/alerts.md says how a " +
-      "receiver verifies it.",
+      "Key that each message is signed with (HMAC-SHA256), as `env:NAME` or `file:/path`; " +
+      "docs/reference/alerts.md says how a receiver verifies it.",
     examples: ["env:HOOK_SIGN_KEY"],
   }),
 };

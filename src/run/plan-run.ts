@@ -58,8 +58,8 @@ export interface PlanSummary {
   held: WaitingHold[];
   /** How many operations stay undone because a person rejected them. */
   rejected: number;
-  /** How many operations of this plan limits and policies hold, those among them that a person is asked about. */
-  heldOperations: number;
+  /** The operations of this plan that limits and policies hold, by hash, and why. */
+  heldBy: WaitsInPlan["asked"];
   /** Every record that is not done, those that this plan would defer among them. */
   open: OpenRecords[];
 }
@@ -95,7 +95,7 @@ export async function planRun(
     exitCode: exitCodes.ok,
     held: [],
     rejected: 0,
-    heldOperations: 0,
+    heldBy: new Map(),
     open: [],
   };
   let looked = 0;
@@ -108,6 +108,7 @@ export async function planRun(
     const limit = pLimit(deps.concurrency);
     const { signal } = request;
     const options = { signal, takingBlocked: reading.takingBlocked };
+    const total = request.scope === undefined ? await ledger.records.pendingCount() : undefined;
     for await (const customers of pendingCustomers(deps, request)) {
       const planned = await Promise.all(
         customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, options))),
@@ -118,13 +119,13 @@ export async function planRun(
         if ("plan" in item) for (const hold of item.moot) moot.add(hold);
         if ("plan" in item && item.takings.length + item.asked.size > 0)
           gated.push({ takings: item.takings, asked: item.asked });
-        deps.progress("planning", (looked += 1), undefined);
+        deps.progress("planning", (looked += 1), total);
       }
       if (request.signal?.aborted === true) break;
     }
     const time = request.time ?? new TrustedClock(deps);
     const held = await heldOfPlans({ ...deps, time, limits: request.limits.removals }, gated);
-    summary.heldOperations = held.size;
+    summary.heldBy = held;
     await save(run, held);
     summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));
     summary.rejected = await ledger.decisions.rejected();
@@ -168,7 +169,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   );
   if (stopped) return exitCodes.other;
   if (inDoubt) return exitCodes.unknown;
-  if (summary.held.length + summary.heldOperations > 0) return exitCodes.held;
+  if (summary.held.length + summary.heldBy.size > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
   // Where something is planned, what people asked for is among it.

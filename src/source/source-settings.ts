@@ -212,7 +212,7 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
 
 const fileSourceSchema = z
   .strictObject({
-    kind: z.literal("file").describe("Files: CSV, JSON or lines of JSON."),
+    kind: z.literal("file").describe("Files: CSV, XLSX, JSON or lines of JSON."),
     ...commonFields,
     streams: z
       .strictObject({

@@ -41,7 +41,7 @@ const ledger = (name: string, help: string, labels: readonly string[] = []): Met
 const callSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const commitSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 
-/** Every metric of the program itself. The page docs/metrics.md is made from it. */
+/** Every metric of the program itself. The page docs/reference/metrics.md is made from it. */
 export const metricList = {
   calls: counter(
     "calls_total",

@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
 import { createOutput, describeProblem, reportFailure } from "../../src/cli/output.ts";
+import { ProgressLine } from "../../src/cli/progress.ts";
 import { document, documents, world } from "../support/cli.ts";
 import { crmSync } from "../support/program.ts";
 import { canary, company, staffRow } from "../support/world/crm.ts";
@@ -36,6 +37,40 @@ it("a result for machines is one document, printed when the command ends; a fail
   bad.output.end();
   expect(JSON.parse(bad.texts.stdout)).toMatchObject({ error: { code: "ledger.cannot-write", exit: 65 } });
   expect(bad.texts.stderr).toContain("make room");
+});
+
+it("a terminal shows how far work is, how fast and for how long still, each second; a pipe shows nothing", () => {
+  const stderr: string[] = [];
+  let now = 0;
+  const terminal = { write: (text: string | Buffer) => stderr.push(String(text)) > 0, isTTY: true, columns: 100 };
+  const line = new ProgressLine(terminal, () => now);
+  const drawn = (): string => stderr.at(-1)?.replace("\r\u001B[2K", "") ?? "";
+  line.begin();
+  onTestFinished(() => line.end());
+  now = 2_000;
+  line.tick();
+  expect(drawn()).toBe("working (2s)");
+  line.told("customers", 0, 1_200);
+  now = 12_000;
+  line.told("customers", 200, 1_200);
+  expect(drawn()).toBe("customers: 200 of 1,200, 20/s, 50s left (10s)");
+  const count = stderr.length;
+  now = 12_500;
+  line.tick();
+  expect(stderr).toHaveLength(count);
+  now = 13_500;
+  line.tick();
+  expect(drawn()).toBe("customers: 200 of 1,200, 17/s, 58s left (12s)");
+  line.rest();
+  expect(drawn()).toBe("");
+  now = 20_000;
+  line.tick();
+  expect(drawn(), "after a result nothing is drawn").toBe("");
+  const piped: string[] = [];
+  const pipe = new ProgressLine({ write: (text: string | Buffer) => piped.push(String(text)) > 0 }, () => now);
+  pipe.begin();
+  pipe.told("customers", 1, 2);
+  expect(piped).toEqual([]);
 });
 
 it("a place is said as it is, wherever it stands, and times beside it in the zone", () => {

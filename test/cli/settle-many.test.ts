@@ -41,7 +41,7 @@ it("operations are settled by id and by run, each for itself and with who decide
     const refused = await w.run("settle", c, ...words);
     expect([refused.exitCode, refused.stderr]).toEqual([64, expect.not.stringContaining("example.com")]);
   }
-  const ofRun = await w.run("--json", "settle", "--all-of", firstRun, "--applied", "--reason", "seen there");
+  const ofRun = await w.run("--json", "settle", "--run", firstRun, "--applied", "--reason", "seen there");
   expect(document(ofRun)).toMatchObject({ operation: c, state: "done" });
 
   const some = await w.run(
@@ -72,8 +72,8 @@ it("operations are settled by id and by run, each for itself and with who decide
 
   const verdict = ["--applied", "--reason", "x"];
   for (const words of [
-    ["--all-of", "run_none", ...verdict],
-    [e, ...verdict, "--all-of", firstRun],
+    ["--run", "run_none", ...verdict],
+    [e, ...verdict, "--run", firstRun],
   ])
     expect((await w.run("settle", ...words)).exitCode, words.join(" ")).toBe(64);
   expect(await unsettled(w)).toHaveLength(1);

@@ -4,6 +4,7 @@ import { jsonWithSuggestions, suggestedWith } from "../../src/cli/suggested.ts";
 import { crmSync } from "../support/program.ts";
 import { reverseProxy } from "../support/reverse-proxy.ts";
 import { serves } from "../support/serving.ts";
+import { severalTroubles } from "../support/several-troubles.ts";
 import { telling, told } from "../support/telling.ts";
 import { document, world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
@@ -48,13 +49,70 @@ async function printed(w: World, ...words: string[]): Promise<string> {
   return all;
 }
 
+/** Commands that a text suggests without the options of the command line that it answers. */
+function bareIn(text: string): string[] {
+  const names = [
+    "alerts",
+    "apply",
+    "approve",
+    "assumptions",
+    "audit",
+    "backup",
+    "check",
+    "explain",
+    "link",
+    "map",
+    "plan",
+  ];
+  const more = ["quarantine", "reassign", "rebuild", "reject", "report", "resolve", "resume", "resync", "run", "runs"];
+  const all = [...names, ...more, "serve", "settle", "status", "undo", "unlink"];
+  return [...text.matchAll(new RegExp(String.raw`\bcrm-sync (?:${all.join("|")})\b.{0,60}`, "gu"))].map(
+    ([found]) => found,
+  );
+}
+
+it("can be copied from everything that a world in trouble says", async () => {
+  const w = await severalTroubles();
+  const options = `--config ${w.path("crm-sync.yaml")} --sandbox=${w.sandbox.url}`;
+  const file = w.path("plan.ndjson");
+  const lines = [
+    ["run", "everything"],
+    ["plan", "--out", file],
+    ["apply", file],
+    ["run", "verify"],
+    ["run", "show", "last"],
+    ["undo", "last"],
+    ["status"],
+    ["status", "--all"],
+    ["alerts"],
+    ["check"],
+    ["explain", "customer", "C1"],
+    ["explain", "order", "O5"],
+    ["explain", "staff", "S1-1"],
+    ["quarantine", "list"],
+    ["settle", "list"],
+    ["settle", "op_nothing", "--applied", "--reason", "looked"],
+    ["approve", "h-nothing", "--reason", "looked"],
+    ["report", "nothing"],
+    ["report", "exceptions", "--period", "2026-11"],
+    ["resync", "--customer", "nobody"],
+  ];
+  const [row] = document(await w.run("--json", "quarantine", "list"));
+  if (row !== undefined) lines.push(["quarantine", "show", row.id]);
+  const said = new Map<string, string>();
+  for (const words of lines) said.set(words.join(" "), await printed(w, ...words));
+  for (const [words, text] of said) expect.soft(bareIn(text), words).toEqual([]);
+  for (const words of ["run everything", "status", "explain customer C1", "settle list"])
+    expect.soft(said.get(words), words).toContain(`crm-sync ${options} `);
+});
+
 it("can be copied from what a command, a cure and a document say", async () => {
   const w = await world();
   const options = `--config ${w.path("crm-sync.yaml")} --sandbox=${w.sandbox.url}`;
   for (const words of [["status"], ["explain", "order", "nowhere"], ["run", "show", "nothing"]]) {
     const text = await printed(w, ...words);
     expect(text).toContain(`crm-sync ${options} `);
-    expect(text).not.toMatch(/crm-sync (?:run|runs|status|explain|check|map)\b/u);
+    expect(bareIn(text)).toEqual([]);
   }
   const { error } = document({ ...(await w.run("status")), stdout: await printed(w, "--json", "run", "show", "no") });
   expect(error.cure).toContain(`crm-sync ${options} runs`);

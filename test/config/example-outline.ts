@@ -91,7 +91,7 @@ export function sameSetting(key: string): string | undefined {
     .replace(/^\w+\.tokens\.(?:authorization|clientToken|userToken|userTokens\.\*)\./, "token.")
     .replace(/^jobs\.\*\.limits\b/, "limits")
     .replace(
-      /^sources\.\*\.(?:streams\.\*|tables\.\*|streams\.\*\.details\.\*)\.(files|format|gzip|encoding|csv|records|completeWhen)\b/,
+      /^sources\.\*\.(?:streams\.\*|tables\.\*|streams\.\*\.details\.\*)\.(files|format|gzip|encoding|csv|xlsx|records|completeWhen)\b/,
       "files.$1",
     );
 }

@@ -17,7 +17,7 @@ describe("each row of A1–A43", () => {
   });
 
   test("that nothing can contradict says why, stops nothing, and is told of so in the reference", () => {
-    const page = readFileSync("docs/assumptions.md", "utf8");
+    const page = readFileSync("docs/reference/assumptions.md", "utf8");
     const rows = assumptions.filter(({ id }) => unseen(id));
     expect(rows.map(({ id }) => id)).toEqual(["A3", "A5", "A38", "A42"]);
     for (const { id } of rows) {

@@ -18,7 +18,13 @@ import { contentsOf, loadExample, readExample } from "../config/example-records.
 const demo = join(import.meta.dirname, "../../demo");
 const loaded = await loadExample(join(demo, "crm-sync.yaml"), {
   profiles: ["sandbox"],
-  environment: { DEMO_KEY: "canary", CRM_SYNC__ledger__sealKey: "env:DEMO_KEY" },
+  environment: {
+    DEMO_KEY: "canary",
+    CRM_SYNC__ledger__sealKey: "env:DEMO_KEY",
+    ...Object.fromEntries(
+      ["crm", "portal", "hr"].map((name) => [`CRM_SYNC__sources__${name}__directory`, join(demo, "sample", name)]),
+    ),
+  },
 });
 const records = await readExample(loaded);
 const keys = records.customers.map(formatKey);

@@ -90,7 +90,7 @@ describe("what is handed out", () => {
   });
 
   it("is signed by the commands that the documents name", () => {
-    const text = readFileSync(join(project, "docs/operating.md"), "utf8");
+    const text = readFileSync(join(project, "docs/how-to/install.md"), "utf8");
     expect(text).toContain(`openssl ${verify.join(" ").replace("../key.pub", "crm-sync.pub")} ${signature.join(" ")}`);
     expect(text).toContain("sha256sum --check --strict SHA256SUMS");
     expect(text).toContain("scripts/sign.sh");
@@ -157,7 +157,7 @@ it("the package is installed with just what the bill of materials lists, and the
     return;
   }
   expect(installed.status, installed.stderr).toBe(0);
-  for (const name of ["deploy/systemd/crm-sync.service", "deploy/kubernetes.yaml", "docs/operating.md"])
+  for (const name of ["deploy/systemd/crm-sync.service", "deploy/kubernetes.yaml", "docs/how-to/install.md"])
     expect(existsSync(join(home, name)), name).toBe(true);
   expect(files).toContain("deploy");
   const there = unique(installedIn(join(home, "node_modules")));

@@ -33,7 +33,7 @@ describe("the reference of the configuration", () => {
   it("describes a map that stands in several places once", () => {
     const rows = sections.flatMap(({ rows }) => rows);
     const keysAt = (key: string) => rows.find((row) => row.key === key)?.keysAt;
-    expect(keysAt("memberCenter")).toEqual({ place: "orderService", without: ["appKey"], ofEntries: false });
+    expect(keysAt("memberCenter")).toEqual({ place: "orderService", without: ["appKey"], ofEntries: false, also: [] });
     expect(keysAt("jobs.*.limits")).toMatchObject({ place: "limits" });
     expect(keysAt("limits.removals.run")?.place).toBe("limits.removals.run");
     expect(keysAt("sources.*<file>.streams.staff")?.place).toBe("sources.*<file>.streams.customers");

@@ -1,51 +1,26 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createProgram } from "../../src/cli/command-line.ts";
-import { definedCommands } from "../../src/cli/command-tree.ts";
-import { registerAll } from "../../src/cli/program.ts";
+import { exitCodes } from "../../src/base/errors.ts";
+import { deadLinks, project, unknownSettings, wrongCommands, wrongExamples } from "./page-checks.ts";
 
-const project = join(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(join(project, name), "utf8");
 const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")));
 
-const program = createProgram("");
-registerAll(program, async () => {});
-const commands = definedCommands(program);
-const everywhere = new Set(["--help", "--version", ...(commands[0]?.options ?? []).map(({ long }) => long)]);
-
 const documents = globSync(["*.md", "docs/**/*.md", "test/README.md"], { cwd: project });
-const mostWords: Record<string, number> = {
+const maxWords: Record<string, number> = {
   "README.md": 700,
   "ARCHITECTURE.md": 900,
   "CONTRIBUTING.md": 600,
   "test/README.md": 300,
   "SECURITY.md": 500,
 };
+const maxWordsOfHowTo = 500;
 
-/** The command lines in a document: a line of a block for a shell, or code inside a sentence. */
-function shown(text: string): string[] {
-  const lines = [...text.matchAll(/^```sh\n([^]*?)^```/gmu)].flatMap(([, block = ""]) => block.split("\n"));
-  const inline = [...text.matchAll(/(?<!`)`([^`\n]+)`(?!`)/gu)].map(([, code = ""]) => code);
-  return [...lines, ...inline].flatMap(
-    (line) => /^(?:bin\/)?crm-sync (?!COMMAND|--help)([^#|]+)/u.exec(line)?.[1]?.trim() ?? [],
-  );
-}
-
-/** What the program does not know of a command line: the command itself, or an option. */
-function unknownOf(line: string): string[] {
-  const words = line.split(/\s+/u);
-  const first = words.findIndex((word, index) => /^[a-z]/u.test(word) && words[index - 1] !== "--config");
-  const named = words.slice(first);
-  const command = commands.findLast(
-    (one) => one.words.length > 0 && one.words.every((word, index) => named[index] === word),
-  );
-  if (command === undefined) return [line];
-  const known = new Set([...everywhere, ...command.options.map(({ long }) => long)]);
-  const options = words.flatMap((word) => /^\[?(--[a-z-]+)/u.exec(word)?.[1] ?? []);
-  return options.filter((option) => !known.has(option)).map((option) => `${option} of ${line}`);
-}
+/** Pages whose settings and examples are checked where they are made. */
+const isOfTheProgram = (name: string): boolean =>
+  /^docs\/reference\/(?:configuration\/|(?:codes|mapping|personal-data|presets)\.md)/u.test(name);
 
 describe.each(documents)("%s", (name) => {
   const text = read(name);
@@ -60,31 +35,68 @@ describe.each(documents)("%s", (name) => {
     expect(named.filter((path) => !made.test(path) && !existsSync(join(project, path)))).toEqual([]);
   });
 
-  it("links only to pages and pictures that exist", () => {
-    const targets = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/gu)].map(([, target = ""]) => target);
-    expect(targets.filter((target) => !existsSync(join(project, dirname(name), target)))).toEqual([]);
+  it("links only to pages, headings and pictures that exist", () => {
+    expect(deadLinks(name, text)).toEqual([]);
   });
 
-  it("shows only commands and options that the program has", () => {
+  it("shows only commands and options that the program has", async () => {
     const unknown = [...text.matchAll(/npm run (?:--silent )?([\w:]+)/gu)].filter(
       ([, script = ""]) => scripts[script] === undefined,
     );
     expect(unknown.map(([line]) => line)).toEqual([]);
-    expect(shown(text).flatMap(unknownOf)).toEqual([]);
+    expect(await wrongCommands(text)).toEqual([]);
   });
 
-  const most = mostWords[name];
+  it.skipIf(isOfTheProgram(name))("names only settings that exist, and shows only examples that hold", () => {
+    expect(unknownSettings(text)).toEqual([]);
+    expect(wrongExamples(text)).toEqual([]);
+  });
+
+  const most = name.startsWith("docs/how-to/") ? maxWordsOfHowTo : maxWords[name];
   it.runIf(most !== undefined)("is short", () => {
     expect(text.split(/\s+/u).filter((word) => word !== "").length).toBeLessThanOrEqual(most ?? 0);
   });
 });
 
+describe("the checks of pages", () => {
+  it("find a link to no file and to no heading", () => {
+    const text =
+      "# A page\n\n[a](README.md) [b](nowhere.md) [c](#a-page) [d](#another) [e](limits.md#what-is-never-removed)";
+    expect(deadLinks("docs/explanation/x.md", text)).toEqual(["README.md", "nowhere.md", "#another"]);
+  });
+
+  it("find a command, an option and an argument that the program does not have", async () => {
+    const block = ["crm-sync stauts", "crm-sync status --al", "crm-sync audit subject E-1", "crm-sync settle list"];
+    const text = `\`crm-sync runz\` \`crm-sync explain\`\n\n\`\`\`sh\n${block.join("\n")}\n\`\`\`\n`;
+    const wrong = await wrongCommands(text);
+    expect(wrong.map((line) => line.replace(/:[^]*/u, ""))).toEqual([...block.slice(0, 3), "crm-sync runz"]);
+  });
+
+  it("find a setting that does not exist, in a sentence and in an example", () => {
+    expect(unknownSettings("`limits.newIds` `limits.oldIds` `jobs.night.budget` `staff.no-password`")).toEqual([
+      "limits.oldIds",
+    ]);
+    const example = (yaml: string): string[] => wrongExamples(`1. So:\n\n   \`\`\`yaml\n   ${yaml}\n   \`\`\`\n`);
+    expect(example("log: { level: warn }")).toEqual([]);
+    expect(example("log: { levl: warn }")).not.toEqual([]);
+    expect(example("logs: { level: warn }")).toEqual(["logs is no key of a configuration"]);
+    const source = (mapping: string): string =>
+      `sources: { crm: { kind: file, streams: { customers: { files: a.csv, mapping: ${mapping} } } } }`;
+    expect(example(source("{ nmae: x }"))).not.toEqual([]);
+  });
+});
+
 it("the index of documents names each of them, and ARCHITECTURE.md every folder of the program", () => {
-  const index = read("docs/README.md");
+  const index = `${read("docs/README.md")}${read("docs/reference/configuration.md").replaceAll("](", "](reference/")}`;
   const pages = documents.filter((name) => name.startsWith("docs/") && name !== "docs/README.md");
   expect(pages.filter((name) => !index.includes(`(${name.slice("docs/".length)})`))).toEqual([]);
   const folders = globSync("src/*/", { cwd: project }).map((folder) => folder.replaceAll("\\", "/"));
   expect(folders.length).toBeGreaterThan(10);
   const text = read("ARCHITECTURE.md");
   expect(folders.filter((folder) => !text.includes(`\`${folder.replace(/\/$/u, "")}\``))).toEqual([]);
+});
+
+it("the page of the exit codes has every one", () => {
+  const listed = [...read("docs/reference/exit-codes.md").matchAll(/^\| (\d+) \|/gmu)].map(([, code]) => Number(code));
+  expect(listed.toSorted((one, other) => one - other)).toEqual(Object.values(exitCodes));
 });

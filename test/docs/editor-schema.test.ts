@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { exampleTables } from "../../scripts/docs/mapping-page.ts";
 import { inPlace, sectionsOf } from "../../scripts/docs/settings.ts";
 import { isJsonObject } from "../../src/base/canonical-json.ts";
-import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { layPresets, presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
@@ -91,22 +91,6 @@ describe("the schema for editors", () => {
     expect(ofSources({ crm: { ...crm, streams: { ...streamsOf, staff: null } } })).toBe(true);
     expect(ofSources({ crm: { ...crm, streams: { staff: { mapping: { nmae: "x" } } } } })).toBe(false);
     expect(ofSources({ crm: { ...crm, streams: { staff: { mapping: { remark: null } } } } })).toBe(true);
-  });
-
-  it("takes what docs/sources.md shows", () => {
-    const text = readFileSync(join(project, "docs/sources.md"), "utf8");
-    const shown = [...text.matchAll(/```yaml\n((?:auth|crm):[^]*?)```/gu)].map(([, yaml = ""]): unknown => parse(yaml));
-    expect(shown).toHaveLength(2);
-    for (const one of shown) {
-      if (!isJsonObject(one)) throw new TypeError("no map");
-      const crm = isJsonObject(one["crm"]) ? one["crm"] : { kind: "http", baseUrl: "https://crm.example.com", ...one };
-      const all = isJsonObject(crm["streams"]) ? crm["streams"] : {};
-      const mapped = streams.flatMap((stream): [string, Json][] => {
-        const settings = all[stream];
-        return isJsonObject(settings) ? [[stream, { ...settings, mapping: recordExamples[stream].mapping }]] : [];
-      });
-      expect(says(ofSources, { crm: { ...crm, streams: Object.fromEntries(mapped) } })).toEqual([]);
-    }
   });
 
   it.each(takenMappings)("takes $what, as the program does", ({ stream, settings }) => {

@@ -20,7 +20,9 @@ it.each(Object.entries(pages))(
 );
 
 it("the page of the assumptions has every row of the contract's reading notes", { tags: "long" }, () => {
-  const rows = [...read("assumptions.md").matchAll(/^\| (A\d+) \| (assumption|choice) \|/gmu)].map(([, id]) => id);
+  const rows = [...read("reference/assumptions.md").matchAll(/^\| (A\d+) \| (assumption|choice) \|/gmu)].map(
+    ([, id]) => id,
+  );
   expect(rows).toEqual(assumptions.map(({ id }) => id));
   expect(rows).toHaveLength(43);
   const settings = assumptions.flatMap(({ decidedBy }) =>

@@ -96,7 +96,7 @@ describe("status", () => {
     const today = { status: facts, assumptions: [], jobs: [], notFired: [] };
     expect(waitingOf(today, now).items.map(({ what, owner }) => `${what}, ${owner}`)).toEqual(
       expect.arrayContaining([
-        "1 order is deferred (operation.open): crm/O3, platform",
+        "1 order waits (operation.open): crm/O3, platform",
         "1 customer is in quarantine (missing): crm/C9, CRM",
       ]),
     );
@@ -162,7 +162,7 @@ describe("explain", () => {
     const inquiry = await world.inquiry();
     const facts = await inquiry.explain("orders", key("O3"));
     const verdict = verdictOf(facts);
-    expect(verdict.headline).toBe("order crm/O3: is not placed; it is deferred");
+    expect(verdict.headline).toBe("order crm/O3: is not placed; it waits");
     expect(verdict.because[0]).toMatch(/^E5 on order:crm\/O2 \(op_\w+\) is unknown: the connection was reset/);
     expect(verdict.because.join("\n")).toContain("(operation.open)");
     expect(verdict.next).toEqual([
@@ -185,7 +185,7 @@ describe("explain", () => {
     expect(facts.staffLinks).toMatchObject([{ memberGlobalId: "M1", to: null }]);
     expect(facts.audit.newest.map((entry) => entry.kind)).toEqual(["add-staff"]);
     const text = explainText(facts, now);
-    expect(text).toContain("until 2026-10-01 10:00:00 UTC (found gone)");
+    expect(text).toContain("2026-10-01 10:00:00 UTC  crm-sync: asset 8000000001 found gone");
     expect(text).not.toMatch(canaries);
   });
 
@@ -200,7 +200,7 @@ describe("explain", () => {
     expect(facts.versions.map((version) => version.changed)).toEqual([["branchName", "name"], []]);
     expect(facts.dependents).toContainEqual({ stream: "orders", state: "current", code: "operation.open", count: 1 });
     const text = explainText(facts, now);
-    expect(text).toContain("changed: branchName, name");
+    expect(text).toMatch(/CRM: version 2; branchName: .+ → Branch 2; name: \(hidden\) → \(hidden\)/u);
     expect(text).toContain("branchName: Branch 2");
     expect(text).toContain("→ crm-sync explain order crm/O3");
     expect(JSON.stringify(facts)).not.toMatch(canaries);
@@ -337,7 +337,7 @@ describe("quarantine, operations and runs", () => {
     expect(story.operations).toContainEqual({ kind: "place-order", state: "unknown", count: 1 });
     expect(story.records).toContainEqual({ stream: "orders", outcome: "deferred", count: 1 });
     const text = runText(story);
-    expect(text).toContain("state     done, exit 5");
+    expect(text).toContain(": the outcome of some operations is not known (exit 5).");
     expect(text).toMatch(/orders +3 += +0 +2 +1 +adds up/);
     expect(text).toContain("openOperations: 1");
     expect(await inquiry.run("run_none")).toBeUndefined();

@@ -7,7 +7,7 @@ import type { World } from "./cli.ts";
 import { company } from "./world/crm.ts";
 import { folder } from "./world/start.ts";
 
-export const auditPages = join(import.meta.dirname, "../../docs/audit");
+export const auditPages = join(import.meta.dirname, "../../docs/reference/audit");
 
 /** The verifier alone in a folder, as on the machine of somebody who has nothing of ours. */
 export function verifierAlone(): (...words: string[]) => { code: number | null; said: string } {

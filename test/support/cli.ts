@@ -8,8 +8,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
-import { company, privateText, sealEnvironment } from "./world/crm.ts";
+import { company, companyText, privateText, sealEnvironment } from "./world/crm.ts";
 import type { Crm } from "./world/crm.ts";
+import { unexplainedCodes } from "./known-codes.ts";
 import { putNewLedger } from "./new-ledger.ts";
 import { startCrmSync } from "./process.ts";
 import type { Running } from "./process.ts";
@@ -99,10 +100,13 @@ const betweenCommands = 60_000;
 /**
  * What holds for every command line, whatever it did: nothing private, no stack trace, no terminal codes in a pipe, no
  * noun as one and several at once, every line of stderr that looks like a log line is one, and with `--json` stdout is
- * JSON on every line.
+ * JSON on every line, with codes that the reference explains.
  */
 export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdout" | "stderr">): void {
-  const said = `${ended.stdout}\n${ended.stderr}`;
+  // Names of companies are shown to people, and to nothing that reads JSON.
+  const showsCompanies = !words.includes("--json") && words.some((word) => word === "plan" || word === "explain");
+  const stdout = showsCompanies ? ended.stdout.replaceAll(companyText, "") : ended.stdout;
+  const said = `${stdout}\n${ended.stderr}`;
   const command = `crm-sync ${words.join(" ")}`;
   for (const pattern of [privateText, tokens])
     expect.soft(pattern.exec(said)?.[0], `${command} shows something private`).toBeUndefined();
@@ -112,6 +116,8 @@ export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdou
   expect.soft(/\u001b|\r(?!\n)/u.exec(said)?.[0], `${command} writes terminal codes into a pipe`).toBeUndefined();
   if (!words.includes("--json")) return;
   expect.soft(() => documentsIn(ended.stdout), `${command} prints what is no JSON: ${ended.stdout}`).not.toThrow();
+  const unexplained = documentsIn(ended.stdout).flatMap(unexplainedCodes);
+  expect.soft(unexplained, `${command} prints codes that docs/reference/codes.md does not explain`).toEqual([]);
 }
 
 /** One document over several lines, or a document on each line. */

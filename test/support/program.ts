@@ -43,7 +43,7 @@ export interface Place {
 /** What stands in for the process. */
 export interface Instead {
   /** Takes what is printed, in place of `Ended`. */
-  stdout?: { write(text: string | Buffer, done?: () => void): boolean };
+  stdout?: { write(text: string | Buffer, done?: () => void): boolean; isTTY?: boolean; columns?: number };
   /** Hears what comes to stderr, as it comes. */
   hear?: (text: string) => void;
   /** Stops it, as a signal does. */
@@ -90,6 +90,7 @@ export async function crmSync(place: Place & Instead, ...words: string[]): Promi
   });
   const output = createOutput(place.stdout ?? sink((text) => (stdout += text)), errors, () => performance.now(), {
     log: errors,
+    environment: environmentAt(place),
   });
   const exitCode = await carryOut(wordsAt(place, words), {
     environment: environmentAt(place),

@@ -15,13 +15,13 @@ export const register: Register = (program, carryOut) => {
     .description("apply a saved plan exactly, or the plan of now")
     .argument("[file]", "a file made by `plan --out`")
     .option("--only <hash>", "only this operation of the file, by the first 8 characters of its hash", repeated, [])
-    .option("--only-customer <id>", "only the operations of this customer", repeated, [])
+    .option("--customer <id>", "only the operations of this customer", repeated, [])
     .addHelpText(
       "after",
-      example("crm-sync apply plan.ndjson", "crm-sync apply plan.ndjson --only 1a2b3c4d --only-customer ALFKI"),
+      example("crm-sync apply plan.ndjson", "crm-sync apply plan.ndjson --only 1a2b3c4d --customer ALFKI"),
     )
-    .action((file, { only, onlyCustomer }) =>
-      carryOut((invocation) => applyCommand(invocation, file, { operations: only, customers: onlyCustomer })),
+    .action((file, { only, customer }) =>
+      carryOut((invocation) => applyCommand(invocation, file, { operations: only, customers: customer })),
     );
 };
 
@@ -32,7 +32,7 @@ export async function applyCommand(
   chosen: { operations: readonly string[]; customers: readonly string[] } = { operations: [], customers: [] },
 ): Promise<ExitCode> {
   if (file === undefined && chosen.operations.length + chosen.customers.length > 0)
-    throw usage("--only and --only-customer choose from a saved plan", "name the file");
+    throw usage("--only and --customer choose from a saved plan", "name the file");
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { applyByHand } = await import("../../app/by-hand.ts");

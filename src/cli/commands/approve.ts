@@ -4,12 +4,10 @@ import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { requireReason } from "../../app/reason.ts";
-
-const reason = ["--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses"] as const;
 
 export const register: Register = (program, carryOut) => {
   program
@@ -17,7 +15,7 @@ export const register: Register = (program, carryOut) => {
     .description("approve a hold; the next run makes its changes")
     .argument("[id]", "the hold, or one operation that is held")
     .option("--run <run>", "everything that this run held because of its own sum or that of days")
-    .option(...reason)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",
@@ -33,7 +31,7 @@ export const register: Register = (program, carryOut) => {
     .description("reject a hold, approved or not; none of its changes is made")
     .argument("<id>", "the hold")
     .option("--withdraw", "take the rejection back: it waits for a person again")
-    .option(...reason)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",

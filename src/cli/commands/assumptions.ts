@@ -3,7 +3,7 @@ import { exitCodes } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { ok, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
@@ -20,7 +20,7 @@ export const register: Register = (program, carryOut) => {
     .command("accept")
     .description("end a contradiction, once the settings agree with the services")
     .argument("<row>", "the row, such as A16")
-    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText("after", example('crm-sync assumptions accept A17 --reason "sequenceBase is 0 now"'))
     .action((row, options) => carryOut((invocation) => acceptCommand(invocation, row, options)));

@@ -6,7 +6,7 @@ import { counted, withInstantsToWrite, withLocalInstants } from "../../report/te
 import { parseKey } from "../keys.ts";
 import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { notFound } from "../not-found.ts";
@@ -35,7 +35,7 @@ export const register: Register = (program, carryOut) => {
     .command("prove")
     .description("the entries about an order, each with a proof that it is in the record, and no other entry")
     .requiredOption("--order <id>", "the order, as ID or NAMESPACE/ID")
-    .option("--since <entry>", "prove too that the record has only grown since it ended with this entry")
+    .option("--grown-since <entry>", "prove too that the record has only grown since it ended with this entry")
     .option("--out <file>", "where to (default: stdout)")
     .addHelpText("after", example("crm-sync audit prove --order 10248 --out proof.json"))
     .action((options) => carryOut((invocation) => auditProveCommand(invocation, options)));
@@ -51,7 +51,7 @@ export const register: Register = (program, carryOut) => {
     .description("erase the personal data of a customer and its people, or of one person; every proof stays valid")
     .option("--customer <id>", "the customer, as ID or NAMESPACE/ID")
     .option("--person <id>", "the member of staff, as ID or NAMESPACE/ID")
-    .option("--reason <text>", "why; kept for good, so without personal data")
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",
@@ -202,7 +202,7 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
 /** `audit prove`: what proves the entries about one order, to a file or to stdout. */
 async function auditProveCommand(
   invocation: Invocation,
-  { order, since, out }: { order: string; since?: string; out?: string },
+  { order, grownSince: since, out }: { order: string; grownSince?: string; out?: string },
 ): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {

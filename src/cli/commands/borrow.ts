@@ -1,7 +1,7 @@
 import type { ExitCode } from "../../base/errors.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
@@ -26,10 +26,10 @@ export const register: Register = (program, carryOut) => {
     .requiredOption("--staff <id>", "the member of staff, as the CRM names this person")
     .requiredOption("--lock <number>", "the number of the lock that is lent")
     .option("--asset <number...>", "the number of an asset that goes into the lock; more than one may be given")
-    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
+    .option(...withReason)
     .option(...byWhom)
     .option("--dry-run", "show what would be sent; the platform is read, and nothing is written or sent")
-    .option("--withdraw", "withdraw a request that is not done; nothing is sent")
+    .option(...withdrawing)
     .addHelpText(
       "after",
       `${example('crm-sync borrow ALFKI --staff 4711 --lock 8000000009 --asset 8000000001 --reason "travels"')}

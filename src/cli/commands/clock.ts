@@ -6,12 +6,10 @@ import { exitCodes } from "../../base/errors.ts";
 import { counted, instantText, withLocalInstants } from "../../report/text.ts";
 import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
-
-const why = "why; kept for good, so without names, phone numbers and e-mail addresses";
 
 export const register: Register = (program, carryOut) => {
   const clock = program
@@ -22,7 +20,7 @@ export const register: Register = (program, carryOut) => {
   clock
     .command("correct")
     .description("correct times in the future, which a clock that was ahead wrote into the ledger")
-    .option("--reason <text>", why)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",

@@ -1,4 +1,5 @@
 import type { Application } from "../../app/application.ts";
+import { askForPrivate } from "../../app/private-shown.ts";
 import { searchPeople } from "../../app/people-search.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
@@ -9,8 +10,9 @@ import type { Stream } from "../../crm/model.ts";
 import type { Found } from "../../inquiry/find.ts";
 import { isBeginning, isTold, mostFound } from "../../report/explain.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
+import type { ExplainNames } from "../../report/explain-text.ts";
 import { explainCommand as commandOf, recordName } from "../../report/text.ts";
-import { ok, withLedger, withReader } from "../command.ts";
+import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
@@ -22,10 +24,10 @@ import type { Output } from "../output.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("explain")
-    .description("the whole story of one record, also why nothing happened")
+    .description("what happened to one record, how it is now, and what to do")
     .argument("<stream>", "customer, order or staff")
     .argument("<id>", "ID, or NAMESPACE/ID")
-    .option("--show-private", "find people by name or login too; who looked is in the audit record", false)
+    .option("--show-private", "names of people, also to find them by; the audit log says who looked", false)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync explain order 10248", 'crm-sync explain staff "Jana N" --show-private'))
     .action((stream, id, options) => carryOut((invocation) => explainCommand(invocation, stream, id, options)));
@@ -55,12 +57,32 @@ export async function explainCommand(
     if (options.json) output.json(toJson(facts));
     else {
       const { explainText } = await import("../../report/explain-text.ts");
-      output.line(explainText(facts, toInstant(application.clock.now()), viewOf(output, application.config.zone)));
+      const view = viewOf(output, application.config.zone);
+      output.line(
+        explainText(facts, toInstant(application.clock.now()), view, await namesOf(application, facts, privateFor)),
+      );
     }
     if (isTold(facts)) return ok;
     if (stream !== "orders" && !showPrivate) output.note("people are found by name or login with --show-private");
     return exitCodes.usage;
   });
+}
+
+/** What the record and its customer are called; a person only for whom the audit log names as having seen it. */
+async function namesOf(
+  application: Application,
+  { stream, key, record }: ExplainFacts,
+  privateFor: string | undefined,
+): Promise<ExplainNames> {
+  if (record === null) return {};
+  const inquiry = await application.inquiry();
+  const companies = await inquiry.companyNames(record.customer);
+  const [company] = companies;
+  if (stream === "customers" && company !== undefined)
+    return { own: company.name, byMark: new Map(companies.map(({ commitment, name }) => [commitment, name])) };
+  if (stream === "orders" || privateFor === undefined) return { customer: company?.name };
+  const shown = await askForPrivate(readingOf(application, inquiry), { stream, key }, privateFor);
+  return { own: shown?.values.find(({ field }) => field === "name")?.value, customer: company?.name };
 }
 
 /**

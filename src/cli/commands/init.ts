@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
-import { projectFolder } from "../../base/project-folder.ts";
 import { exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
+import type { AccessOptions } from "../../app/address-access.ts";
+import type { WrittenConfiguration } from "../../app/configuration-text.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { counted } from "../../report/text.ts";
 import { example, repeated } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { reportFailure, safeLines } from "../output.ts";
@@ -13,35 +13,43 @@ import { reportFailure, safeLines } from "../output.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("init")
-    .description("make a configuration to start from, with every key explained")
+    .description("write a configuration from your own lists, or from a template")
     .option(
       "--from <file or url>",
-      "look at this list and propose how to read it: CSV, JSON or lines of JSON (may be repeated)",
+      "propose how to read this list: CSV, XLSX, JSON, JSON lines, or an address that answers with JSON (may be repeated)",
       repeated,
       [] as string[],
     )
+    .option("--template <name>", "a database (postgres, mysql, sqlite) with queries to adapt, or a CRM with a preset")
     .option("--token <reference>", "bearer token for the address: env:NAME or file:/path")
+    .option("--token-url <url>", "OAuth2 token endpoint for the address (client credentials)")
+    .option("--client-id <id>", "OAuth2 client")
+    .option("--client-secret <reference>", "its secret: env:NAME or file:/path")
+    .option("--scope <scope>", "OAuth2 scope to ask for")
     .addHelpText(
       "after",
       example(
-        "crm-sync --config crm-sync.yaml init",
-        "crm-sync init --from customers.csv --from orders.csv",
+        "crm-sync init --from customers.csv --from orders.csv --from order-lines.csv",
+        "crm-sync init --from crm.xlsx",
         "crm-sync init --from https://crm.example.com/api/customers --token env:CRM_TOKEN",
+        "crm-sync init --template postgres",
       ),
     )
     .action((options) => carryOut((invocation) => initCommand(invocation, options)));
 };
 
-interface InitOptions {
+interface InitOptions extends AccessOptions {
   from: readonly string[];
-  token?: string | undefined;
+  template?: string | undefined;
 }
 
-/**
- * `init`: a configuration to start from, with every key explained, or one that is proposed from lists of the CRM. Never
- * writes over a file.
- */
-async function initCommand(invocation: Invocation, { from, token }: InitOptions): Promise<ExitCode> {
+/** What was written, and the sources and streams that it reads, with the lists that they come from. */
+interface Made extends WrittenConfiguration {
+  streams: { source: string; stream: string; from: string[] }[];
+}
+
+/** `init`: a configuration that is proposed from lists of the CRM, or made from a template. Never writes over a file. */
+async function initCommand(invocation: Invocation, init: InitOptions): Promise<ExitCode> {
   const { output, options } = invocation;
   const path = resolve(options.config ?? "crm-sync.yaml");
   try {
@@ -53,14 +61,17 @@ async function initCommand(invocation: Invocation, { from, token }: InitOptions)
         exitCode: exitCodes.usage,
       });
     }
-    if (from.length > 0) return await proposeConfiguration(invocation, path, from, token);
-    if (token !== undefined) throw usage("--token is for the addresses of --from", "give one, or leave it out");
-    writeConfiguration(path, readFileSync(join(projectFolder, "config/production.example.yaml"), "utf8"));
-    output.line(`${path} was made; every key is explained in it.`);
-    output.line(
-      "Next: fill in the services, the sources and the assumptions, " +
-        "set the environment variables it names, then `crm-sync check`.",
-    );
+    if ((init.from.length === 0) === (init.template === undefined))
+      throw usage(
+        "init needs either lists or a template",
+        "`crm-sync init --from FILE` for each list of your CRM, or `crm-sync init --template NAME` for a database",
+      );
+    const made =
+      init.template === undefined ? await proposed(invocation, path, init) : await fromTemplate(init.template);
+    writeConfiguration(path, made.text);
+    const { streams, doubts } = made;
+    if (options.json) output.json({ file: path, streams, doubts });
+    else printMade(invocation, path, made);
     return ok;
   } catch (error) {
     return reportFailure(output, error, options.json);
@@ -83,35 +94,39 @@ function writeConfiguration(path: string, text: string): void {
   }
 }
 
-async function proposeConfiguration(
-  { output, signal, options, environment }: Invocation,
-  path: string,
-  from: readonly string[],
-  reference: string | undefined,
-): Promise<ExitCode> {
-  const { proposeFrom, tokenOf } = await import("../../app/init-from.ts");
-  const { proposalText, sealKeyVariable } = await import("../../app/proposal-text.ts");
+async function proposed({ signal, environment }: Invocation, path: string, init: InitOptions): Promise<Made> {
+  const { isAddress, proposeFrom } = await import("../../app/init-from.ts");
+  const { accessOf } = await import("../../app/address-access.ts");
+  const { proposalText } = await import("../../app/configuration-text.ts");
   const zone = Temporal.Now.timeZoneId();
   const folder = dirname(path);
-  const token = reference === undefined ? {} : { token: tokenOf(reference, environment, folder) };
-  const proposal = await proposeFrom(from, { folder, zone, signal, ...token });
-  const { text, doubts } = proposalText(proposal, zone);
-  writeConfiguration(path, text);
-  const read = proposal.streams.map(({ source, stream, from: lists }) => ({ source, stream, from: [...lists] }));
-  if (options.json) output.json({ file: path, streams: read, doubts });
-  else {
-    output.line(`${path} was made; it reads`);
-    for (const { source, stream, from: lists } of read)
-      output.line(safeLines(`  ${source}, ${stream}: ${lists.join(", ")}`));
-    output.line(`${counted(doubts, "guess", "guesses")} in it are marked DOUBT.`);
-    const named = options.config === undefined ? "" : `--config ${options.config} `;
-    const [first] = read;
-    output.line("Next, against the sandbox of both services, which asks for no token:");
-    if (read.some(({ stream }) => stream === "staff"))
-      output.line(`  export ${sealKeyVariable}=$(openssl rand -hex 32)   # seals the passwords of new staff; keep it`);
-    output.line(`  crm-sync ${named}--sandbox check`);
-    if (first !== undefined) output.line(`  crm-sync ${named}--sandbox map ${first.source} ${first.stream}`);
-    output.line(`  crm-sync ${named}--sandbox plan`);
-  }
-  return ok;
+  const access = await accessOf(init, { addresses: init.from.filter(isAddress), environment, folder });
+  const proposal = await proposeFrom(init.from, { folder, zone, signal, access });
+  const streams = proposal.streams.map(({ source, stream, from }) => ({ source, stream, from: [...from] }));
+  return { ...proposalText(proposal, zone), streams };
+}
+
+async function fromTemplate(name: string): Promise<Made> {
+  const { templateText } = await import("../../app/template-text.ts");
+  return { ...templateText(name, Temporal.Now.timeZoneId()), streams: [] };
+}
+
+function printMade({ output, options }: Invocation, path: string, { streams, doubts, text }: Made): void {
+  const name = relative(process.cwd(), path);
+  output.line(`Wrote ${name.startsWith("..") ? path : name}.`);
+  for (const { source, stream, from } of streams) output.line(safeLines(`  ${source}, ${stream}: ${from.join(", ")}`));
+  output.line("");
+  if (streams.length === 0) output.line("Fill in or adapt these; the file marks each with DOUBT:");
+  else output.line("Check these guesses; the file marks each with DOUBT:");
+  for (const { line, key, text: doubt } of doubts)
+    output.line(safeLines(`  line ${String(line).padStart(3)}  ${key}: ${doubt}`));
+  const named = options.config === undefined ? "" : `--config ${options.config} `;
+  output.line("");
+  output.line("Next, with both services simulated on this machine:");
+  if (text.includes("env:SEAL_KEY"))
+    output.line("  export SEAL_KEY=$(openssl rand -hex 32)   # seals the passwords of new staff; keep it");
+  output.line(`  crm-sync ${named}--sandbox check`);
+  const [first] = streams;
+  if (first !== undefined) output.line(`  crm-sync ${named}--sandbox map ${first.source} ${first.stream}`);
+  output.line(`  crm-sync ${named}--sandbox plan`);
 }

@@ -4,7 +4,7 @@ import { formatKey } from "../../crm/keys.ts";
 import { counted, printable } from "../../report/text.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
@@ -23,11 +23,6 @@ interface UnlinkWords {
   by?: string | undefined;
 }
 
-const reasonOption = [
-  "--reason <text>",
-  "why; kept for good, so without names, phone numbers and e-mail addresses",
-] as const;
-
 export const register: Register = (program, carryOut) => {
   program
     .command("link")
@@ -35,7 +30,7 @@ export const register: Register = (program, carryOut) => {
     .argument("<customer>", "ID, or NAMESPACE/ID")
     .argument("<enterprise>", "the enterprise's global id, as E3 shows it")
     .option("--channel-customer-id <number>", "the number under which E3 shows it (default: the customer's own)")
-    .option(...reasonOption)
+    .option(...withReason)
     .option(...byWhom)
     .option("--dry-run", "read the platform and say what would be linked, and write nothing")
     .addHelpText(
@@ -52,7 +47,7 @@ run reads the enterprise and goes on from there. It is refused during a run (exi
     .description("take the link of a customer with its enterprise away: nothing is sent for it until it is linked")
     .argument("<customer>", "ID, or NAMESPACE/ID")
     .option("--keep-orders", "although we placed orders or assignments there: they stay, and the ledger keeps them")
-    .option(...reasonOption)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText("after", example('crm-sync unlink ALFKI --reason "it was linked with the wrong enterprise"'))
     .action((customer, options) => carryOut((invocation) => unlinkCommand(invocation, customer, options)));

@@ -1,7 +1,7 @@
 import type { ExitCode } from "../../base/errors.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
@@ -27,11 +27,11 @@ export const register: Register = (program, carryOut) => {
       .description(text)
       .argument("<customer>", "the customer whose locks they are")
       .requiredOption("--asset <number...>", "the asset number of a lock; more than one may be given")
-      .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
+      .option(...withReason)
       .option(...byWhom)
       .option("--large-customer", "these are large-customer locks, which no field shows")
       .option("--dry-run", "show what would be sent, and write and send nothing")
-      .option("--withdraw", "withdraw a request that is not done; nothing is sent")
+      .option(...withdrawing)
       .addHelpText(
         "after",
         `${example(`crm-sync ${name} ALFKI --asset 8000000001 8000000002 --reason "reported stolen"`)}

@@ -16,7 +16,7 @@ export const register: Register = (program, carryOut) => {
     .description("show records of a source, raw and mapped, and how each field comes about; nothing is kept")
     .argument("<source>", "name of the source in the configuration")
     .argument("<stream>", "customers, orders or staff")
-    .option("--limit <n>", "how many records", wholeNumber, 3)
+    .option("--limit <number>", "how many records", wholeNumber, 3)
     .option("--record <key>", "only the record with this key or id")
     .option("--show-private", "with personal data; secrets are never shown", false)
     .addHelpText("after", example("crm-sync map erp orders --limit 1", "crm-sync map erp customers --record 4711"))

@@ -4,18 +4,16 @@ import { exitCodes } from "../../base/errors.ts";
 import { callsGoingOnText, resumedText } from "../../report/paused.ts";
 import { ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
-
-const why = "why; kept for good, so without names, phone numbers and e-mail addresses";
 
 export const register: Register = (program, carryOut) => {
   program
     .command("pause")
     .description("write nothing to the services until `resume`; sources and services are read as ever")
-    .option("--reason <text>", why)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",
@@ -28,7 +26,7 @@ them.`,
   program
     .command("resume")
     .description("end a pause: the next run sends what waited")
-    .option("--reason <text>", why)
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync resume"))
     .action((words) => carryOut((invocation) => resumeCommand(invocation, words)));

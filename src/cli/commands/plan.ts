@@ -1,4 +1,3 @@
-import { counted } from "../../report/text.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -10,9 +9,11 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
-import { heldText, safeLines, savedText } from "../output.ts";
+import { safeLines, savedText, viewOf } from "../output.ts";
+import type { Output } from "../output.ts";
 import { scopeOf } from "../scope.ts";
 import type { ScopeWords } from "../scope.ts";
+import { typed } from "../suggested.ts";
 
 export const register: Register = (program, carryOut) => {
   program
@@ -22,83 +23,79 @@ export const register: Register = (program, carryOut) => {
     .option("--order <id>", "only the customer of this order")
     .option("--source <name>", "only what this source gives")
     .option("--out <file>", "save the plan as a file for `apply`")
+    .option("--all", "every change; without it at most 50", false)
+    .option("--verbose", "each field of a change", false)
     .option("--show-private", "with the personal data behind the markers; the audit log notes who saw it", false)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
-    .action((options) => carryOut((invocation) => planCommand(invocation, options, options)));
+    .action((options) => carryOut((invocation) => planCommand(invocation, options)));
 };
 
-export async function planCommand(
-  invocation: Invocation,
-  words: ScopeWords,
-  { out, showPrivate = false, by }: { out?: string | undefined; showPrivate?: boolean; by?: string | undefined } = {},
-): Promise<ExitCode> {
-  const { signal } = invocation;
-  const privateFor = showPrivate ? deciderOf(by) : undefined;
+interface PlanWords extends ScopeWords {
+  out?: string | undefined;
+  all: boolean;
+  verbose: boolean;
+  showPrivate: boolean;
+  by?: string | undefined;
+}
+
+export async function planCommand(invocation: Invocation, words: PlanWords): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  const { out } = words;
+  const privateFor = words.showPrivate ? deciderOf(words.by) : undefined;
   return await withApplication(invocation, async (application) => {
     const { planByHand } = await import("../../app/by-hand.ts");
-    const { planText } = await import("../plan-text.ts");
-    const { lastLine } = await import("../run-summary.ts");
+    const { calledIn } = await import("../../app/called.ts");
+    const { ShownPlan } = await import("../plan-text.ts");
+    const { closingLine } = await import("../run-summary.ts");
+    const shownPlan = new ShownPlan(words);
     return await planByHand(application, scopeOf(application, words), out, {
       signal,
       privateFor,
-      showPlan: (planned, shown) => showPlanned(invocation, planned, { shown, textOf: planText }),
-      show: async (summary) => showTotal(invocation, summary, out, lastLine(summary)),
+      showPlan: (planned, shown) =>
+        options.json ? output.json(plannedJson(planned, shown)) : shownPlan.add(planned, shown),
+      show: async (summary) => {
+        noteSources(output, summary);
+        if (options.json) {
+          output.json(totalJson(summary));
+          return;
+        }
+        const { namespace, zone } = application.config;
+        const called = calledIn(await application.inquiry(), { namespace, showsPeople: privateFor !== undefined });
+        output.line(await shownPlan.text(summary, called, planAgain(words), viewOf(output, zone)));
+        output.line("");
+        if (out !== undefined) output.line(savedText(out, summary.operations, summary.heldBy.size));
+        output.line(closingLine({ ...summary, held: summary.held.length + summary.heldBy.size }));
+      },
     });
   });
 }
 
-function showPlanned(
-  { output, options }: Invocation,
-  planned: Planned,
-  { shown, textOf }: { shown: Record<string, string> | undefined; textOf: (plan: CustomerPlan) => string },
-): void {
-  if (!("plan" in planned)) {
-    const customer = formatKey(planned.customer);
-    const { code, reason } = planned;
-    if (options.json) output.json({ type: "unplanned", customer, code, reason });
-    else output.line(safeLines(`customer ${customer}\n  ! ${planned.reason}`));
-    return;
-  }
-  const { plan } = planned;
-  const silent =
-    plan.operations.length === 0 &&
-    plan.changes.length === 0 &&
-    plan.records.every((record) => record.outcome === "planned");
-  if (options.json) output.json({ ...planJson(plan), ...(shown !== undefined && { private: shown }) });
-  else if (!silent) output.line([textOf(plan), ...privateLines(shown)].join("\n"));
-}
-
-function showTotal(
-  { output, options }: Invocation,
-  summary: PlanSummary,
-  out: string | undefined,
-  lastLine: string,
-): void {
-  const { run, customers, operations, unplanned, held, rejected, heldOperations, open, exitCode: exit } = summary;
-  for (const tally of summary.sources) {
-    const why = tally.problem ?? tally.doubt;
-    if (why !== undefined)
-      output.note(safeLines(`source ${tally.source}/${tally.stream}: ${why.message}\n  → ${why.cure}`));
-  }
-  if (options.json) {
-    const counts = { customers, operations, heldOperations, unplanned, writingCalls: 0 };
-    output.json({ type: "total", run, ...counts, held: toJson(held), rejected, open: toJson(open), exit });
-    return;
-  }
-  output.line(
-    `${counted(operations, "operation")} planned for ${counted(customers, "customer")}; ` +
-      `${unplanned} could not be planned. Nothing was sent.`,
+/** The same plan as it was asked for. */
+function planAgain({ customer, order, source }: ScopeWords): string {
+  const scope = Object.entries({ customer, order, source }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${typed(value)}`],
   );
-  if (heldOperations > 0) output.line(`${heldOperations} of them would wait for approval first`);
-  for (const hold of held) output.line(heldText(hold));
-  if (out !== undefined) output.line(savedText(out, operations, heldOperations));
-  output.line(lastLine);
+  return ["crm-sync plan", ...scope].join(" ");
 }
 
-/** The personal data behind the markers of a plan, a line for each. */
-function privateLines(shown: Record<string, string> = {}): string[] {
-  return Object.entries(shown).map(([marker, value]) => safeLines(`      (private) ${marker}: ${value}`));
+function noteSources(output: Output, { sources }: PlanSummary): void {
+  for (const { source, stream, problem, doubt } of sources) {
+    const why = problem ?? doubt;
+    if (why !== undefined) output.note(safeLines(`source ${source}/${stream}: ${why.message}\n  → ${why.cure}`));
+  }
+}
+
+function totalJson({ run, customers, operations, unplanned, ...summary }: PlanSummary): JsonObject {
+  const { heldBy, held, rejected, open, exitCode: exit } = summary;
+  const counts = { customers, operations, heldOperations: heldBy.size, unplanned, writingCalls: 0 };
+  return { type: "total", run, ...counts, held: toJson(held), rejected, open: toJson(open), exit };
+}
+
+function plannedJson(planned: Planned, shown: Record<string, string> | undefined): JsonObject {
+  if ("plan" in planned) return { ...planJson(planned.plan), ...(shown !== undefined && { private: shown }) };
+  const { customer, code, reason } = planned;
+  return { type: "unplanned", customer: formatKey(customer), code, reason };
 }
 
 function planJson(plan: CustomerPlan): JsonObject {

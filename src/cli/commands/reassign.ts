@@ -5,7 +5,7 @@ import { usage } from "../../base/errors.ts";
 import { counted } from "../../report/text.ts";
 import { ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 
@@ -16,7 +16,7 @@ export const register: Register = (program, carryOut) => {
     .argument("<source>", "the name that the source had")
     .option("--to <source>", "the configured source that reads them now")
     .option("--release", "no source will read them again: nothing changes for them or their licences", false)
-    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",

@@ -2,16 +2,19 @@ import type { Application } from "../../app/application.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
+import type { Chunks } from "../../app/written-files.ts";
 import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
+import { numberText } from "../../report/text.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { parseKey } from "../keys.ts";
 import type { Output } from "../output.ts";
+import { typed } from "../suggested.ts";
 
 const kinds = "orders, entitlements, reconciliation, corrections, exceptions or run";
 
@@ -36,7 +39,7 @@ export const register: Register = (program, carryOut) => {
         "months since the ledger began)",
     )
     .option("--as-of <moment>", "as known at a time: 2026-10-31T18:00 (local), with an offset, or a date (its end)")
-    .option("--by <date>", "happened (default) or crm-date: which date puts a row into the period")
+    .option("--date <which>", "happened (default) or crm-date: which date puts a row into the period")
     .option("--source <name>", "only of this source")
     .option("--customer <id>", "only of this customer")
     .option("--branch <code>", "only of the customers of this branch")
@@ -59,7 +62,7 @@ export const register: Register = (program, carryOut) => {
 export interface ReportWords {
   period?: string | undefined;
   asOf?: string | undefined;
-  by?: string | undefined;
+  date?: string | undefined;
   source?: string | undefined;
   customer?: string | undefined;
   branch?: string | undefined;
@@ -82,8 +85,12 @@ export async function reportCommand(invocation: Invocation, name: string, words:
     if (out === undefined) {
       refuseBytes(output, format, kind);
       const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
-      const { toStdoutFromOneState } = await import("../stdout.ts");
-      await toStdoutFromOneState(output, application.ledgerPath, bytesOf(partOf(kind, chunks, part)));
+      const bytes = bytesOf(partOf(kind, chunks, part));
+      if (output.stdout.isTTY === true && format === "csv") await showFirstRows(output, bytes, name, words);
+      else {
+        const { toStdoutFromOneState } = await import("../stdout.ts");
+        await toStdoutFromOneState(output, application.ledgerPath, bytes);
+      }
       await noteProvisional(output, request, application.clock.now());
       return ok;
     }
@@ -93,6 +100,23 @@ export async function reportCommand(invocation: Invocation, name: string, words:
     await noteProvisional(output, request, application.clock.now());
     return ok;
   });
+}
+
+/** So many rows are shown on a terminal; a pipe gets them all. */
+const mostRows = 20;
+
+async function showFirstRows(output: Output, chunks: Chunks, kind: string, words: ReportWords): Promise<void> {
+  const { firstRows } = await import("../first-rows.ts");
+  const { lines, rows } = await firstRows(chunks, mostRows);
+  for (const line of lines) output.line(line);
+  if (rows <= mostRows) return;
+  const options = Object.entries(words).flatMap(([option, value]: [string, unknown]) =>
+    typeof value === "string"
+      ? [`--${option.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)} ${typed(value)}`]
+      : [],
+  );
+  const again = ["crm-sync report", kind, ...options, `--out ${kind}.csv`].join(" ");
+  output.note(`${mostRows} of ${numberText(rows)} rows are shown. All of them: ${again}`);
 }
 
 /** A table alone does not say that its period goes on. */
@@ -122,9 +146,10 @@ function refuseBytes({ stdout }: Pick<Output, "stdout">, format: string, kind: s
 
 async function requestOf(
   application: Application,
-  { period, asOf, by = "happened", source, customer, branch, product }: ReportWords,
+  { period, asOf, date: by = "happened", source, customer, branch, product }: ReportWords,
 ): Promise<StatementRequest> {
-  if (by !== "happened" && by !== "crm-date") throw usage(`--by ${by} is no date of a row`, "use happened or crm-date");
+  if (by !== "happened" && by !== "crm-date")
+    throw usage(`--date ${by} is no date of a row`, "use happened or crm-date");
   const { monthsKnown, periodOf } = await import("../../app/statement-period.ts");
   const { parseMoment } = await import("../../report/statement/moment.ts");
   const { tolerancesOf } = await import("../../report/statement/tolerances.ts");

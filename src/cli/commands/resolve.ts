@@ -6,7 +6,7 @@ import type { Stream } from "../../crm/model.ts";
 import { printable } from "../../report/text.ts";
 import { ok, withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
@@ -26,7 +26,7 @@ export const register: Register = (program, carryOut) => {
     .description("record that a person changed something on the platform; it counts once crm-sync has read it back")
     .argument("<record>", "customer:ALFKI, order:10248 or staff:portal/7")
     .option("--done", "a person made there the change that the CRM wants")
-    .option("--reason <text>", "who did it and why; kept for good, so without names, phone numbers, e-mail")
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",

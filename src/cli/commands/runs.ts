@@ -10,7 +10,7 @@ export const register: Register = (program, carryOut) => {
   program
     .command("runs")
     .description("the last runs")
-    .option("--limit <n>", "how many", wholeNumber, 20)
+    .option("--limit <number>", "how many", wholeNumber, 20)
     .addHelpText("after", example("crm-sync runs --limit 5"))
     .action((options) => carryOut((invocation) => runsCommand(invocation, options.limit)));
 };

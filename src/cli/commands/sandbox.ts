@@ -12,10 +12,10 @@ export const register: Register = (program, carryOut) => {
   program
     .command("sandbox")
     .description("both remote services on this machine, with faults, until Ctrl-C")
-    .option("--port <n>", "port (0: a free one)", wholeNumber, 8899)
+    .option("--port <number>", "port (0: a free one)", wholeNumber, 8899)
     .option("--store <file>", "where its state lies, or :memory:", ":memory:")
     .option("--latency <ms>", "time of every call", wholeNumber, 0)
-    .option("--seed <n>", "makes faults by probability repeat", wholeNumber)
+    .option("--seed <number>", "makes faults by probability repeat", wholeNumber)
     .option("--fault <json>", "a fault that is on from the start (may be repeated)", repeated, [] as string[])
     .addHelpText(
       "after",
@@ -52,7 +52,7 @@ async function sandboxCommand(invocation: Invocation, options: SandboxCommandOpt
       if (rule.success) return rule.data;
       throw usage(
         `--fault ${text} is no fault: ${rule.error.issues[0]?.message ?? ""}`,
-        "docs/sandbox.md lists the faults",
+        "docs/reference/sandbox.md lists the faults",
       );
     });
     const sandbox = await startSandbox({

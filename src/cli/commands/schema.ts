@@ -19,7 +19,7 @@ export const register: Register = (program, carryOut) => {
     .description("fields of a source, with types, examples and how often they are filled; nothing is kept")
     .argument("<source>", "name of the source in the configuration")
     .argument("[stream]", "customers, orders or staff (default: each that the source has)")
-    .option("--limit <n>", "how many rows are read of each stream", wholeNumber, 1_000)
+    .option("--limit <number>", "how many rows are read of each stream", wholeNumber, 1_000)
     .option("--show-private", "with personal data; secrets are never shown", false)
     .addHelpText("after", example("crm-sync schema erp orders"))
     .action((source, stream, options) => carryOut((invocation) => schemaCommand(invocation, source, stream, options)));

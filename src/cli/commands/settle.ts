@@ -8,7 +8,7 @@ import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import { counted, printable } from "../../report/text.ts";
 import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
@@ -21,8 +21,8 @@ export const register: Register = (program, carryOut) => {
     .argument("[id...]", "one operation or more")
     .option("--applied", "it was carried out", false)
     .option("--not-applied", "it was not carried out", false)
-    .option("--all-of <run>", "every operation of this run (or `last`) whose outcome is open")
-    .option("--reason <text>", "why you know; kept for good, so without names, phone numbers and e-mail addresses")
+    .option("--run <run>", "every operation of this run (or `last`) whose outcome is open")
+    .option(...withReason)
     .option(...byWhom)
     .addHelpText(
       "after",
@@ -33,7 +33,7 @@ export const register: Register = (program, carryOut) => {
     )
     .action((ids, options) =>
       carryOut((invocation) => {
-        const none = ids.length === 0 && options.allOf === undefined;
+        const none = ids.length === 0 && options.run === undefined;
         return none ? settleListCommand(invocation) : settleCommand(invocation, ids, options);
       }),
     );
@@ -66,7 +66,7 @@ export interface SettleWords {
   applied: boolean;
   notApplied: boolean;
   reason?: string | undefined;
-  allOf?: string | undefined;
+  run?: string | undefined;
   by?: string | undefined;
 }
 
@@ -128,13 +128,13 @@ async function decisionsOf(
   ids: readonly string[],
   words: SettleWords,
 ): Promise<GivenDecision[]> {
-  if (ids.length > 0 === (words.allOf !== undefined))
-    throw usage("settle takes ids or --all-of RUN, one of them", "crm-sync settle --help");
+  if (ids.length > 0 === (words.run !== undefined))
+    throw usage("settle takes ids or --run RUN, one of them", "crm-sync settle --help");
   if (words.applied === words.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
   const reason = requireReason(words.reason);
   application.requireLedger();
   const { openOperationsOf } = await import("../../app/decisions.ts");
-  const wanted = words.allOf === undefined ? [...new Set(ids)] : await openOperationsOf(application, words.allOf);
+  const wanted = words.run === undefined ? [...new Set(ids)] : await openOperationsOf(application, words.run);
   return wanted.map((id) => ({ id, verdict: words.applied ? "applied" : "not-applied", reason }));
 }
 

@@ -2,7 +2,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { ok, withApplication, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
@@ -21,11 +21,11 @@ export const register: Register = (program, carryOut) => {
   staff
     .command("reset-password <id>")
     .description("set a new password for a member of staff (M3)")
-    .option("--reason <text>", "why; kept for good, so without names, phone numbers and e-mail addresses")
+    .option(...withReason)
     .option(...byWhom)
     .option("--from-crm", "set the password that the CRM gives, in place of a generated one")
     .option("--dry-run", "show what would be sent; M5 is read, and nothing is written or sent")
-    .option("--withdraw", "withdraw a request that is not done; nothing is sent")
+    .option(...withdrawing)
     .addHelpText(
       "after",
       `${example('crm-sync staff reset-password 4711 --reason "lost the letter"')}

@@ -17,7 +17,7 @@ export const register: Register = (program, carryOut) => {
     .description("show records raw and mapped again each time the configuration is saved; until Ctrl-C")
     .argument("<source>", "name of the source in the configuration")
     .argument("<stream>", "customers, orders or staff")
-    .option("--limit <n>", "how many records", wholeNumber, 1)
+    .option("--limit <number>", "how many records", wholeNumber, 1)
     .option("--record <key>", "only the record with this key or id")
     .option("--show-private", "with personal data; secrets are never shown", false)
     .addHelpText("after", example("crm-sync watch erp orders --record 10248"))

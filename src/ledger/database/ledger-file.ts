@@ -65,12 +65,7 @@ export function notWritable(path: string, error: unknown): Problem {
 export function requireThere(path: string): void {
   const now = statOf(path);
   if (now === undefined) {
-    throw refused(
-      "ledger.missing",
-      path,
-      `there is no ledger at ${path}`,
-      "run `crm-sync init`, or name the right file in ledger.path",
-    );
+    throw refused("ledger.missing", path, `there is no ledger at ${path}`, "name the right file in ledger.path");
   }
   if (!now.isFile()) throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
   if (now.size === 0n) refuseLostLedger(path);

@@ -1,7 +1,7 @@
 /**
  * The one list of places where a personal value can be. An erasure searches the columns that this list names, and tells
  * people about the places beside the ledger. Tests compare it with the schema, so that a new column needs a decision, and
- * with the table in `docs/audit/personal-data.md`.
+ * with the table in `docs/reference/personal-data.md`.
  */
 
 /**

@@ -55,15 +55,13 @@ export class AlertTables {
   }
 
   told(): ToldAlert[] {
-    return this.#statements.told
-      .all()
-      .map(({ channel, key, since, body, told_at: toldAt }) => ({
-        channel,
-        key,
-        since,
-        body: parseJson(body),
-        toldAt,
-      }));
+    return this.#statements.told.all().map(({ channel, key, since, body, told_at: toldAt }) => ({
+      channel,
+      key,
+      since,
+      body: parseJson(body),
+      toldAt,
+    }));
   }
 
   tell(channel: string, states: readonly { key: string; since: string; body: Json }[], at: string): void {

@@ -48,10 +48,7 @@ export async function stateOf(path: string): Promise<FileState> {
  * unchecked.
  */
 export async function* readUtf8(file: OpenedFile, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
-  await requireUnchanged(file);
-  const { sha256 } = file.expected;
-  if (sha256 !== undefined && sha256 !== (await hashOf(streamOf(file, signal))))
-    throw notAsExpected(file.name, "it has another SHA-256");
+  await requireExpected(file, signal);
   const undeclared = await undeclaredUtf8(chunksOf(file, signal), file.encoding);
   if (undeclared !== undefined) throw declaredWrong(file, undeclared);
   const isUtf8 = new TextDecoder(file.encoding).encoding === "utf-8";
@@ -69,7 +66,16 @@ function declaredWrong({ name, encoding }: OpenedFile, { line, byte }: FirstChar
   );
 }
 
-async function requireUnchanged({ path, name, state }: OpenedFile): Promise<void> {
+/** Throws a Problem if the file was changed since it was found, or its bytes are not those that its marker expects. */
+export async function requireExpected(file: OpenedFile, signal: AbortSignal | undefined): Promise<void> {
+  await requireUnchanged(file);
+  const { sha256 } = file.expected;
+  if (sha256 !== undefined && sha256 !== (await hashOf(streamOf(file, signal))))
+    throw notAsExpected(file.name, "it has another SHA-256");
+}
+
+/** Throws a Problem if the file was changed since it was found. */
+export async function requireUnchanged({ path, name, state }: OpenedFile): Promise<void> {
   const now = await stateOf(path);
   if (now.size === state.size && now.modified === state.modified && now.inode === state.inode) return;
   throw sourceProblem(

@@ -2,17 +2,13 @@ import { finished } from "node:stream/promises";
 import { parse } from "csv-parse";
 import type { Writable } from "node:stream";
 import type { CsvError, Info } from "csv-parse";
-import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
-import { keptTextOf } from "../limits.ts";
 import type { RecordLimits } from "../limits.ts";
 import { sourceProblem } from "../problems.ts";
-import type { FileItem, FormatReader, NamedBytes } from "./row.ts";
+import { HeadedRows } from "./headed-rows.ts";
+import type { FormatReader, NamedBytes } from "./row.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 import { Utf8Watch } from "./utf8.ts";
-
-/** Most columns that are named to a person who looks for one. */
-const mostNamed = 20;
 
 /** Longer than any first line that names a delimiter. Bytes. */
 const longestNaming = 64;
@@ -61,11 +57,11 @@ export async function* readCsv(
   try {
     for await (const chunk of end.watch(watch.watch(reading.withoutNaming(file.bytes)))) {
       await passOn(parser, chunk);
-      while (reading.items.length > batchSize) yield reading.take(batchSize);
+      while (reading.rows.items.length > batchSize) yield reading.rows.take(batchSize);
     }
     parser.resume().end();
     await finished(parser);
-    while (reading.items.length > batchSize) yield reading.take(batchSize);
+    while (reading.rows.items.length > batchSize) yield reading.rows.take(batchSize);
   } finally {
     parser.destroy();
   }
@@ -79,7 +75,7 @@ export async function* readCsv(
       "Set `encoding` to the encoding of the file, or export it again.",
     );
   }
-  if (reading.items.length > 0) yield reading.take();
+  if (reading.rows.items.length > 0) yield reading.rows.take();
   return { problem: reading.problem };
 }
 
@@ -108,31 +104,23 @@ class LastByte {
   }
 }
 
-/** Turns parsed rows into items; knows lines, header and what went wrong. */
+/** Turns parsed rows into items; knows lines and what went wrong. */
 class CsvReading {
   readonly #name: string;
   readonly #csv: CsvSettings;
-  readonly #columns: readonly string[];
   readonly #watch: Utf8Watch;
-  #header: readonly string[] | undefined;
-  #surplusAt = -1;
-  /** No row was seen yet of a file whose columns are declared. */
-  #isFirst = false;
+  readonly rows: HeadedRows;
   /** Last line of the last row, as the parser counts it, which takes a CRLF inside quotes for two lines. */
   #parserLine = 0;
   #doubleCounted = 0;
   #brokenQuotes = 0;
-  items: FileItem[] = [];
   problem: Problem | undefined;
 
   constructor(name: string, csv: CsvSettings, columns: readonly string[], watch: Utf8Watch) {
     this.#name = name;
     this.#csv = csv;
-    this.#columns = columns;
     this.#watch = watch;
-    if (csv.header === undefined) return;
-    this.#takeHeader(csv.header, 0);
-    this.#isFirst = true;
+    this.rows = new HeadedRows(name, { format: "csv", settings: csv, columns });
   }
 
   /** The bytes of the file behind a first line that names the delimiter. Throws where the settings have another one. */
@@ -164,14 +152,9 @@ class CsvReading {
     return start.subarray(named.bytes);
   }
 
-  /** Hands the first `most` items out. */
-  take(most = this.items.length): FileItem[] {
-    return this.items.splice(0, most);
-  }
-
   /** The last row may be half a row. */
   dropLast(): void {
-    const last = this.items.pop();
+    const last = this.rows.items.pop();
     if (last === undefined) return;
     const place = "bad" in last ? last.bad.place : last.row.place;
     this.problem ??= sourceProblem(
@@ -186,31 +169,10 @@ class CsvReading {
   row(record: string[], info: Info): null {
     const { first, last } = this.#linesOf(record, info.lines);
     const badBytes = this.#watch.claimBefore(info.bytes);
-    if (this.#header === undefined) {
-      this.#takeHeader(record, first);
-      return null;
-    }
-    if (this.#isFirst) {
-      this.#isFirst = false;
-      if (this.#isHeader(record, this.#header, first)) return null;
-    }
     const place = `${this.#name}:${first}`;
-    const fields = this.#withoutSurplus(record, this.#header.length);
-    if (badBytes) {
-      this.#bad(place, "wrong-encoding", "the row has bytes that are not UTF-8", record);
-    } else if (fields.length !== this.#header.length) {
-      this.#bad(
-        place,
-        "column-count",
-        `the row has ${record.length} fields, but the header has ${this.#header.length}`,
-        record,
-      );
-      if (last > first) this.problem ??= this.#swallowed(first, last);
-    } else {
-      const value: JsonObject = {};
-      for (let index = 0; index < fields.length; index += 1) value[this.#header[index] ?? ""] = fields[index];
-      this.items.push({ row: { place, value } });
-    }
+    if (this.rows.takesAsHeader(record, place)) return null;
+    if (badBytes) this.rows.addBad(place, "wrong-encoding", "the row has bytes that are not UTF-8", record);
+    else if (!this.rows.add(record, place) && last > first) this.problem ??= this.#swallowed(first, last);
     return null;
   }
 
@@ -246,90 +208,12 @@ class CsvReading {
         "Correct `csv.quote` and `csv.delimiter`, or set `csv.relaxQuotes`.",
       );
     }
-    const previous = this.items.at(-1);
+    const previous = this.rows.items.at(-1);
     if (previous !== undefined && "bad" in previous && previous.bad.place === place) return undefined;
-    this.items.push({
+    this.rows.items.push({
       bad: { place, code: "broken-quote", message: "a quote is in the wrong place, or is never closed" },
     });
     return undefined;
-  }
-
-  /** Whether the first row of a file whose columns are declared is a header. Throws where it looks so, and nobody says. */
-  #isHeader(record: readonly string[], declared: readonly string[], line: number): boolean {
-    const { firstRow } = this.#csv;
-    if (firstRow !== undefined || !record.some((field, index) => field === declared[index]))
-      return firstRow === "header";
-    throw sourceProblem(
-      "source.wrong-shape",
-      `${this.#name}:${line}`,
-      `The first row of ${this.#name} has names of \`csv.header\` in it, as a header has.`,
-      "Set `csv.firstRow: header`, or `csv.firstRow: record` where it is a record.",
-    );
-  }
-
-  #takeHeader(header: readonly string[], line: number): void {
-    const at = header.findIndex((name, index) => header.indexOf(name) !== index);
-    const repeated = header[at];
-    const { surplusInto } = this.#csv;
-    const shown = this.#isTold(header) ? header : undefined;
-    const wrong =
-      repeated !== undefined
-        ? shown === undefined
-          ? `has one name for the columns ${header.indexOf(repeated) + 1} and ${at + 1}`
-          : `has the column ${JSON.stringify(repeated)} twice`
-        : header.includes("__proto__")
-          ? "has a column __proto__, which no record can have"
-          : surplusInto !== undefined && !header.includes(surplusInto)
-            ? `has no column ${JSON.stringify(surplusInto)} to take the surplus`
-            : undefined;
-    if (wrong !== undefined) {
-      const named = JSON.stringify({ header: shown === undefined ? ["…"] : ownNames(shown), firstRow: "header" });
-      throw sourceProblem(
-        "source.wrong-shape",
-        `${this.#name}:${line}`,
-        `The header of ${this.#name} ${wrong}.`,
-        `Correct the file, or name all of its columns: \`csv: ${named}\`.`,
-      );
-    }
-    const missing = this.#columns.filter((name) => !header.includes(name) && !this.#csv.optionalColumns.includes(name));
-    if (missing.length > 0) throw this.#lacking(missing, header, line);
-    this.#header = header;
-    this.#surplusAt = surplusInto === undefined ? -1 : header.indexOf(surplusInto);
-  }
-
-  /** Whether a header may be told: where no name is known, it may be a record, and one with a line end may be many. */
-  #isTold(header: readonly string[]): boolean {
-    return header.some((name) => this.#columns.includes(name)) && !header.some((name) => /[\r\n]/u.test(name));
-  }
-
-  #lacking(missing: readonly string[], header: readonly string[], line: number): Problem {
-    const names = missing.map((name) => JSON.stringify(name)).join(", ");
-    const delimiter = [";", "\t", "|", ","].find((mark) => mark !== this.#csv.delimiter && header[0]?.includes(mark));
-    const unread = this.#isTold(header)
-      ? header.filter((name) => !this.#columns.includes(name)).slice(0, mostNamed)
-      : [];
-    const perhaps =
-      header.length === 1 && delimiter !== undefined
-        ? `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`
-        : header.some((name) => name.includes("\uFFFD"))
-          ? "; it has names in another encoding than `encoding` says"
-          : unread.length > 0
-            ? `; it has ${unread.map((name) => JSON.stringify(name)).join(", ")}, which nothing reads`
-            : "";
-    return sourceProblem(
-      "source.wrong-shape",
-      `${this.#name}:${line}`,
-      `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
-      "Export it in its earlier form, or correct the mapping and `csv`; " +
-        "list a column that may be missing in `csv.optionalColumns`.",
-    );
-  }
-
-  #withoutSurplus(record: string[], columns: number): string[] {
-    const surplus = record.length - columns;
-    if (this.#surplusAt === -1 || surplus <= 0) return record;
-    const joined = record.slice(this.#surplusAt, this.#surplusAt + surplus + 1).join(this.#csv.delimiter);
-    return record.toSpliced(this.#surplusAt, surplus + 1, joined);
   }
 
   #linesOf(record: readonly string[], parserLine: number): { first: number; last: number } {
@@ -346,10 +230,6 @@ class CsvReading {
     return { first: last - inside, last };
   }
 
-  #bad(place: string, code: string, message: string, record: readonly string[]): void {
-    this.items.push({ bad: { place, code, message, text: keptTextOf(record.join(this.#csv.delimiter)) } });
-  }
-
   #swallowed(first: number, last: number): Problem {
     return sourceProblem(
       "source.half-read",
@@ -358,12 +238,4 @@ class CsvReading {
       "Correct the quotes in these lines.",
     );
   }
-}
-
-/** The names of columns, each of its own: the second `email` is `email_2`. */
-function ownNames(header: readonly string[]): string[] {
-  return header.map((name, index) => {
-    const before = header.slice(0, index).filter((other) => other === name).length;
-    return before === 0 && name !== "__proto__" ? name : `${name}_${before + 1}`;
-  });
 }

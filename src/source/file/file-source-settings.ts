@@ -98,6 +98,20 @@ export const csvSettingsSchema = z
   });
 export type CsvSettings = z.infer<typeof csvSettingsSchema>;
 
+const { header, firstRow, optionalColumns } = csvSettingsSchema.shape;
+
+const xlsxSettingsSchema = z.strictObject({
+  sheet: text.optional().meta({
+    description: "Name of the sheet that is read; needed if the workbook has several that are not hidden",
+    examples: ["Customers"],
+  }),
+  skipRows: z.int().min(0).max(1_000).default(0).describe("Rows of the sheet above the header, such as a title"),
+  header,
+  firstRow,
+  optionalColumns,
+});
+export type XlsxSettings = z.infer<typeof xlsxSettingsSchema>;
+
 /** Of details of any kind. */
 export const requiredDetails = z
   .boolean()
@@ -112,14 +126,15 @@ export const fileFields = {
     examples: ["customers-*.json.gz"],
   }),
   format: z
-    .enum(["csv", "json", "ndjson"])
+    .enum(["csv", "xlsx", "json", "ndjson"])
     .optional()
-    .describe("By default from the name: .csv, .tsv, .json, .ndjson or .jsonl, also with .gz"),
+    .describe("By default from the name: .xlsx, or .csv, .tsv, .json, .ndjson or .jsonl, also with .gz"),
   gzip: z.boolean().optional().describe("Whether the files are compressed; by default those that end in .gz"),
   encoding: encodingSchema
     .default("utf-8")
     .describe("How the text is encoded; latin1 means windows-1252, as on the web"),
   csv: csvSettingsSchema.prefault({}).describe("How a CSV file is written"),
+  xlsx: xlsxSettingsSchema.prefault({}).describe("Which rows of a workbook are read (.xlsx)"),
   records: pathSchema.optional().meta({
     description: "JSON: where the list of records is; the file itself is the list by default",
     examples: ["data.items"],

@@ -6,7 +6,7 @@ import type { OpenedFile } from "./bytes.ts";
 import type { FileSet } from "./file-source-settings.ts";
 import { expectedOf } from "./marker.ts";
 
-type FileFormat = "csv" | "json" | "ndjson";
+type FileFormat = "csv" | "xlsx" | "json" | "ndjson";
 
 export interface FoundFile extends OpenedFile {
   format: FileFormat;
@@ -51,8 +51,18 @@ export async function findFiles(set: FileSet, directory: string): Promise<FoundF
   return files;
 }
 
+/** Ends of names of spreadsheets that are neither XLSX nor text. */
+const otherSpreadsheets: ReadonlySet<string> = new Set(["xls", "xlsb", "ods", "numbers"]);
+
 function formatOf(name: string): FileFormat {
   const extension = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
-  if (extension === "json") return "json";
+  if (extension === "json" || extension === "xlsx") return extension;
+  if (extension !== undefined && otherSpreadsheets.has(extension))
+    throw sourceProblem(
+      "source.wrong-shape",
+      name,
+      `The file ${name} is a spreadsheet in a form that is not read.`,
+      "Save it as .xlsx or .csv.",
+    );
   return extension === "ndjson" || extension === "jsonl" ? "ndjson" : "csv";
 }

@@ -11,10 +11,11 @@ import type { FoundFile } from "./names.ts";
 import { readNdjson } from "./ndjson.ts";
 import type { FileItem, FormatReader } from "./row.ts";
 import type { FileSet } from "./file-source-settings.ts";
+import { readXlsx } from "./xlsx/read.ts";
 
 export interface ReadFilesOptions {
   directory: string;
-  /** Columns without which a CSV file is not read, since somebody reads them. */
+  /** Columns without which a CSV file or a sheet is not read, since somebody reads them. */
   columns: readonly string[];
   limits: RecordLimits;
   batchSize: number;
@@ -84,6 +85,8 @@ function formatReader(
   switch (file.format) {
     case "csv":
       return readCsv({ name: file.name, bytes: readUtf8(file, signal) }, set.csv, columns, limits, batchSize);
+    case "xlsx":
+      return readXlsx(file, set.xlsx, { columns, limits, batchSize, signal });
     case "ndjson": {
       const { completeWhen } = set;
       const count = completeWhen !== undefined && "count" in completeWhen ? completeWhen.count : undefined;

@@ -68,19 +68,25 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
   return { columns, nullTexts: [...found].sort() };
 }
 
-/** The lists of objects in rows, by their place. */
+/** How deep lists are looked for in objects of a row. */
+const deepestList = 2;
+
+/** The lists of objects in rows and in their objects, by their place; the longest first. */
 export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: JsonObject[] }[] {
   const lists = new Map<string, JsonObject[]>();
-  for (const row of rows) {
-    for (const [name, member] of Object.entries(row)) {
-      if (!Array.isArray(member)) continue;
-      const items = member.filter((item): item is JsonObject => isJsonObject(item));
-      if (items.length === 0) continue;
-      const place = placeOf([name]);
-      lists.set(place, [...(lists.get(place) ?? []), ...items]);
+  const look = (value: JsonObject, steps: readonly string[]): void => {
+    for (const [name, member] of Object.entries(value)) {
+      const here = [...steps, name];
+      if (Array.isArray(member)) {
+        const items = member.filter((item): item is JsonObject => isJsonObject(item));
+        const place = formatRawPath(here);
+        if (items.length > 0) lists.set(place, [...(lists.get(place) ?? []), ...items]);
+      } else if (member !== undefined && isJsonObject(member) && here.length < deepestList) look(member, here);
     }
-  }
-  return [...lists].map(([path, items]) => ({ path, rows: items }));
+  };
+  for (const row of rows) look(row, []);
+  const found = [...lists].map(([path, items]) => ({ path, rows: items }));
+  return found.sort((one, other) => other.rows.length - one.rows.length);
 }
 
 /** What is in a list is called as one of it is: `contacts[0].email` is `contactemail`. */

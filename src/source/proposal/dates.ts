@@ -6,7 +6,7 @@ export interface DateGuess {
   doubt: string | undefined;
 }
 
-const zoneDoubt = "the zone in which these times are local";
+const zoneDoubt = "the zone of these times";
 
 const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: boolean }[] = [
   { shape: /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)$/u, format: "iso", isLocal: false },
@@ -43,6 +43,6 @@ export function dateForm(texts: readonly string[], zone: string): DateGuess | un
   if (examples === undefined) return undefined;
   const isDayFirst = examples.some((text) => Number(text.split("/")[0]) > 12);
   const isMonthFirst = examples.some((text) => Number(text.split("/")[1]) > 12);
-  const doubt = isDayFirst || isMonthFirst ? zoneDoubt : `whether day or month stands first, and ${zoneDoubt}`;
+  const doubt = isDayFirst || isMonthFirst ? zoneDoubt : `whether the day or the month is first, and ${zoneDoubt}`;
   return { options: { format: isMonthFirst ? "M/d/yyyy" : "d/M/yyyy", zone }, doubt };
 }

@@ -5,11 +5,49 @@ import { namedDelimiter } from "../file/csv.ts";
 import { utf16Of } from "../file/utf-16.ts";
 import { formatRawPath } from "../mapping/raw-path.ts";
 
-/** The encoding of a text by its beginning. */
+/** The encoding of a text by its beginning. One of single bytes, or of a language, is a guess. */
 export function encodingOf(beginning: Buffer): string {
   // A character may be cut at the end of what was read.
   const isText = [0, 1, 2, 3].some((cut) => isUtf8(beginning.subarray(0, beginning.length - cut)));
-  return utf16Of(beginning) ?? (isText ? "utf-8" : "windows-1252");
+  return utf16Of(beginning) ?? (isText ? "utf-8" : legacyEncodingOf(beginning));
+}
+
+/** So many of all bytes beyond ASCII are beside another one in a text without Latin letters. */
+const mostlyBeside = 0.8;
+
+/**
+ * The likeliest encoding of a text that is no UTF-8: Chinese, Japanese or Cyrillic where bytes beyond ASCII come in rows,
+ * and otherwise that of western Europe, in which accented letters stand among others.
+ */
+function legacyEncodingOf(bytes: Buffer): string {
+  const runs = [...bytes.toString("latin1").matchAll(/[\x80-\xff][\x40-\xff]*/gu)].map(([run]) =>
+    Buffer.from(run, "latin1"),
+  );
+  const [beyond, beside] = runs.reduce(
+    ([all, long], run) => {
+      const count = run.filter((byte) => byte >= 0x80).length;
+      return [all + count, count > 2 ? long + count : long];
+    },
+    [0, 0],
+  );
+  if (beside < beyond * mostlyBeside) return "windows-1252";
+  const firsts = runs.flatMap((run) => [...run].filter((byte, index) => index % 2 === 0 && byte >= 0x80));
+  const share = (isSo: (byte: number) => boolean): number => firsts.filter(isSo).length / firsts.length;
+  if (share((byte) => byte >= 0x82 && byte <= 0x83) > 0.2 && isIn("shift_jis", bytes)) return "shift_jis";
+  // The commonest signs of Chinese are in these rows of GB 2312; small letters of Cyrillic are behind them.
+  const isChinese = share((byte) => byte >= 0xb0 && byte <= 0xd7) > 0.5 && isIn("gb18030", bytes);
+  return isChinese ? "gb18030" : "windows-1251";
+}
+
+/** Whether all bytes are characters of an encoding, but for those of one that is cut at the end. */
+function isIn(encoding: string, bytes: Buffer): boolean {
+  return [0, 1, 2, 3].some((cut) => {
+    try {
+      return new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(0, bytes.length - cut)) !== "";
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** What stands between the fields of a CSV file, by its beginning: as its first line names it, or else as its header has it. */

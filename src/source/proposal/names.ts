@@ -4,7 +4,7 @@ import type { Stream } from "../../crm/model.ts";
  * What CRMs and exports call the fields of a record, without case, blanks, signs and the dots of umlauts; the likeliest
  * first. A name that only begins or ends with one of them is a doubt.
  */
-type Names = Readonly<Record<string, readonly string[]>>;
+export type Names = Readonly<Record<string, readonly string[]>>;
 
 const customer: Names = {
   id: [
@@ -46,7 +46,7 @@ const customer: Names = {
   city: ["city", "town", "ort", "stadt", "billingcity"],
   country: ["country", "countrycode", "land", "billingcountry"],
   adminName: ["contactname", "contact", "contactperson", "adminname", "ansprechpartner"],
-  adminAccount: ["adminaccount", "adminlogin"],
+  adminAccount: ["adminaccount", "adminlogin", "login"],
   adminEmail: ["adminemail", "contactemail", "email", "emailaddress", "mail"],
   adminMobile: [
     "adminmobile",
@@ -63,9 +63,10 @@ const customer: Names = {
     "telefonnummer",
     "tel",
   ],
-  branchCode: ["branchcode", "branch", "officecode", "regioncode"],
+  branchCode: ["branchcode", "branchno", "branchnumber", "branchid", "branch", "officecode", "regioncode"],
   branchName: ["branchname", "officename", "branch"],
-  customerType: ["customertype", "accounttype", "kundentyp", "kundenart", "type"],
+  purchaserMobile: ["purchasermobile", "buyermobile"],
+  customerType: ["customertype", "accounttype", "kundentyp", "kundenart", "kind", "type"],
 };
 
 /** What tells orders apart, in their own list and in the lists of their lines and seats. */
@@ -186,6 +187,48 @@ const staff: Names = {
   email: ["email", "emailaddress", "mail", "workemail"],
   remark: ["remark", "note", "notes", "comment"],
   departmentId: ["departmentid"],
+};
+
+/** Names of the parts of a purchase in its lines; only whole names are taken. */
+export const instanceNames: Names = {
+  kind: ["kind", "linekind", "recordkind"],
+  id: ["instance", "instanceid", "id", "lineid"],
+  parentId: ["parent", "parentid"],
+  licenseType: ["licencetype", "licensetype", "authorizationtype"],
+  quantity: line["quantity"] ?? [],
+  assetNumbers: ["assetnumbers", "assetnumber"],
+  borrowedUsbKey: ["borrowed", "borrowedusbkey"],
+  number: ["number", "packagenumber"],
+  parentNumber: ["parentnumber"],
+  name: line["name"] ?? [],
+  gmsPid: ["gmspid", ...(line["product"] ?? [])],
+  appKey: ["appkey"],
+  type: ["producttype", "type"],
+  nodes: ["nodes", ...(line["quantity"] ?? [])],
+  limitStart: ["validfrom", "startson", "startdate", "limitstart"],
+  limitEnd: ["validto", "validuntil", "endson", "enddate", "limitend"],
+  timeUnit: ["timeunit", "unit", "termunit"],
+  timeUnitQuantity: ["timeunitquantity", "units", "termunits"],
+  term: ["term", "timedurationexpression"],
+  usage: ["usage", "usagehours"],
+  code: ["code", "number"],
+  value: ["value"],
+  valueType: ["valuetype"],
+};
+
+/** Words that say what a line of an order is, where its lines are the parts of a tree. */
+export const lineKinds = {
+  asset: /^(?:asset|licen[cs]e|lock)s?$/iu,
+  package: /^(?:package|bundle|merchandise|suite)s?$/iu,
+  product: /^(?:product|item|article)s?$/iu,
+  feature: /^(?:feature|option)s?$/iu,
+  extension: /^(?:extension|attribute)s?$/iu,
+} as const;
+
+/** Names of what a person holds, in a list inside the row of that person. */
+export const holdingNames: Names = {
+  instance: ["instance", "instanceid", "asset", "assetid", "licence", "license"],
+  number: ["number", "assetnumber", "assetno"],
 };
 
 /** Names of the fields of each list, and what the name of such a list has in it. */

@@ -2,7 +2,8 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { valuesAt } from "../mapping/ways.ts";
 import { parsePath } from "../mapping/path.ts";
 import type { ColumnFacts } from "./columns.ts";
-import { columnsByField, withinFirst } from "./propose.ts";
+import { columnsByField } from "./find.ts";
+import { withinFirst } from "./propose.ts";
 
 /** How rows of seats become a record for each person: settings of the stream, and its columns as mappings see them. */
 export interface GroupedSeats {

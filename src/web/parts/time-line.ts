@@ -11,11 +11,11 @@ export function timeLine(entries: readonly TimeLineEntry[], when: { zone: string
   if (entries.length === 0) return html`<p class="soft">Nothing is known to have happened.</p>`;
   return html`<ol class="time-line">
     ${entries.map(
-      ({ at, by, text, details, links, mood }) =>
+      ({ at, by, name, text, details, links, mood }) =>
         html`<li class="${by}">
           <div class="when">${moment(at, when)}</div>
           <div class="what">
-            <span class="teller">${tellers[by]}</span>
+            <span class="teller">${name === undefined ? tellers[by] : shown(name, 200)}</span>
             ${mood === undefined ? "" : html`<span class="state ${mood}">${words[mood]}</span>`} ${shown(text)}
             ${
               details.length === 0

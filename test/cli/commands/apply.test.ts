@@ -68,7 +68,7 @@ describe("a saved plan", () => {
     const twice = await apply(w, "--only", short(enterprise));
     expect([twice.exitCode, twice.calls]).toEqual([64, {}]);
 
-    const customer = await apply(w, "--only-customer", "C2");
+    const customer = await apply(w, "--customer", "C2");
     expect([customer.exitCode, customer.calls], customer.stdout).toEqual([0, { E5: 1, E9: 1, M1: 1, M9: 2 }]);
     const rest = await apply(w);
     expect([rest.exitCode, rest.calls], rest.stdout).toEqual([0, { E2: 2, E5: 2, M1: 2, M9: 4 }]);
@@ -83,7 +83,7 @@ describe("a saved plan", () => {
       ["--only", "00000000"],
       ["--only", short(order).slice(0, 4)],
       ["--only", short(order)],
-      ["--only-customer", "C9"],
+      ["--customer", "C9"],
     ]) {
       const refused = await apply(w, ...words);
       expect([refused.exitCode, refused.calls], words.join(" ")).toEqual([64, {}]);

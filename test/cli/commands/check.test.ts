@@ -1,4 +1,4 @@
-import { unlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -46,6 +46,24 @@ describe("check", () => {
       3,
       { good: false, detail: `nothing can be ordered yet for any of ${all} customers: the mapping gives no address` },
     ]);
+  });
+
+  it("says that nothing can be ordered yet, and by which settings and fields", async () => {
+    const w = await world({ isNew: true });
+    w.customers = w.customers.map((row) => ({ ...row, address: null }));
+    w.orders = w.orders.map((row) => ({ ...row, assets: [] }));
+    w.write();
+    const own = readFileSync(w.path("crm-sync.yaml"), "utf8");
+    writeFileSync(w.path("crm-sync.yaml"), `${own}${services(w.sandbox.url)}assumptions: { channelCode: crm }\n`);
+    const { exitCode, found } = await checked(w.plain("--json", "check"));
+    const { detail, cure } = found.get("ordering");
+    expect(exitCode).toBe(78);
+    expect(detail).toMatch(/^nothing can be ordered yet: .*assumptions\.productTypes \(A22\).* have no value; /u);
+    expect(detail).toContain("customers have no address");
+    expect(detail).toContain("no order of the source crm can be used");
+    expect(cure).toContain("add address to sources.crm.streams.customers.mapping");
+    w.write();
+    expect((await checked(w.run("--json", "check"))).found.get("ordering").detail).not.toContain("assumptions");
   });
 
   it("is content with a world that is in order, and writes nothing", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { numberOf } from "../../support/asking.ts";
 import { document, world } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
+import { crmSync } from "../../support/program.ts";
 import { lines } from "../../support/world/crm-files.ts";
 import { canary, company, customerRow, orderRow, staffRow } from "../../support/world/crm.ts";
 
@@ -40,6 +41,51 @@ describe("explain", () => {
     await w.run("run", "everything");
     const both = await w.run("--json", "explain", "customer", canary.name);
     expect([both.exitCode, document(both).error.code]).toEqual([64, "record.ambiguous"]);
+  });
+
+  it("tells what happened, the oldest first, then how it is and what to do, each thing once", async () => {
+    const w = await world({ records: company(1, 1) });
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const number = numberOf(w, "O1-A1");
+    const [customer] = w.customers;
+    if (customer === undefined) throw new Error("the world has a customer");
+    customer.name = `${canary.name} One`;
+    Object.assign(w.orders[0] ?? {}, { cancelled: true });
+    w.later(1);
+    w.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(4);
+    const text = async (...words: string[]): Promise<string> => (await w.run("explain", ...words)).stdout;
+    const story = (said: string): string[] =>
+      (/what happened\n([^]*?)\n\n/u.exec(said)?.[1] ?? "").split("\n").map((line) => line.trim().split("  ")[1] ?? "");
+    const told = await text("customer", "C1");
+    expect(told.split("\n", 1)[0]).toMatch(
+      new RegExp(`^${canary.name} One, customer crm/C1: is the enterprise \\d+ `, "u"),
+    );
+    expect(story(told)).toEqual([
+      expect.stringMatching(/^CRM: version 1, \d+ fields/u),
+      expect.stringMatching(/^crm-sync: create-enterprise \(E2\) done, operation op_\w+; /u),
+      expect.stringMatching(new RegExp(`^crm-sync: asset ${number} granted to staff crm/S1-1`, "u")),
+      expect.stringContaining(`CRM: version 2; name: ${canary.name} 1 → ${canary.name} One`),
+      expect.stringMatching(/^crm-sync: update-enterprise \(E4\) done, operation op_/u),
+    ]);
+    const order = await text("order", "O1");
+    expect(story(order)).toEqual([
+      expect.stringMatching(/^CRM: version 1, /u),
+      expect.stringMatching(/^crm-sync: place-order \(E5\) done: placed as O1, operation op_/u),
+      expect.stringMatching(/^crm-sync: asset \d+ granted to staff crm\/S1-1/u),
+      expect.stringContaining("CRM: version 2; cancelled: false → true"),
+      expect.stringMatching(/^crm-sync: delete-assets \(E5\) held/u),
+    ]);
+    expect(order).toContain(`customer  ${canary.name} One, crm/C1 (current)\n`);
+    expect(order).toMatch(
+      /\nnext\n {2}crm-sync approve h-\w+ --reason TEXT, or crm-sync reject h-\w+ --reason TEXT\n$/u,
+    );
+    const times = order.match(/^ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/gmu) ?? [];
+    expect(times).toEqual(times.toSorted());
+    const lines = order.split("\n").filter((line) => line.length > 30);
+    expect(new Set(lines).size).toBe(lines.length);
+    const person = await crmSync(w.place, "explain", "staff", "S1-1", "--show-private", "--by", "anna");
+    expect(person.stdout.split("\n", 1)[0]).toMatch(new RegExp(`^${canary.person} 1 1, staff crm/S1-1: `, "u"));
   });
 
   it("tells what is in quarantine from what no source gave", { tags: "long" }, async () => {

@@ -1,10 +1,14 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { document } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
 import { startServer } from "../../support/http-server.ts";
 import { northwindDirectory, northwindIsMissing, northwindIsThere } from "../../support/northwind.ts";
+import { licenseTypes } from "../../../src/contract/vocabulary.ts";
+import { rowsOfCsv, workbook } from "../../support/xlsx.ts";
 import { crmSync } from "../../support/program.ts";
 import type { Ended } from "../../support/program.ts";
 import { folder as newFolder } from "../../support/world/start.ts";
@@ -49,12 +53,67 @@ async function checked(config: string): Promise<{ exitCode: number | null; strea
 }
 
 describe("init", () => {
-  it("makes a configuration to start from, and never writes over one", async () => {
+  it("makes a configuration from a template, and never writes over one", async () => {
     const place = newFolder();
-    expect((await init(place)).exitCode).toBe(0);
+    const neither = await init(place);
+    expect([neither.exitCode, neither.stderr]).toEqual([64, expect.stringContaining("crm-sync init --from FILE")]);
+    const unknown = await init(place, "--template", "oracle");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([
+      64,
+      expect.stringMatching(/postgres, mysql, sqlite, .*hubspot/u),
+    ]);
+    expect((await init(place, "--template", "mysql")).exitCode).toBe(0);
     expect(statSync(join(place, "crm-sync.yaml")).mode & 0o777).toBe(0o644);
-    const again = await init(place, "--json");
+    const again = await init(place, "--template", "mysql", "--json");
     expect([again.exitCode, document(again).error.code]).toEqual([64, "init.exists"]);
+  });
+
+  it.each(["postgres", "mysql", "sqlite", "odoo-postgres"])(
+    "--template %s needs nothing but what it marks",
+    async (name) => {
+      const place = newFolder();
+      expect((await init(place, "--template", name)).exitCode).toBe(0);
+      const config = join(place, "crm-sync.yaml");
+      const own = { ...environment, CRM_DB_PASSWORD: "a long password", ODOO_DB_PASSWORD: "a long password" };
+      const { exitCode, stderr } = await crmSync(
+        { config, environment: own },
+        "--sandbox",
+        "schema",
+        "crm",
+        "customers",
+      );
+      if (name === "odoo-postgres") {
+        const left = stderr
+          .match(/leaves `[^`]+` to you/gu)
+          ?.map((text) => text.split("`")[1]?.replace("sources.crm.", ""));
+        const text = readFileSync(config, "utf8");
+        expect([exitCode, left?.length]).toEqual([78, text.match(/DOUBT: /gu)?.length]);
+        for (const path of left ?? []) expect(text).toContain(`DOUBT: ${path}: `);
+      } else expect(exitCode, stderr).not.toBe(78);
+    },
+  );
+
+  it("--template sqlite reads a database with the tables that its queries name", async () => {
+    const place = newFolder();
+    expect((await init(place, "--template", "sqlite")).exitCode).toBe(0);
+    const database = new Database(join(place, "crm.db"));
+    database.exec(`
+      create table customers (id, name, kind, branch_code, branch_name, address, admin_name, admin_email, admin_mobile, changed_at);
+      create table orders (id, customer_id, ordered_at, cancelled, currency, total, changed_at);
+      create table order_lines (id, order_id, product_code, product_name, seats, license_type, product_type, starts_on, term_months);
+      create table staff (id, customer_id, e_mail, name, mobile, changed_at);
+      create table seats (staff_id, order_line_id);
+      insert into customers values ('1', 'Bau GmbH', 'company', 'B1', 'North', 'Weg 1', 'Ann Lee', 'a@example.com', '+4915100000001', 1);
+      insert into orders values ('7', '1', '2026-03-01T10:00:00Z', 'false', 'EUR', '9.50', 1);
+      insert into order_lines values ('71', '7', 'CAD', 'CAD 3D', 1, 'cloud_account', 'tool', '2026-03-01', 12);
+      insert into staff values ('S1', '1', 'ann.lee@example.com', 'Ann Lee', '+4915100000002', 1);
+      insert into seats values ('S1', '71');`);
+    database.close();
+    const config = join(place, "crm-sync.yaml");
+    expect((await checked(config)).exitCode).toBe(0);
+    const planned = await crmSync({ config, environment }, "--sandbox", "plan");
+    expect(planned.exitCode, planned.stdout).toBe(2);
+    for (const endpoint of ["E2", "E5", "M1", "M9"]) expect(planned.stdout).toContain(`+ ${endpoint} `);
   });
 
   it("--from takes the files of a stranger, of which all records can be used", { tags: "long" }, async ({ skip }) => {
@@ -89,7 +148,8 @@ describe("init", () => {
       expect(text).toContain(setting);
     const planned = await crmSync({ config, environment }, "--sandbox", "plan");
     expect(planned.exitCode, planned.stdout).toBe(2);
-    for (const endpoint of ["E2", "E5"]) expect(planned.stdout.split(`+ ${endpoint} `)).toHaveLength(3);
+    for (const what of ["create the enterprise", "place order "])
+      expect(planned.stdout.split(`+ ${what}`)).toHaveLength(3);
   });
 
   it.each([
@@ -113,7 +173,8 @@ describe("init", () => {
     expect(proposed).toContain(says);
     const planned = await crmSync({ config, environment }, "--sandbox", "plan");
     expect(planned.exitCode, planned.stdout).toBe(2);
-    for (const endpoint of ["E2", "E5"]) expect(planned.stdout.split(`+ ${endpoint} `)).toHaveLength(3);
+    for (const what of ["create the enterprise", "place order "])
+      expect(planned.stdout.split(`+ ${what}`)).toHaveLength(3);
   });
 
   it(
@@ -237,6 +298,120 @@ describe("init", () => {
     expect([unknown.exitCode, none.exitCode]).toEqual([64, 64]);
     for (const shown of [text, stdout, stderr, unknown.stdout, unknown.stderr, none.stderr])
       expect(shown).not.toContain("zqsecret");
+  });
+
+  it("lists what it guessed with the lines of the file, and explains the licence types", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "customers.csv": ["id;name;email;fax", "1;Bau GmbH;a@example.com;1", "2;Öl AG;b@example.com;2"],
+      "orders.csv": ["order no;customer no;status", "7;1;open", "8;2;void"],
+      "order-lines.csv": ["order no;sku;qty", "7;CAD;1", "8;CAD;2"],
+      "staff.csv": ["id;name;customer no;status", "9;Ann Lee;1;works here", "10;Bob Roe;1;left"],
+    });
+    const { text, stdout } = await made(place, lists);
+    const lines = text.split("\n");
+    const listed = [...stdout.matchAll(/^ {2}line +(\d+) {2}\w+: (.*)$/gmu)].map(([, line, doubt]) => [
+      Number(line),
+      doubt,
+    ]);
+    expect(listed).toHaveLength(text.match(/DOUBT: /gu)?.length ?? 0);
+    for (const [line, doubt] of listed) expect(lines[Number(line) - 1]?.trim()).toBe(`# DOUBT: ${doubt}`);
+    const doubts = listed.map(([, doubt]) => doubt).join("\n");
+    for (const guess of [
+      /the text is in windows-1252/u,
+      /"void" in status means a cancelled order: its licences are removed/u,
+      /nothing reads the columns fax/u,
+      /status \(works here, left\) decides nothing/u,
+      /made of the product, since no column numbers the lines/u,
+      /product type: .*assumptions\.productTypes \(A22\)/u,
+    ])
+      expect(doubts).toMatch(guess);
+    for (const type of licenseTypes) expect(text).toMatch(new RegExp(`# +${type} +\\S`, "u"));
+    expect(text).toMatch(/^# {2}productTypes:$/mu);
+  });
+
+  it("--from takes the demo's own lists, with the lines of its orders", { tags: "long" }, async () => {
+    const sample = join(import.meta.dirname, "../../../demo/sample");
+    const lists = ["crm/customers.csv", "crm/orders.csv", "crm/order-lines.csv", "hr/staff.ndjson"];
+    const { config, text } = await made(
+      newFolder(),
+      lists.map((list) => join(sample, list)),
+    );
+    expect(text).not.toContain("CHOOSE_A_COLUMN");
+    const { exitCode, streams } = await checked(config);
+    expect(exitCode).toBe(0);
+    const said = streams.map(({ detail }) => detail).join("\n");
+    // Rows that are broken on purpose, and what a second system of the demo holds.
+    expect(said).toMatch(/all 239 rows were read, and 6 would be quarantined/u);
+    expect(said).toMatch(/all 316 rows were read, and 2 would be quarantined/u);
+  });
+
+  it("--from takes each sheet of a workbook, and headers below a title", async () => {
+    const place = newFolder();
+    const customers = [
+      "no,name,address,email,mobile",
+      "C1,Nord GmbH,Kai 1,a@example.com,+491",
+      "C2,Süd AG,Weg 2,b@example.com,+492",
+    ];
+    const sheets = {
+      Customers: [["Our customers"], [""], ...rowsOfCsv(customers.join("\n"))],
+      Orders: rowsOfCsv("no,customer,date\nO1,C1,2026-05-02\nO2,C2,2026-05-03"),
+      Notes: [["x"], ["y"]],
+    };
+    writeFileSync(join(place, "crm.xlsx"), workbook(sheets));
+    const { config, text } = await made(place, [join(place, "crm.xlsx")]);
+    for (const part of ["sheet: Customers", "skipRows: 1", "sheet: Orders", "these sheets are left out: Notes"])
+      expect(text).toContain(part);
+    const planned = await crmSync({ config, environment }, "--sandbox", "plan");
+    expect(planned.exitCode, planned.stdout).toBe(2);
+    for (const endpoint of ["E2", "E5"]) expect(planned.stdout.split(`+ ${endpoint} `)).toHaveLength(3);
+  });
+
+  const chinese = Buffer.from("bfcdbba7d2bb", "hex");
+  const cyrillic = Buffer.from("cff0e8ece5f020cecece", "hex");
+  it.each([
+    ["gb18030", chinese, "客户一", false],
+    ["windows-1251", cyrillic, "Пример ООО", false],
+    ["windows-1252", Buffer.from("Müller & Söhne", "latin1"), "Müller & Söhne", true],
+    ["utf-16le", Buffer.from("Öl AG", "utf16le"), "Öl AG", true],
+  ] as const)("--from finds text in %s", async (encoding, name, expected, isCompressed) => {
+    const place = newFolder();
+    const plain = (text: string): Buffer => Buffer.from(text, encoding === "utf-16le" ? "utf16le" : "latin1");
+    const bytes = Buffer.concat([plain("id,name,email\n1,"), name, plain(",a@example.com\n")]);
+    const list = join(place, isCompressed ? "customers.csv.gz" : "customers.csv");
+    writeFileSync(list, isCompressed ? gzipSync(bytes) : bytes);
+    const { config, text } = await made(place, [list]);
+    expect(text).toContain(`encoding: ${encoding}\n`);
+    expect(text.includes(`DOUBT: the text is in ${encoding}`)).toBe(!encoding.startsWith("utf-"));
+    const words = ["--sandbox", "--json", "map", "files", "customers", "--show-private"];
+    const mapped = await crmSync({ config, environment }, ...words);
+    expect(mapped.stdout).toContain(expected);
+  });
+
+  it("--token-url logs in at an OAuth2 service, and the file does the same", async () => {
+    const asked: string[] = [];
+    const url = await startServer(({ path, headers, body }, response) => {
+      response.setHeader("content-type", "application/json");
+      if (path === "/token") {
+        asked.push(`${headers.authorization} ${body}`);
+        response.end(JSON.stringify({ access_token: "zqsecret6", token_type: "bearer", expires_in: 600 }));
+        return;
+      }
+      response.statusCode = headers.authorization === "Bearer zqsecret6" ? 200 : 401;
+      response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
+    });
+    const place = newFolder();
+    const client = ["--token-url", `${url}/token`, "--client-id", "me", "--scope", "read"];
+    const half = await init(place, "--from", `${url}/customers`, ...client);
+    expect([half.exitCode, half.stderr]).toEqual([64, expect.stringContaining("--client-secret")]);
+    const wrong = await init(place, "--from", `${url}/customers`, ...client, "--client-secret", "zqsecret7");
+    expect([wrong.exitCode, `${wrong.stdout}${wrong.stderr}`.includes("zqsecret7")]).toEqual([64, false]);
+    const { config, text } = await made(place, [`${url}/customers`], ...client, "--client-secret", "env:TOKEN");
+    expect(asked).toEqual([expect.stringMatching(/^Basic .*grant_type=client_credentials/u)]);
+    expect(text).toMatch(/kind: oauth2\s+tokenUrl: \S+\s+clientId: me\s+clientSecret: env:TOKEN\s+scope: read/u);
+    expect(text).not.toContain("zqsecret");
+    expect((await checked(config)).streams[0]).toMatchObject({ good: true });
+    expect(asked).toHaveLength(2);
   });
 
   it("refuses a list whose kind it cannot tell, and one that is not there", async () => {

@@ -1,6 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { company } from "../../support/world/crm.ts";
+import { crmSync } from "../../support/program.ts";
+import { canary, company } from "../../support/world/crm.ts";
 import { document, documents, world } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
 
@@ -20,9 +21,90 @@ it("says what a run would send, what it rests on and what is not known yet, and 
     ["M9", "A33"],
   ]);
   expect(total).toMatchObject({ customers: 1, operations: 5, writingCalls: 0 });
-  const forPeople = (await w.run("plan")).stdout;
+  const forPeople = (await w.run("plan", "--verbose")).stdout;
   for (const unknown of ["E3", "E9"]) expect(forPeople).toContain(`(known after ${unknown})`);
   expect((await w.ask("explain", "order", "O2")).operations.total).toBe(0);
+});
+
+describe("a plan for people", () => {
+  it("says how much, then by customer what is done, with the names that whoever reads may see", async () => {
+    const w = await world({ records: company(1, 1) });
+    const first = await w.run("plan");
+    expect(first.exitCode).toBe(2);
+    expect(first.stdout.split("\n")).toEqual([
+      "Plan: 4 changes. Nothing was sent.",
+      "",
+      `C1  ${canary.name} 1`,
+      "  + create the enterprise",
+      "  + place order O1: 1 × Product O1-A1-P",
+      "  + add staff S1-1",
+      "  + assign 1 × Product O1-A1-P to S1-1",
+      "",
+      "Changes are pending: `crm-sync apply` makes them (exit 2).",
+      "",
+    ]);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    const [customer, person] = [w.customers[0], w.staff[0]];
+    if (customer === undefined || person === undefined) throw new Error("the world has one of each");
+    customer.name = `${canary.name} One`;
+    Object.assign(person, { holds: [], mobile: `${canary.mobile}1` });
+    w.write();
+    const { stdout, exitCode } = await w.run("plan");
+    expect(stdout).toContain(`  ~ rename customer C1: ${canary.name} 1 → ${canary.name} One\n`);
+    expect(stdout).toContain("  ~ update staff S1-1: mobile\n");
+    expect(stdout).toMatch(
+      / {2}− unassign 1 × Product O1-A1-P from S1-1: the CRM no longer gives this person 1 asset\n/u,
+    );
+    expect(exitCode).toBe(2);
+    expect(JSON.stringify(documents(await w.run("--json", "plan")))).not.toContain(canary.name);
+    const shown = await crmSync(w.place, "plan", "--show-private", "--by", "anna");
+    expect(shown.stdout).toContain(`from ${canary.person} 1 1 (S1-1)`);
+    await w.run("run", "everything");
+    const nothing = await w.run("plan");
+    expect([nothing.exitCode, nothing.stdout.split("\n", 1)]).toEqual([0, ["Plan: no changes. Nothing was sent."]]);
+  });
+
+  it("shows fifty changes, and all of them with --all, which it names as the command was typed", async () => {
+    const w = await world({ records: company(30, 1) });
+    const { stdout } = await w.run("plan", "--source", "crm");
+    const changes = (text: string): number => text.split("\n").filter((line) => line.startsWith("  + ")).length;
+    expect([changes(stdout), stdout.split("\n", 1)]).toEqual([50, ["Plan: 60 changes. Nothing was sent."]]);
+    expect(stdout).toContain("and 10 more changes for 5 more customers: crm-sync plan --source crm --all\n");
+    expect(changes((await w.run("plan", "--source", "crm", "--all")).stdout)).toBe(60);
+  });
+
+  it("ends with 2 where nothing is worse than a change, and else as the run will", async () => {
+    const w = await world({ records: company(1, 1) });
+    w.customers.push({ id: "C9", name: "" });
+    w.write();
+    const bad = await w.run("plan");
+    expect([bad.exitCode, bad.last]).toEqual([3, expect.stringMatching(/^1 record in quarantine \(exit 3\)\. /u)]);
+    expect(bad.stdout).toContain("1 customer is in quarantine");
+    expect((await w.run("run", "everything")).exitCode).toBe(3);
+    w.customers.pop();
+    w.write();
+    expect((await w.run("plan")).exitCode).toBe(0);
+  });
+});
+
+it.each([
+  ["a terminal", { isTTY: true }, {}, true],
+  ["a terminal with NO_COLOR", { isTTY: true }, { NO_COLOR: "1" }, false],
+  ["a terminal that is dumb", { isTTY: true }, { TERM: "dumb" }, false],
+  ["a pipe", {}, {}, false],
+])("%s is coloured, or it is plain", async (_name, kind, environment, isColoured) => {
+  const w = await world({ records: company(1, 1) });
+  let text = "";
+  const write = (part: string | Buffer, done?: () => void): boolean => {
+    text += String(part);
+    done?.();
+    return true;
+  };
+  const place = { ...w.place, environment: { TERM: "xterm", NO_COLOR: "", ...w.place.environment, ...environment } };
+  await crmSync({ ...place, stdout: { ...kind, columns: 100, write } }, "plan");
+  expect(text).toContain(isColoured ? "\u001B[36mC1\u001B[39m" : "\nC1  ");
+  expect(text).toContain(isColoured ? "  \u001B[32m+\u001B[39m place order O1" : "  + place order O1");
+  expect(text.includes("\u001B")).toBe(isColoured);
 });
 
 describe("a saved plan", () => {

@@ -43,6 +43,6 @@ describe.each(presetNames(shippedPresets))("the preset %s", (name) => {
     expect(text).toMatch(/Written from:\n\n?- [^]*https:\/\//u);
     expect(text.match(/(?:Never run|Run) against/gu), "says once whether it was tried").toHaveLength(1);
     const row = `| \`${name}\` | ${title} | ${presetTrial(name)} |`;
-    expect(readFileSync("docs/presets.md", "utf8").split("\n")).toContain(row);
+    expect(readFileSync("docs/reference/presets.md", "utf8").split("\n")).toContain(row);
   });
 });

@@ -131,7 +131,7 @@ export const lives: Life[] = [
       Object.assign(crm, company(2, 1));
       const planned = await life.run("plan", "--out", "first.ndjson");
       await life.run("apply", "first.ndjson", "--only", hashOf(planned, "customer:crm/C1"));
-      await life.run("apply", "first.ndjson", "--only-customer", "C1");
+      await life.run("apply", "first.ndjson", "--customer", "C1");
       await life.run("apply", "first.ndjson");
       await life.run("apply", "first.ndjson");
       crm.orders.push(order("O3", "C1", ["O3-A1"]));

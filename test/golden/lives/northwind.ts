@@ -15,7 +15,7 @@ export const lives: Life[] = [
       await life.command("run", "customers-and-orders");
       await life.command("run", "verify");
       for (const month of ["1996-07", "1996-08"])
-        await life.command("report", "orders", "--period", month, "--by", "crm-date");
+        await life.command("report", "orders", "--period", month, "--date", "crm-date");
       await life.command("explain", "order", "10250");
     },
   },

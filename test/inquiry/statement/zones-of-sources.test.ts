@@ -16,7 +16,7 @@ type Place = keyof typeof zones;
 const places: readonly Place[] = ["east", "west"];
 
 const thisMonth = "2026-11";
-const byCrmDate = ["--by", "crm-date"];
+const byCrmDate = ["--date", "crm-date"];
 
 /** One product for a year from 1 October, in an order of that day. */
 function order(id: string, placedAt = "2026-10-01"): GivenOrder {

@@ -9,7 +9,7 @@ const namesOf = (places: readonly PlaceOfPersonal[]): string[] =>
   places.flatMap(({ table, columns }) => columns.map((column) => `${table}.${column}`)).toSorted();
 
 it("the page of personal data names the places of the one list, and those that an erasure looks through", () => {
-  const page = readFileSync(join(auditPages, "personal-data.md"), "utf8");
+  const page = readFileSync(join(auditPages, "../personal-data.md"), "utf8");
   const rows = page.split("\n").filter((line) => line.startsWith("| `"));
   const named = (wanted: readonly string[]): string[] => {
     const all = wanted.flatMap((row) =>

@@ -117,7 +117,7 @@ describe("the head that is printed on a statement", () => {
     const { w, verifier } = await signing();
     const { note = "" } = (await printed["json"]?.(await report(w, "json"))) ?? {};
     writeFileSync(w.path("note.txt"), note);
-    const page = readFileSync(new URL("../../../docs/audit/format.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../../docs/reference/audit/format.md", import.meta.url), "utf8");
     const recipe =
       /(?<=\n\n)(?: {4}[^\n]*\n)+(?=\nIt answers `Signature Verified Successfully`)/u.exec(page)?.[0] ?? "";
     const check = (): string => {

@@ -49,7 +49,7 @@ describe("a proof", () => {
     writeFileSync(w.path("other.heads"), heads.replaceAll(/(?<="root":")./gu, another));
     expect(verify(path, "--heads", w.path("other.heads")).said).toMatch(/^BAD record-rewritten/u);
     for (const since of [1, 3, 4, 7]) {
-      const grown = await w.run("audit", "prove", "--order", order ?? "", "--since", `${since}`);
+      const grown = await w.run("audit", "prove", "--order", order ?? "", "--grown-since", `${since}`);
       writeFileSync(path, grown.stdout);
       if (hasPython) expect(byPython(path)).toEqual({ code: 0, said: "good\n" });
       expect(verify(path, "--heads", w.path("ledger.db.heads")), `${since}`).toMatchObject({
@@ -63,7 +63,7 @@ describe("a proof", () => {
         said: expect.stringMatching(/^BAD record-rewritten/u),
       });
     }
-    const future = await w.run("audit", "prove", "--order", order ?? "", "--since", "100000");
+    const future = await w.run("audit", "prove", "--order", order ?? "", "--grown-since", "100000");
     expect([future.exitCode, future.stderr]).toEqual([64, expect.stringContaining("has no entry 100000")]);
     const stranger = await w.run("audit", "prove", "--order", "9999");
     expect([stranger.exitCode, stranger.stderr]).toEqual([64, expect.stringContaining("no audit entry is about")]);
@@ -86,7 +86,7 @@ describe("a proof", () => {
       };
       const order = w.orders[0]?.id ?? "";
       const last = (await w.run("audit", "head")).stdout.split(" ", 1)[0] ?? "";
-      const text = (await w.run("audit", "prove", "--order", order, "--since", last)).stdout;
+      const text = (await w.run("audit", "prove", "--order", order, "--grown-since", last)).stdout;
       expect(said(text)).toEqual([0, undefined]);
       for (const length of [text.length - 1, text.length - 2, text.length - 200, 40, 2])
         expect(said(text.slice(0, length)), `${length}`).toEqual([1, "cut-off"]);
@@ -114,7 +114,7 @@ describe("a proof", () => {
     const w = await lived();
     w.tamper(`drop trigger audit_refuses_update; drop trigger audit_tree_only_grows; ${sql}`);
     const order = w.orders[0]?.id ?? "";
-    const proven = await w.run("audit", "prove", "--order", order, "--since", "3", "--out", w.path("proof.json"));
+    const proven = await w.run("audit", "prove", "--order", order, "--grown-since", "3", "--out", w.path("proof.json"));
     expect([proven.exitCode, proven.stderr]).toEqual([65, expect.stringContaining("crm-sync audit verify")]);
     expect(() => readFileSync(w.path("proof.json"))).toThrow(/ENOENT/u);
   });
@@ -127,7 +127,7 @@ describe("a proof that somebody made fit", () => {
     const path = w.path("proof.json");
     const order = w.orders[0]?.id ?? "";
     const heads = w.path("ledger.db.heads");
-    await w.run("audit", "prove", "--order", order, "--since", "4", "--out", path);
+    await w.run("audit", "prove", "--order", order, "--grown-since", "4", "--out", path);
     const text = readFileSync(path, "utf8");
     const whole = JSON.parse(text);
     expect(verify(path, "--heads", heads).code).toBe(0);

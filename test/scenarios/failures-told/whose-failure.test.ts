@@ -91,7 +91,7 @@ describe("a defect of the program", () => {
     const { exitCode, calls, stdout, stderr } = await w.does("run", "everything");
     expect([exitCode, calls]).toEqual([1, { M1: 1 }]);
     expect(stderr).toContain("defect");
-    expect(stdout).toMatch(/^exit 1: crm-sync failed by a defect of its own/mu);
+    expect(stdout).toMatch(/^crm-sync failed by a defect of its own.*\(exit 1\)/mu);
     expect(await told(w)).toEqual(["staff T1 defect"]);
     const { open } = await w.ask("status");
     expect(open).toMatchObject([{ code: "defect", owner: "program" }]);

@@ -24,6 +24,15 @@ it.each([
   const { exitCode, calls } = await ran(w);
   expect(await quarantined(w)).toEqual([]);
   expect([exitCode, calls]).toEqual([0, { E2: 1, E5: 1, E9: 1 }]);
-  const statement = await w.run("report", "orders", "--period", day.slice(0, 7), "--by", "crm-date", "--format", "csv");
+  const statement = await w.run(
+    "report",
+    "orders",
+    "--period",
+    day.slice(0, 7),
+    "--date",
+    "crm-date",
+    "--format",
+    "csv",
+  );
   expect(statement.stdout).toContain(day);
 });

@@ -28,7 +28,7 @@ async function seats(w: World, customer: string): Promise<unknown> {
 }
 
 describe("what taking a run back removes", () => {
-  const onlyC1 = ["--only-customer", "C1"];
+  const onlyC1 = ["--customer", "C1"];
 
   /** A run that bought an order for each of two customers, and which run that was. */
   async function bought(): Promise<{ w: World; run: string }> {
@@ -227,7 +227,7 @@ describe("taking a run back", () => {
     const run = await runOf(w);
     const locked = w.sandbox.state().lockedAssets;
     expect(locked).toBeGreaterThan(0);
-    expect((await takesBack(w, run, "--only-customer", "C1")).calls).toEqual({ E7: 1 });
+    expect((await takesBack(w, run, "--customer", "C1")).calls).toEqual({ E7: 1 });
     expect(w.sandbox.state().lockedAssets).toBe(locked / 2);
     await expectRun(w, 0, {});
   });

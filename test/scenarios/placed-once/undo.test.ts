@@ -29,7 +29,7 @@ describe("taking a run back buys again", () => {
     const w = await placed();
     w.orders = w.orders.map((item) => ({ ...item, products: [line(`P${item.id}`, `A${item.id}`)] }));
     w.staff = w.staff.map((item) => ({ ...item, holds: [] }));
-    const { steps, calls } = await takesBack(w, await runOf(w), "--only-customer", "C1");
+    const { steps, calls } = await takesBack(w, await runOf(w), "--customer", "C1");
     expect(steps).toEqual([
       "approximate E5 order:crm/1",
       "approximate E5 order:crm/2",

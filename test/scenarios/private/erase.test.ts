@@ -82,11 +82,11 @@ it(
 
     // Whoever asks is told that it is erased.
     for (const [stream, id, name] of [
-      ["customer", "C1", "name: (erased)"],
-      ["staff", "S1-1", "name: (erased)"],
-      ["staff", "S2-1", "name: (private)"],
+      ["customer", "C1", /\(erased\): .*\bname\b/u],
+      ["staff", "S1-1", /\(erased\): .*\bname\b/u],
+      ["staff", "S2-1", /\(private\): .*\bname\b/u],
     ] as const)
-      expect((await w.run("explain", stream, id)).stdout).toContain(name);
+      expect((await w.run("explain", stream, id)).stdout).toMatch(name);
     for (const kind of ["orders", "reconciliation", "exceptions"])
       expect((await w.run("report", kind, "--period", "2026-11")).exitCode).toBe(0);
 

@@ -23,6 +23,9 @@ export const canary = {
 /** What is seen where something private of these rows stands. */
 export const privateText = /zqcanary|\+4917700700700/iu;
 
+/** The name of a company of these rows. */
+export const companyText = new RegExp(String.raw`${canary.name}(?: [\w-]+)?`, "gu");
+
 /** What every private text of these rows holds. */
 export const personal: readonly string[] = ["Zqcanary", "zqcanary", canary.mobile];
 /** What stands nowhere in clear. */

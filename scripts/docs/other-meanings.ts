@@ -1,0 +1,50 @@
+import type { Group } from "./codes-page.ts";
+
+/** What codes mean whose text the program puts together from parts. */
+export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<string, string>>>>> = {
+  commands: {
+    "periods.changed": "the files or tables of a closed period are not those that the audit log names",
+    "folder.held": "another process works in this folder",
+    "lock.wrong-type": "the asset is not a lock that E6 and E7 can switch",
+    "not-found": "there is no record, run or file of this name",
+    "settle.is-there-in-part": "the platform shows a part of it, so it was neither applied nor not applied",
+    usage: "the words of the command line cannot be understood",
+    "web.certificate": "the certificate or key of `serve.tls` cannot be used",
+  },
+  configuration: {
+    "config.alerts": "a key of `alerts` does not fit the others",
+    "config.invalid": "a value is not what its key takes",
+    "config.job": "a key does not belong to a job of this kind",
+  },
+  sources: {
+    "source.more-beyond": "more records follow after the total of the list",
+    "source.not-believed": "the read differs too much from the last one, so it is not used",
+    "source.not-found": "the service does not know the address of the list (HTTP 404 or 410)",
+  },
+  waiting: {
+    defect: "crm-sync failed here by a defect of its own",
+    "enterprise.customers-not-shown": "E3 does not show all customers yet that the orders need",
+    "enterprise.unlinked": "a person unlinked this customer from its enterprise",
+    "hold.open": "a person must approve a change of this record",
+    "hold.rejected": "a person rejected a change of this record",
+    "ledger.unreachable": "the ledger cannot be read",
+    "order.earlier-not-placed": "the order that this one continues is not placed",
+    "order.not-sendable": "a field of the order does not fit E5",
+    "request.open": "a request of a person for the customer is not done yet",
+    "request.refused": "a service refused the request of a person",
+    "run.failed": "the job ended before its work was done",
+    "service.refused": "the service refuses this application, whatever the record is",
+    "service.unclear": "the service was called several times, and no answer says what became of the call",
+    "source.removed": "the source of the record is not configured any more; `crm-sync reassign` names another one",
+    "staff.refused": "M1 added other people and refused this one",
+    "web.cannot-listen": "the web server cannot listen on its port",
+  },
+  quarantine: {
+    "does-not-fit": "the record does not fit the canonical model",
+    "no-such-date": "a date is outside the `plausibleDates` of the stream",
+    "stored-form": "the stored row no longer fits, and its source does not give it any more",
+    "no-value": "the record has no value for the list that is read by it",
+    "wrong-type": "a value has another type than the field",
+  },
+  pages: { "proxy-refused": "the assertion of the reverse proxy does not hold" },
+};

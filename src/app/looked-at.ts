@@ -1,0 +1,261 @@
+import { isAscii } from "node:buffer";
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { basename, dirname, extname, resolve } from "node:path";
+import { constants, gunzipSync } from "node:zlib";
+import { secretDoubt, withoutSecrets } from "../base/address-secrets.ts";
+import { isJsonObject, parseJson } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { systemClock } from "../base/clock.ts";
+import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
+import { systemRandomness } from "../base/ids.ts";
+import { createStaging } from "../ledger/records/staging.ts";
+import { sheetsOf } from "../source/file/xlsx/sheets.ts";
+import { readDocument } from "../source/http/document.ts";
+import { moreBeyond } from "../source/http/more-beyond.ts";
+import { columnsOfRows } from "../source/proposal/columns.ts";
+import type { ColumnFacts } from "../source/proposal/columns.ts";
+import { kindOfList } from "../source/proposal/find.ts";
+import { delimiterOf, encodingOf, listIn } from "../source/proposal/look.ts";
+import type { ListKind } from "../source/proposal/names.ts";
+import { pagingGuess } from "../source/proposal/paging.ts";
+import { readSample } from "../source/sample.ts";
+import { sourceSettingsSchema } from "../source/source-settings.ts";
+import { createSource } from "../source/source.ts";
+
+/** A list that was looked at, and what it most likely holds. */
+export interface LookedAt {
+  /** As the person named it. */
+  from: string;
+  kind: ListKind;
+  /** Settings of a stream that read it; those of a file name it without its folder. */
+  settings: JsonObject;
+  rows: readonly JsonObject[];
+  columns: readonly ColumnFacts[];
+  nullTexts: readonly string[];
+  /** Absolute path of a file; undefined: a list of a service. */
+  file: string | undefined;
+  /** Origin of a service; undefined: a file. */
+  origin: string | undefined;
+  /** A text whose beginning any encoding of single bytes would read alike. */
+  isAscii: boolean;
+  doubts: string[];
+}
+
+const sampleRows = 500;
+/** How deep the header of a sheet may be below a title. */
+const mostTitleRows = 10;
+
+function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): ListKind {
+  const kind = kindOfList(name, columns);
+  if (kind !== undefined) return kind;
+  throw new Problem({
+    code: "init.kind-unknown",
+    message: `${from}: nobody can tell whether these are customers, orders, lines of orders or staff`,
+    cure: "rename the file or the sheet so that its name says it, such as customers.csv",
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** Looks at the list of a file, or at those of the sheets of a workbook. */
+export async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt[]> {
+  const file = resolve(from);
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw usage(`there is no file ${from}`, "name a file that is there");
+  return /\.xlsx$/iu.test(file) ? await lookAtWorkbook(from, file, signal) : [await lookAtText(from, file, signal)];
+}
+
+async function lookAtText(from: string, file: string, signal: AbortSignal): Promise<LookedAt> {
+  const beginning = beginningOf(file);
+  const plain = file.replace(/\.gz$/iu, "");
+  const isCsv = /\.(?:csv|tsv|txt)$/iu.test(plain);
+  const encoding = encodingOf(beginning);
+  const delimiter = isCsv ? delimiterOf(beginning) : ",";
+  const list = /\.json$/iu.test(plain) ? listIn(jsonOf(from, file, encoding)) : undefined;
+  const settings: JsonObject = {
+    files: basename(file),
+    ...(extname(plain).toLowerCase() === ".txt" ? { format: "csv" } : {}),
+    ...(encoding === "utf-8" ? {} : { encoding }),
+    ...(delimiter === "," ? {} : { csv: { delimiter } }),
+    ...(list?.path === undefined ? {} : { records: list.path }),
+  };
+  let { rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal);
+  let { columns, nullTexts } = columnsOfRows(rows);
+  const hasQuotes = beginning.includes('"');
+  const surplusInto =
+    isTooWide && !hasQuotes ? columns.find(({ plain: name }) => mayHoldDelimiters.test(name))?.path : undefined;
+  if (surplusInto !== undefined) {
+    settings["csv"] = { ...csvOf(settings), surplusInto };
+    ({ rows, doubts, isTooWide } = await rowsOf(dirname(file), settings, signal));
+    ({ columns, nullTexts } = columnsOfRows(rows));
+    doubts.push(`in rows with too many fields the extra ones belong to ${surplusInto}, since the file has no quotes`);
+  }
+  if (!encoding.startsWith("utf-"))
+    doubts.push(`the text is in ${encoding}: it is not UTF-8; look at names with letters beyond A to Z`);
+  return {
+    from,
+    kind: kindOf(from, basename(file), columns),
+    settings,
+    rows,
+    columns,
+    nullTexts,
+    file,
+    origin: undefined,
+    isAscii: isCsv && encoding === "utf-8" && isAscii(beginning),
+    doubts,
+  };
+}
+
+/** Each sheet whose kind can be told is a list; the others are named as left out. */
+async function lookAtWorkbook(from: string, file: string, signal: AbortSignal): Promise<LookedAt[]> {
+  const sheets = await sheetsOf(file);
+  const isOnly = sheets.length === 1;
+  const found: LookedAt[] = [];
+  const leftOut: string[] = [];
+  for (const sheet of sheets) {
+    const named = isOnly ? from : `${from} (${sheet})`;
+    const { settings, rows, doubts } = await lookAtSheet(file, isOnly ? undefined : sheet, signal);
+    const { columns, nullTexts } = columnsOfRows(rows);
+    const kind = isOnly ? kindOf(from, `${basename(file)} ${sheet}`, columns) : kindOfList(sheet, columns);
+    if (kind === undefined || rows.length === 0) leftOut.push(sheet);
+    else
+      found.push({
+        from: named,
+        kind,
+        settings,
+        rows,
+        columns,
+        nullTexts,
+        doubts,
+        file,
+        origin: undefined,
+        isAscii: false,
+      });
+  }
+  const [first] = found;
+  if (first === undefined)
+    throw usage(`no sheet of ${from} looks like customers, orders or staff`, "name its sheets after what they hold");
+  if (leftOut.length > 0) first.doubts.push(`these sheets are left out: ${leftOut.join(", ")}`);
+  return found;
+}
+
+/** A sheet from its header on, which may be below a title. */
+async function lookAtSheet(
+  file: string,
+  sheet: string | undefined,
+  signal: AbortSignal,
+): Promise<{ settings: JsonObject; rows: JsonObject[]; doubts: string[] }> {
+  for (let skipRows = 0; skipRows <= mostTitleRows; skipRows += 1) {
+    const xlsx = { ...(sheet === undefined ? {} : { sheet }), ...(skipRows === 0 ? {} : { skipRows }) };
+    const settings = { files: basename(file), ...(Object.keys(xlsx).length === 0 ? {} : { xlsx }) };
+    const { rows, doubts, isTooWide, isEmpty } = await rowsOf(dirname(file), settings, signal);
+    if (isEmpty) break;
+    if (isTooWide && rows.length === 0) continue;
+    if (skipRows > 0) doubts.push(`the header is below ${skipRows} other rows`);
+    return { settings, rows, doubts };
+  }
+  return { settings: { files: basename(file) }, rows: [], doubts: [] };
+}
+
+/** Columns of free text, in which unquoted delimiters stand where there are any. */
+const mayHoldDelimiters = /address|street|remark|comment|note|description|text/u;
+
+function csvOf({ csv }: JsonObject): JsonObject {
+  return csv !== undefined && isJsonObject(csv) ? csv : {};
+}
+
+function beginningOf(file: string): Buffer {
+  const descriptor = openSync(file, "r");
+  try {
+    const buffer = Buffer.alloc(65_536);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
+    return /\.gz$/iu.test(file) ? inflated(bytes) : bytes;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The beginning of what is compressed, as far as these bytes go; nothing where they are no gzip. */
+function inflated(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).subarray(0, 1_000_000);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function jsonOf(from: string, file: string, encoding: string): Json {
+  try {
+    const bytes = readFileSync(file);
+    return parseJson(new TextDecoder(encoding).decode(/\.gz$/iu.test(file) ? gunzipSync(bytes) : bytes));
+  } catch (error) {
+    throw usage(`${from} is no JSON: ${messageOf(error)}`, "name a file of CSV, XLSX, JSON or lines of JSON");
+  }
+}
+
+/** What a stream needs to be read, whatever it holds: the proposal is made of its rows. */
+const anyMapping = {
+  id: { value: "1" },
+  name: { value: "1" },
+  customerType: { value: "company" },
+  branchCode: { value: "1" },
+  branchName: { value: "1" },
+};
+
+/** The first rows of a file, read as a run reads them. */
+async function rowsOf(
+  directory: string,
+  settings: JsonObject,
+  signal: AbortSignal,
+): Promise<{ rows: JsonObject[]; doubts: string[]; isTooWide: boolean; isEmpty: boolean }> {
+  const read = { kind: "file", directory, streams: { customers: { ...settings, mapping: anyMapping } } };
+  const source = createSource("sample", sourceSettingsSchema.parse(read), {
+    clock: systemClock,
+    random: systemRandomness,
+    secrets: (reference) => reference,
+    staging: createStaging(),
+    baseDirectory: directory,
+  });
+  try {
+    const { items, outcome } = await readSample(source, "customers", { limit: sampleRows, signal });
+    const isEmpty = items.length === 0;
+    if (outcome?.problem !== undefined && isEmpty && settings["xlsx"] === undefined) throw outcome.problem;
+    const bad = items.flatMap((item) => ("bad" in item ? [item.bad] : []));
+    const [first] = bad;
+    const doubts =
+      first === undefined ? [] : [`${bad.length} rows cannot be read (first: ${first.place}, ${first.code})`];
+    const isTooWide = bad.some(({ code }) => code === "column-count");
+    return { isEmpty, isTooWide, doubts, rows: items.flatMap((item) => ("raw" in item ? [item.raw.value] : [])) };
+  } finally {
+    await source.close();
+  }
+}
+
+/** Looks at the list that an address answers with; `token` is what it is asked with. */
+export async function lookAtAddress(from: string, token: string | undefined, signal: AbortSignal): Promise<LookedAt> {
+  if (!URL.canParse(from)) throw usage("this URL is not valid", "write it as https://HOST/PATH");
+  const url = new URL(from);
+  const shown = `${url.origin}${url.pathname}`;
+  const document = await readDocument(url, token, signal);
+  const list = listIn(document);
+  if (list === undefined)
+    throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
+  const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
+  const paging = pagingGuess(document, moreBeyond(document, list.rows.length), list.rows.length);
+  const { query, secrets } = withoutSecrets(url);
+  return {
+    from: shown,
+    kind: kindOf(shown, url.pathname, columns),
+    settings: {
+      url: `${url.pathname}${query}`,
+      ...(list.path === undefined ? {} : { records: list.path }),
+      ...paging.settings,
+    },
+    rows: list.rows,
+    columns,
+    nullTexts,
+    file: undefined,
+    origin: url.origin,
+    isAscii: false,
+    doubts: [...paging.doubts, ...secrets.map(secretDoubt)],
+  };
+}

@@ -1,0 +1,83 @@
+import { sql } from "kysely";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { stored } from "../ledger/database/stored.ts";
+import { assetUnitOf } from "../operation/references.ts";
+import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+
+/** A part of an order: an asset, a package or a product. */
+export interface OrderPart {
+  order: RecordKey;
+  instanceId: string;
+}
+
+/** Older versions than this many are not asked for names. */
+const mostVersions = 20;
+
+/**
+ * What a company is called and was called, the newest name first, each with the commitment to it. Nothing for a customer
+ * that is or was a person.
+ */
+export async function companyNames(
+  { db }: ReadOnlyLedger,
+  { namespace, id }: RecordKey,
+): Promise<{ name: string; commitment: string }[]> {
+  const { rows } = await sql<{ name: string | null; commitment: string; type: string }>`
+    select p.body ->> 'name' as name, v.body ->> '$.name.commitment' as commitment, v.body ->> 'customerType' as type
+    from record_version v
+    left join private_value p on p.ref = 'customers/' || v.namespace || '/' || v.id and p.version = v.version
+    where v.stream = 'customers' and v.namespace = ${namespace} and v.id = ${id}
+    order by v.version desc limit ${mostVersions}`.execute(db);
+  if (rows.some(({ type }) => type !== "company")) return [];
+  return rows.flatMap(({ name, commitment }) => (name === null ? [] : [{ name, commitment }]));
+}
+
+/** The names of the products that a part of an order is or holds, also where the CRM has it no more. */
+export async function productNames({ db }: ReadOnlyLedger, { order, instanceId }: OrderPart): Promise<string[]> {
+  const versions = await db
+    .selectFrom("record_version")
+    .select("body")
+    .where("stream", "=", "orders")
+    .where("namespace", "=", order.namespace)
+    .where("id", "=", order.id)
+    .orderBy("version", "desc")
+    .limit(mostVersions)
+    .execute();
+  for (const { body } of versions) {
+    const names = productsIn(stored<JsonObject>(body, "record_version"), instanceId);
+    if (names.length > 0) return names;
+  }
+  return [];
+}
+
+/** The names of the products under an instance, each once. */
+function productsIn({ instances }: JsonObject, root: string): string[] {
+  const all = Array.isArray(instances) ? instances.flatMap((one) => (isJsonObject(one) ? [one] : [])) : [];
+  const within = new Set([root]);
+  // A part may come before what it is in.
+  for (let found = 0; found < within.size;) {
+    found = within.size;
+    for (const { id, parentId } of all)
+      if (typeof id === "string" && typeof parentId === "string" && within.has(parentId)) within.add(id);
+  }
+  const names = all.flatMap(({ id, kind, name }) =>
+    typeof id === "string" && kind === "product" && typeof name === "string" && within.has(id) ? [name] : [],
+  );
+  return [...new Set(names)];
+}
+
+/** The part of an order that has an asset number, or that a unit without a number yet is of. */
+export async function partOfAsset({ db }: ReadOnlyLedger, asset: string): Promise<OrderPart | undefined> {
+  const unit = assetUnitOf(asset);
+  if (unit !== undefined) return unit;
+  const row = await db
+    .selectFrom("asset_number")
+    .select(["namespace", "order_id", "instance_id"])
+    .where("wire_number", "=", asset)
+    .where("fixed_at", "is not", null)
+    .executeTakeFirst();
+  if (row === undefined || row.namespace === null || row.order_id === null || row.instance_id === null)
+    return undefined;
+  return { order: { namespace: row.namespace, id: row.order_id }, instanceId: row.instance_id };
+}

@@ -1,0 +1,174 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { Problem } from "../../base/errors.ts";
+import { keptTextOf } from "../limits.ts";
+import { sourceProblem } from "../problems.ts";
+import type { CsvSettings } from "./file-source-settings.ts";
+import type { FileItem } from "./row.ts";
+
+/** Most columns that are named to a person who looks for one. */
+const mostNamed = 20;
+
+/** What the settings of a format say of its header and of rows that do not fit it. */
+type HeaderSettings = Pick<CsvSettings, "header" | "firstRow" | "optionalColumns"> &
+  Partial<Pick<CsvSettings, "surplusInto" | "delimiter">>;
+
+/** How the rows of a file come to their names. `format` is the key of the settings, for messages. */
+interface Headed {
+  format: "csv" | "xlsx";
+  settings: HeaderSettings;
+  /** Columns without which the file is not read, since somebody reads them. */
+  columns: readonly string[];
+}
+
+/** Turns rows of texts into items, with the names of the header; knows what is wrong with either. */
+export class HeadedRows {
+  readonly #name: string;
+  readonly #format: Headed["format"];
+  readonly #settings: HeaderSettings;
+  readonly #columns: readonly string[];
+  #header: readonly string[] | undefined;
+  #surplusAt = -1;
+  /** No row was seen yet of a file whose columns are declared. */
+  #isFirst = false;
+  items: FileItem[] = [];
+
+  constructor(name: string, { format, settings, columns }: Headed) {
+    this.#name = name;
+    this.#format = format;
+    this.#settings = settings;
+    this.#columns = columns;
+    if (settings.header === undefined) return;
+    this.#takeHeader(settings.header, `${name}:0`);
+    this.#isFirst = true;
+  }
+
+  /** The names of the columns; undefined before the header. */
+  get header(): readonly string[] | undefined {
+    return this.#header;
+  }
+
+  /** Hands the first `most` items out. */
+  take(most = this.items.length): FileItem[] {
+    return this.items.splice(0, most);
+  }
+
+  /** Whether a row is the header. Throws for a header that cannot be used. */
+  takesAsHeader(record: readonly string[], place: string): boolean {
+    if (this.#header === undefined) {
+      this.#takeHeader(record, place);
+      return true;
+    }
+    if (!this.#isFirst) return false;
+    this.#isFirst = false;
+    return this.#isHeader(record, this.#header, place);
+  }
+
+  /** Adds a row; as a bad one, and false, where it has another number of fields than the header. */
+  add(record: string[], place: string): boolean {
+    const header = this.#header ?? [];
+    const fields = this.#withoutSurplus(record, header.length);
+    if (fields.length !== header.length) {
+      const message = `the row has ${record.length} fields, but the header has ${header.length}`;
+      this.addBad(place, "column-count", message, record);
+      return false;
+    }
+    const value: JsonObject = {};
+    for (let index = 0; index < fields.length; index += 1) value[header[index] ?? ""] = fields[index];
+    this.items.push({ row: { place, value } });
+    return true;
+  }
+
+  addBad(place: string, code: string, message: string, record: readonly string[]): void {
+    this.items.push({ bad: { place, code, message, text: keptTextOf(record.join(this.#settings.delimiter ?? ",")) } });
+  }
+
+  /** Whether the first row of a file whose columns are declared is a header. Throws where it looks so, and nobody says. */
+  #isHeader(record: readonly string[], declared: readonly string[], place: string): boolean {
+    const { firstRow } = this.#settings;
+    if (firstRow !== undefined || !record.some((field, index) => field === declared[index]))
+      return firstRow === "header";
+    throw sourceProblem(
+      "source.wrong-shape",
+      place,
+      `The first row of ${this.#name} has names of \`${this.#format}.header\` in it, as a header has.`,
+      `Set \`${this.#format}.firstRow: header\`, or \`${this.#format}.firstRow: record\` if it is a record.`,
+    );
+  }
+
+  #takeHeader(header: readonly string[], place: string): void {
+    const at = header.findIndex((name, index) => header.indexOf(name) !== index);
+    const repeated = header[at];
+    const { surplusInto } = this.#settings;
+    const shown = this.#isTold(header) ? header : undefined;
+    const wrong =
+      repeated !== undefined
+        ? shown === undefined
+          ? `has one name for the columns ${header.indexOf(repeated) + 1} and ${at + 1}`
+          : `has the column ${JSON.stringify(repeated)} twice`
+        : header.includes("__proto__")
+          ? "has a column __proto__, which no record can have"
+          : surplusInto !== undefined && !header.includes(surplusInto)
+            ? `has no column ${JSON.stringify(surplusInto)} to take the surplus`
+            : undefined;
+    if (wrong !== undefined) {
+      const named = JSON.stringify({ header: shown === undefined ? ["…"] : ownNames(shown), firstRow: "header" });
+      throw sourceProblem(
+        "source.wrong-shape",
+        place,
+        `The header of ${this.#name} ${wrong}.`,
+        `Correct the file, or name all of its columns: \`${this.#format}: ${named}\`.`,
+      );
+    }
+    const missing = this.#columns.filter(
+      (name) => !header.includes(name) && !this.#settings.optionalColumns.includes(name),
+    );
+    if (missing.length > 0) throw this.#lacking(missing, header, place);
+    this.#header = header;
+    this.#surplusAt = surplusInto === undefined ? -1 : header.indexOf(surplusInto);
+  }
+
+  /** Whether a header may be told: where no name is known, it may be a record, and one with a line end may be many. */
+  #isTold(header: readonly string[]): boolean {
+    return header.some((name) => this.#columns.includes(name)) && !header.some((name) => /[\r\n]/u.test(name));
+  }
+
+  #lacking(missing: readonly string[], header: readonly string[], place: string): Problem {
+    const names = missing.map((name) => JSON.stringify(name)).join(", ");
+    const delimiter = [";", "\t", "|", ","].find(
+      (mark) => mark !== this.#settings.delimiter && header[0]?.includes(mark),
+    );
+    const unread = this.#isTold(header)
+      ? header.filter((name) => !this.#columns.includes(name)).slice(0, mostNamed)
+      : [];
+    const perhaps =
+      this.#format === "csv" && header.length === 1 && delimiter !== undefined
+        ? `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`
+        : header.some((name) => name.includes("\uFFFD"))
+          ? "; it has names in another encoding than `encoding` says"
+          : unread.length > 0
+            ? `; it has ${unread.map((name) => JSON.stringify(name)).join(", ")}, which nothing reads`
+            : "";
+    return sourceProblem(
+      "source.wrong-shape",
+      place,
+      `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
+      `Export it in its earlier form, or correct the mapping and \`${this.#format}\`; ` +
+        `list a column that may be missing in \`${this.#format}.optionalColumns\`.`,
+    );
+  }
+
+  #withoutSurplus(record: string[], columns: number): string[] {
+    const surplus = record.length - columns;
+    if (this.#surplusAt === -1 || surplus <= 0) return record;
+    const joined = record.slice(this.#surplusAt, this.#surplusAt + surplus + 1).join(this.#settings.delimiter);
+    return record.toSpliced(this.#surplusAt, surplus + 1, joined);
+  }
+}
+
+/** The names of columns, each of its own: the second `email` is `email_2`. */
+function ownNames(header: readonly string[]): string[] {
+  return header.map((name, index) => {
+    const before = header.slice(0, index).filter((other) => other === name).length;
+    return before === 0 && name !== "__proto__" ? name : `${name}_${before + 1}`;
+  });
+}
