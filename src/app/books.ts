@@ -323,7 +323,7 @@ function nothingWritten(label: string): Problem {
   return new Problem({
     code: "periods.empty",
     message: `${label} cannot be closed: this ledger is still empty`,
-    cure: "run a job first, such as `crm-sync run customers-and-orders`, or correct ledger.path in the configuration",
+    cure: "correct ledger.path in the configuration. If no job ever ran here, run one: `crm-sync run customers-and-orders`",
     exitCode: exitCodes.usage,
   });
 }

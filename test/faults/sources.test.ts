@@ -502,7 +502,7 @@ describe("records that cannot be read", () => {
       writeFileSync(join(world.path, "staff.ndjson"), latin1(text));
       expect((await tellingRun(world)).code).toBe(3);
       const list = await crmSync(options(world), "quarantine", "list");
-      expect(list.stdout).toMatch(/wrong-encoding .+staff\.ndjson:1 +the line has bytes that are no UTF-8/u);
+      expect(list.stdout).toMatch(/wrong-encoding .+staff\.ndjson:1 +the line has bytes that are not UTF-8/u);
     });
   });
 });

@@ -69,7 +69,7 @@ export function requireThere(path: string): void {
       "ledger.missing",
       path,
       `there is no ledger at ${path}`,
-      "run a job first, such as `crm-sync run customers-and-orders`, or correct ledger.path in the configuration",
+      "correct ledger.path in the configuration. If no job ever ran here, run one: `crm-sync run customers-and-orders`",
     );
   }
   if (!now.isFile())

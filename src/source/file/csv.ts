@@ -170,7 +170,7 @@ class CsvReading {
     const badBytes = this.#watch.claimBefore(info.bytes);
     const place = `${this.#name}:${first}`;
     if (this.rows.takesAsHeader(record, place)) return null;
-    if (badBytes) this.rows.addBad(place, "wrong-encoding", "the row has bytes that are no UTF-8", record);
+    if (badBytes) this.rows.addBad(place, "wrong-encoding", "the row has bytes that are not UTF-8", record);
     else if (!this.rows.add(record, place) && last > first) this.problem ??= this.#swallowed(first, last);
     return null;
   }

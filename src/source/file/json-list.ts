@@ -134,7 +134,7 @@ export class JsonListScanner {
       default:
         if (token === TokenType.STRING && typeof value === "string") this.#lastText = value;
         if (frame === undefined) this.#ended = true;
-        else if (this.#inList()) this.#bad("not-an-object", "the element is no object");
+        else if (this.#inList()) this.#bad("not-an-object", "the element is not an object");
     }
   }
 

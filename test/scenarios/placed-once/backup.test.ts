@@ -73,7 +73,7 @@ describe("a backup", () => {
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     expect((await w.run("report", "close", "2026-11")).exitCode).toBe(0);
     const { manifest } = await backedUp(w);
-    const names: string[] = manifest.books;
+    const names: string[] = manifest.periods;
     expect(names.toSorted()).toEqual(readdirSync(w.path("periods")).toSorted());
     expect(readdirSync(w.path("backups/periods")).toSorted()).toEqual(names.toSorted());
     const refused = async (): Promise<void> => {

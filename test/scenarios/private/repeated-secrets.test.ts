@@ -67,7 +67,7 @@ async function repeating(change: (id: string) => object): Promise<{ w: World; sa
         from: "crm-sync@example.com",
       },
       alerts: {
-        ways: [
+        channels: [
           { kind: "mail", to: ["operations@example.com"] },
           { kind: "webhook", url: `${hook.origin}/services/${hookPath}` },
         ],
