@@ -40,6 +40,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "web.cannot-listen": "the web server cannot listen on its port",
   },
   quarantine: {
+    "bad-cell": "a cell of a workbook holds an error, or a value that cannot be read",
     "does-not-fit": "the record does not fit the canonical model",
     "no-such-date": "a date is outside the `plausibleDates` of the stream",
     "stored-form": "the stored row no longer fits, and its source does not give it any more",

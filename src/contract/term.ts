@@ -35,12 +35,12 @@ export function termDisagreement(stated: {
   const isNothing = term.years === 0 && term.months === 0 && term.days === 0;
   if (isNothing) return undefined;
   if (unit !== "none" && !sameLength(term, unit, quantity)) {
-    return `the expression ${term.years}-${term.months}-${term.days} is not ${quantity} × ${unit}`;
+    return `the term ${term.years}-${term.months}-${term.days} is not ${quantity} × ${unit}`;
   }
   if (limitStart === undefined || limitEnd === undefined) return undefined;
   return somewhereAgrees(term, limitStart, limitEnd)
     ? undefined
-    : `the limit does not end ${term.years}-${term.months}-${term.days} after its start`;
+    : `limitEnd is not ${term.years}-${term.months}-${term.days} (years-months-days) after limitStart`;
 }
 
 function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: number): boolean {

@@ -53,7 +53,7 @@ export function buildAssets<Passwords = string[]>(
       faults.push({
         code: "too-many-numbers",
         instanceId: asset.id,
-        message: `asset ${asset.id} names ${count} asset numbers for a quantity of ${asset.quantity}`,
+        message: `asset ${asset.id} has ${count} asset numbers, but its quantity is ${asset.quantity}`,
       });
     }
     builtAssets.set(asset.id, {
@@ -114,7 +114,7 @@ function byKind<Passwords>(
       faults.push({
         code: "duplicate-instance",
         instanceId: instance.id,
-        message: `instance ${instance.id} stands twice in the order`,
+        message: `the instance id ${instance.id} occurs twice in the order`,
       });
       continue;
     }
@@ -164,8 +164,8 @@ function attachPackages<Passwords>(
           code: "package-number-disagrees",
           instanceId: item.id,
           message:
-            `package ${item.id} hangs directly under asset ${item.parentId} ` +
-            `but names the parent package number ${item.parentNumber}`,
+            `package ${item.id} is directly in asset ${item.parentId}, ` +
+            `but it has the parent package number ${item.parentNumber}`,
         });
       }
       asset.packages.push(node);
@@ -323,8 +323,8 @@ function firstTooDeep<Passwords>(asset: Asset<Passwords>): TreeFault | undefined
         code: "package-too-deep",
         instanceId: first?.id ?? asset.id,
         message:
-          `package ${first?.id ?? ""} lies ${depth} packages deep ` +
-          `under asset ${asset.id}; at most ${maxPackageDepth} are taken`,
+          `package ${first?.id ?? ""} is ${depth} packages deep ` +
+          `in asset ${asset.id}; at most ${maxPackageDepth} are allowed`,
       };
     }
     level = level.flatMap((item) => item.children);

@@ -58,7 +58,7 @@ export class PayloadBuild {
   }
 }
 
-const endlessTrial = "it is a trial without an end";
+const endlessTrial = "it is a trial, but the end of the trial is missing";
 
 function featureRecord(
   build: PayloadBuild,
@@ -187,9 +187,9 @@ function assetRecord(build: PayloadBuild, order: RecordKey, asset: PurchasedAsse
       instanceId: asset.id,
       field: "products",
       message:
-        `nothing but ${asset.packages.map(({ id }) => `the package ${id}`).join(", ") || "the asset"} would be ` +
-        "bought for this asset now, and E5 takes no asset without a product of its own; where the platform takes one " +
-        "with the package's products repeated, set assumptions.packageOnly to repeat (A23)",
+        `only ${asset.packages.map(({ id }) => `the package ${id}`).join(", ") || "the asset"} would be ` +
+        "bought for this asset now, but E5 needs a product directly in the asset. If the platform accepts the " +
+        "package's products there as well, set assumptions.packageOnly: repeat (A23)",
     });
   }
   const record: AssetRecord = {

@@ -71,7 +71,7 @@ function featureFault(productId: string, feature: Feature): ValidationFault | un
   return {
     field: `instances[${productId}].features[${feature.code}].trialEnd`,
     code: "no-trial-end",
-    message: `feature ${feature.code} of product ${productId} is a trial without an end`,
+    message: `feature ${feature.code} of product ${productId} is a trial, but the end of the trial is missing`,
     expected: "the end of the trial",
   };
 }
@@ -97,7 +97,7 @@ function productFault(
     return {
       field: at("gmsPid"),
       code: "no-product-uri",
-      message: `product ${product.id} has neither gmsPid nor appKey`,
+      message: `product ${product.id} has no gmsPid and no appKey; it needs one of them`,
       expected: "one of gmsPid and appKey",
     };
   }
@@ -144,14 +144,14 @@ function productFault(
       field: at("term"),
       code: "terms-disagree",
       message: `product ${product.id}: ${disagreement}`,
-      expected: "expression, unit × quantity and limits that agree",
+      expected: "a term, a unit × quantity and limits that agree",
     };
   }
   if (product.trial && product.trialEnd === undefined) {
     return {
       field: at("trialEnd"),
       code: "no-trial-end",
-      message: `product ${product.id} is a trial without an end`,
+      message: `product ${product.id} is a trial, but the end of the trial is missing`,
       expected: "the end of the trial",
     };
   }

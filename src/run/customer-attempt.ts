@@ -137,8 +137,8 @@ export async function earlierMayStillLand(deps: ReconcileDependencies, operation
 
 /** Why operations that were planned were not attempted, by what stopped the customer. */
 export const stopReasons = {
-  unknown: "an operation before it has an unknown outcome",
-  parked: "an operation before it waits for a person",
+  unknown: "the outcome of an earlier operation is not known",
+  parked: "an earlier operation waits for a person",
   aborted: "the run was stopped",
   stale: "the saved plan no longer fits",
   paused: "crm-sync is paused",

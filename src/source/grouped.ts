@@ -202,7 +202,7 @@ function* rowsTwice(
     for (const [record, place] of placeOf) {
       const others = [...placeOf].filter(([other]) => other !== record).slice(0, 10);
       const elsewhere = others.map(([, at]) => at).join(", ");
-      yield { bad: { place, key, code: "duplicate-row", message: `the ${what} ${key} stands also in ${elsewhere}` } };
+      yield { bad: { place, key, code: "duplicate-row", message: `the ${what} ${key} also occurs in ${elsewhere}` } };
     }
   }
 }
@@ -233,7 +233,7 @@ function recordMaker(
     if (marked) return undefined;
     const bad = (place: string, code: string, message: string): SourceItem => ({ bad: { place, key, code, message } });
     if (rows.length < count) {
-      const most = `at most ${limits.maxMembers} are taken`;
+      const most = `at most ${limits.maxMembers} are allowed`;
       return bad(rows[0]?.place ?? "", "too-wide", `${count} rows have this key; ${most}`);
     }
     const sorted = rows
@@ -249,7 +249,7 @@ function recordMaker(
     for (const { name, path, at } of shared) {
       const said = saidBy(sorted, at);
       if (said.differs !== undefined) {
-        const message = `the rows of this key differ in ${path}: this one and ${said.differs}; they have to agree`;
+        const message = `the rows of this key must agree in ${path}, but this row and ${said.differs} differ`;
         return bad(said.place ?? place, "differing-rows", message);
       }
       record[name] = said.value;

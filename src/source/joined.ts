@@ -160,7 +160,7 @@ function* unjoinable(area: StagingArea, parts: readonly string[]): Generator<Sou
         .filter((other) => other !== place)
         .slice(0, 10)
         .join(", ");
-      const message = `the key ${key} stands also in ${others}`;
+      const message = `the key ${key} also occurs in ${others}`;
       yield { bad: { place, key, code: "duplicate-key", message, text: texts[index] ?? "" } };
     }
   }
@@ -187,7 +187,7 @@ function join(
       return { bad: { place, key, code: "name-taken", message } };
     }
     if (required === true && joined[name] === undefined) {
-      const message = `the header row has no row of ${name}, of which each needs one`;
+      const message = `the header row has no row of ${name}, but it needs at least one`;
       return { bad: { place, key, code: "no-details", message } };
     }
     value[name] = (joined[name] ?? []).map(({ text }) => parseStaged(text, limits));

@@ -25,13 +25,13 @@ export function parseJson(text: string, limits: RecordLimits): Result<Json, Json
     value = parseExact(text);
   } catch (thrown) {
     if (thrown instanceof RangeError)
-      return failed({ code: "too-deep", message: `nested deeper than ${limits.maxDepth}` });
-    return failed({ code: "not-json", message: "not JSON, or cut off" });
+      return failed({ code: "too-deep", message: `nested deeper than ${limits.maxDepth} levels` });
+    return failed({ code: "not-json", message: "not valid JSON, or incomplete" });
   }
   const measured = measureJson(value, limits);
   if (!measured.ok) return measured;
   if (hasRepeatedMember(text, measured.value)) {
-    return failed({ code: "duplicate-member", message: "an object has a member that stands twice" });
+    return failed({ code: "duplicate-member", message: "an object has the same member twice" });
   }
   return ok(value);
 }
@@ -89,7 +89,7 @@ function measure(
   size: { members: number },
 ): JsonFault | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  if (depth >= limits.maxDepth) return { code: "too-deep", message: `nested deeper than ${limits.maxDepth}` };
+  if (depth >= limits.maxDepth) return { code: "too-deep", message: `nested deeper than ${limits.maxDepth} levels` };
   if (Array.isArray(value)) {
     if (value.length > limits.maxMembers) return tooWide(`a list has ${value.length} elements`, limits);
     for (const element of value) {
@@ -109,5 +109,5 @@ function measure(
 }
 
 function tooWide(found: string, limits: Pick<RecordLimits, "maxMembers">): JsonFault {
-  return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are taken` };
+  return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are allowed` };
 }

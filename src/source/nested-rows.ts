@@ -27,7 +27,7 @@ export function* nestedRows(
     bad: { place: placeOf(at), code, message },
   });
   if (typeof found !== "object") {
-    yield bad("", "not-a-list", `the record has no list in ${inside.path}, where its rows are expected`);
+    yield bad("", "not-a-list", `the record has no list in ${inside.path}; its rows are expected there`);
     return;
   }
   const around = without(value, inside.steps);
@@ -40,12 +40,12 @@ export function* nestedRows(
   const recordText = `${JSON.stringify(inside.record)}:${JSON.stringify(around)}`;
   for (const [index, element] of (Array.isArray(found) ? found : [found]).entries()) {
     const at = `#/${[...inside.steps, index].join("/")}`;
-    if (!isJsonObject(element)) yield bad(at, "not-an-object", "the row is no object");
+    if (!isJsonObject(element)) yield bad(at, "not-an-object", "the row is not an object");
     else if (Object.hasOwn(element, inside.record)) {
-      const cure = "name the record otherwise in group.record";
+      const cure = "set another name for the record in group.record";
       yield bad(at, "name-taken", `the row has a member ${inside.record} of its own; ${cure}`);
     } else if (Object.keys(element).length >= limits.maxMembers)
-      yield bad(at, "too-wide", `the row has no room for its record; at most ${limits.maxMembers} members are taken`);
+      yield bad(at, "too-wide", `the row has no room for its record; at most ${limits.maxMembers} members are allowed`);
     else {
       const text = JSON.stringify(element).slice(0, -1);
       const row = `${text}${text === "{" ? "" : ","}${recordText}}`;

@@ -95,7 +95,7 @@ function holdsSecret(field: string): Rejection {
   return {
     field,
     code: "secret",
-    message: `${field}: the source repeats a password, key or token of ours there`,
+    message: `${field}: the source returns a password, key or token of crm-sync here`,
     expected: "a value without it",
   };
 }

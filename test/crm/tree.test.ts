@@ -76,10 +76,10 @@ describe("the flat instances of an order", () => {
 describe("a fault of the instances names its culprit", () => {
   it("for an id that stands twice, of whatever kinds", () => {
     expect(faultsOf(asset("a"), product("p", "a"), product("p", "a"))).toEqual([
-      "duplicate-instance p: instance p stands twice in the order",
+      "duplicate-instance p: the instance id p occurs twice in the order",
     ]);
     expect(faultsOf(asset("a"), bundle("a", "a"))[0]).toBe(
-      "duplicate-instance a: instance a stands twice in the order",
+      "duplicate-instance a: the instance id a occurs twice in the order",
     );
     expect(faultsOf(asset("a"), asset("a"))).toHaveLength(1);
   });
@@ -116,7 +116,7 @@ describe("a fault of the instances names its culprit", () => {
 
   it("for a parent number that is not the parent's", () => {
     expect(faultsOf(asset("a"), bundle("k", "a", { parentNumber: "N-x" }))).toEqual([
-      "package-number-disagrees k: package k hangs directly under asset a but names the parent package number N-x",
+      "package-number-disagrees k: package k is directly in asset a, but it has the parent package number N-x",
     ]);
     expect(faultsOf(asset("a"), bundle("k", "a"), bundle("l", "k", { parentNumber: "N-l" }))).toEqual([
       "package-number-disagrees l: package l names the parent package number N-l, but its parent k has the number N-k",
@@ -147,7 +147,7 @@ describe("a fault of the instances names its culprit", () => {
   it("for an order without an asset, and for numbers beyond the quantity", () => {
     expect(buildAssets([product("p", "a")]).faults.map((fault) => fault.code)).toEqual(["no-asset", "orphan-instance"]);
     expect(faultsOf(asset("a", { quantity: 2, assetNumbers: ["1", "2", "3"] }))).toEqual([
-      "too-many-numbers a: asset a names 3 asset numbers for a quantity of 2",
+      "too-many-numbers a: asset a has 3 asset numbers, but its quantity is 2",
     ]);
     expect(faultsOf(asset("a", { quantity: 3, assetNumbers: ["1", "2", "3"] }))).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe("trees of any size", () => {
   it(`are taken up to ${maxPackageDepth} packages deep and named beyond`, () => {
     expect(buildAssets([asset("a"), ...chain(maxPackageDepth, "a")]).faults).toEqual([]);
     expect(faultsOf(asset("a"), ...chain(maxPackageDepth + 1, "a"))).toEqual([
-      `package-too-deep c100: package c100 lies 101 packages deep under asset a; at most 100 are taken`,
+      `package-too-deep c100: package c100 is 101 packages deep in asset a; at most 100 are allowed`,
     ]);
   });
 

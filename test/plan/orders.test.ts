@@ -113,7 +113,7 @@ describe("an order of the CRM", () => {
     expect(planned.operations).toEqual([]);
     const [record] = planned.records.filter((item) => item.stream === "orders");
     expect(record).toMatchObject({ code: "order.not-sendable" });
-    expect(record?.reason).toMatch(/^instance a, products: nothing but the package k would be bought/u);
+    expect(record?.reason).toMatch(/^instance a, products: only the package k would be bought/u);
   });
 
   it("that is placed and has more units gets numbers for those alone", () => {

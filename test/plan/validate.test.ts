@@ -134,7 +134,7 @@ describe("an order", () => {
     });
     expect(ofOrder([asset("a"), product("p", "a"), feature("f", "p", { trial: true })])).toMatchObject({
       code: "no-trial-end",
-      message: "feature f of product p is a trial without an end",
+      message: "feature f of product p is a trial, but the end of the trial is missing",
     });
     expect(withProduct({ trial: true, trialEnd: "2026-02-01T00:00:00Z" })).toBeUndefined();
   });

@@ -55,8 +55,8 @@ describe("a CSV file", () => {
     const reading = await read({ "c.csv": "id,name\n1,a\n2\n3,c,d\n4,e\n" }, { files: "c.csv" });
     expect(places(reading)).toEqual(["c.csv:2", "c.csv:5"]);
     expect(reading.bads.map(({ place, message }) => [place, message])).toEqual([
-      ["c.csv:3", "the row has 1 fields, the header 2"],
-      ["c.csv:4", "the row has 3 fields, the header 2"],
+      ["c.csv:3", "the row has 1 fields, but the header has 2"],
+      ["c.csv:4", "the row has 3 fields, but the header has 2"],
     ]);
     expect(reading.outcome).toEqual({ complete: true, full: true, rows: 4 });
   });
@@ -231,7 +231,7 @@ describe("an encoding", () => {
         expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-encoding" } });
         expect(outcome.problem?.place).toBe(place.replace("c.csv", name));
         expect(outcome.problem?.message).toContain(
-          `is UTF-8, as line ${place.split(":")[1]} (byte ${byte}) shows first`,
+          `is UTF-8: line ${place.split(":")[1]} (byte ${byte}) shows this first`,
         );
       }
     },

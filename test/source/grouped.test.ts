@@ -76,13 +76,13 @@ describe("rows that are grouped", () => {
     expect(bads.map(({ place, key, code, message }) => [place, key, code, message])).toEqual([
       ["seats.ndjson:2", "2", "no-key", "the row has no usable key in holder"],
       ["seats.ndjson:7", undefined, "no-key", "the row has no usable key in id"],
-      ["seats.ndjson:3", "3", "duplicate-row", "the row 3 stands also in seats.ndjson:4"],
-      ["seats.ndjson:4", "3", "duplicate-row", "the row 3 stands also in seats.ndjson:3"],
+      ["seats.ndjson:3", "3", "duplicate-row", "the row 3 also occurs in seats.ndjson:4"],
+      ["seats.ndjson:4", "3", "duplicate-row", "the row 3 also occurs in seats.ndjson:3"],
       [
         "seats.ndjson:5",
         "dan",
         "differing-rows",
-        "the rows of this key differ in customer: this one and seats.ndjson:6; they have to agree",
+        "the rows of this key must agree in customer, but this row and seats.ndjson:6 differ",
       ],
     ]);
     expect(outcome).toMatchObject({ complete: true, rows: 7, details: { "#rows": 8, "#records": 5 } });

@@ -127,7 +127,7 @@ describe("hostile records", () => {
       directoryWith({ "s.ndjson": '{"p":"canary"\n{}\n' }),
     );
     expect((await readAll(source, "staff")).bads).toEqual([
-      { place: "s.ndjson:1", code: "not-json", message: "the line is unusable: not JSON, or cut off" },
+      { place: "s.ndjson:1", code: "not-json", message: "the line is unusable: not valid JSON, or incomplete" },
     ]);
   });
 });

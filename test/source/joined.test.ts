@@ -58,8 +58,8 @@ describe("header and detail files", () => {
     expect(raws.map(({ key }) => key)).toEqual(["1"]);
     expect(bads.map(({ place, key, code, message }) => [place, key, code, message])).toEqual([
       ["orders.csv:5", undefined, "no-key", "the row has no usable key in id"],
-      ["orders.csv:2", "2", "duplicate-key", "the key 2 stands also in orders.csv:4"],
-      ["orders.csv:4", "2", "duplicate-key", "the key 2 stands also in orders.csv:2"],
+      ["orders.csv:2", "2", "duplicate-key", "the key 2 also occurs in orders.csv:4"],
+      ["orders.csv:4", "2", "duplicate-key", "the key 2 also occurs in orders.csv:2"],
       ["lines.csv:3", "9", "orphan-detail", "no header row has the key 9 of this row of lines"],
     ]);
     expect(outcome).toEqual({ complete: true, full: true, rows: 5, details: { "#headers": 4, lines: 3, notes: 1 } });
@@ -124,7 +124,7 @@ it("a header row without a detail row that each needs is named, and the others a
       place: "orders.csv:4",
       key: "3",
       code: "no-details",
-      message: "the header row has no row of lines, of which each needs one",
+      message: "the header row has no row of lines, but it needs at least one",
     },
   ]);
   expect(outcome).toMatchObject({ complete: true, rows: 3 });

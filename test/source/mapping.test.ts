@@ -398,7 +398,7 @@ describe("lists of objects", () => {
       customerId: "C",
       field: "instances[2].nodes",
       code: "not-a-whole-number",
-      message: 'instances[2].nodes: found text of 4 characters shaped "aaaa"',
+      message: 'instances[2].nodes: found text of 4 characters in the form "aaaa"',
       expected: "a whole number",
     });
     expect(reject("orders", spec, { id: "7", lines: [{ n: 1, name: null, qty: 1 }] })).toMatchObject({
@@ -422,7 +422,7 @@ describe("a record that cannot be used", () => {
       id: "7",
       field: "customerType",
       code: "unknown-word",
-      message: 'customerType: found text of 14 characters shaped "Aaa Aaaaaaaa-9"',
+      message: 'customerType: found text of 14 characters in the form "Aaa Aaaaaaaa-9"',
       expected: "one of personal, company",
     });
     const canary = "+49 170 CANARY";

@@ -106,8 +106,8 @@ describe("rows that stand in a list of a record", () => {
     ]);
     expect(reading.raws.map(({ key }) => key)).toEqual(["cem", "eve"]);
     expect(reading.bads.map(({ place, key, message }) => [place, key, message])).toEqual([
-      ["orders.ndjson:1", "A", "the record A stands also in orders.ndjson:3"],
-      ["orders.ndjson:3", "A", "the record A stands also in orders.ndjson:1"],
+      ["orders.ndjson:1", "A", "the record A also occurs in orders.ndjson:3"],
+      ["orders.ndjson:3", "A", "the record A also occurs in orders.ndjson:1"],
     ]);
   });
 

@@ -142,7 +142,7 @@ export class ReadJudge {
     const name = formatKey(key);
     for (const field of changedFields(before, now)) this.#changed.set(field, (this.#changed.get(field) ?? 0) + 1);
     if (namesAnother(stream, before, now)) {
-      const message = `${name} changed everything at once that says who it is`;
+      const message = `all fields that identify ${name} changed at once, as if it were another record`;
       this.#suspect(name, { code: "id-names-another", message, customer });
     }
     if (stream !== "orders") return;
@@ -158,7 +158,8 @@ export class ReadJudge {
     }
     if (renumbered === 0) return;
     const lines = counted(renumbered, "new line");
-    const message = `${name} has ${lines} with the terms of ${renumbered === 1 ? "a line" : "lines"} that it no longer has`;
+    const earlier = renumbered === 1 ? "a line" : "lines";
+    const message = `${name} has ${lines} with the same terms as ${earlier} that it no longer has`;
     this.#suspect(name, { code: "lines-renumbered", message, customer });
   }
 
@@ -190,8 +191,8 @@ export class ReadJudge {
         continue;
       }
       const isLacking = twin.now === undefined;
-      const how = isLacking ? "which the read lacks" : "which says something else now";
-      const message = `${name} says what ${other} said, ${how}`;
+      const how = isLacking ? "is missing in this read" : "has other values now";
+      const message = `${name} has the values that ${other} had, and ${other} ${how}`;
       const { customer } = twin.known;
       const lacking = isLacking ? twin.known.key : undefined;
       this.#suspect(name, { code: "looks-like-another", message, customer, twin: lacking });
@@ -230,7 +231,7 @@ export class ReadJudge {
     if (!isWhole || total === 0 || this.#new < limit) return undefined;
     const missing = ledger.missing();
     if (missing < limit) return undefined;
-    const what = isComplete ? "are missing" : "have not come before the read ended too early";
+    const what = isComplete ? "are missing" : "did not appear before the read ended too early";
     const text = `${missing} of ${total} records ${what}, and ${this.#new} are new, as if ids had changed`;
     return { guard: "ids", count: this.#new, text };
   }
@@ -241,7 +242,7 @@ export class ReadJudge {
     const count = Math.max(this.#alike + this.#namesakes, exchanged);
     if (count < this.#limit) return undefined;
     const examples = alike.slice(0, 3).map(({ message }) => message);
-    const how = examples.length === 0 ? "they have lines of each other" : examples.join("; ");
+    const how = examples.length === 0 ? "they exchanged their order lines" : examples.join("; ");
     return { guard: "ids", count, text: `${count} records look like others: ${how}` };
   }
 

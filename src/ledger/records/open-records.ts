@@ -121,8 +121,8 @@ const statement = `
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
     select 'deferred', 'customers', '${requestOpen}', '${requestOpen}', min(from_at),
-      count(*) || ' asked for and not done (' || group_concat(distinct of) ||
-        '); the next run sends what was not refused',
+      'requests that are not done: ' || count(*) || ' (' || group_concat(distinct of) ||
+        '); the next run sends those that were not refused',
       m.customer_namespace || '/' || m.customer_id, null
     from manual_request m indexed by manual_request_due
     where m.to_at is null and m.due = 1 and 'customers' in streams and (@sources is null or exists (

@@ -170,7 +170,7 @@ export class RecordTables {
         ...item,
         field: "id",
         code: "duplicate-id",
-        message: `${stream} record ${namespace}/${id} stands twice in one read with different content`,
+        message: `${stream} record ${namespace}/${id} occurs twice in one read with different content`,
         expected: "one record for each id",
       });
       return quarantined;
@@ -206,8 +206,8 @@ export class RecordTables {
         field: "passwords",
         code: "no-sealing-key",
         message:
-          `${stream} record ${namespace}/${id} holds passwords, and no sealing key is configured; ` +
-          "they were not stored",
+          `${stream} record ${namespace}/${id} contains passwords, but ledger.sealKey is not set, ` +
+          "so they were not stored",
         expected: "ledger.sealKey to be set",
       });
       return quarantined;
@@ -307,8 +307,8 @@ export class RecordTables {
       field: "id",
       code: "claimed-twice",
       message:
-        `${stream} record ${namespace}/${id} is claimed by the sources ${existing.source} and ${source}; ` +
-        "both are set aside",
+        `the sources ${existing.source} and ${source} both give the ${stream} record ${namespace}/${id}, ` +
+        "so crm-sync uses neither of the two records",
       expected: "one source for each record, or a namespace of its own for each source",
     });
   }
@@ -343,7 +343,7 @@ export class RecordTables {
       item.field,
       ofStoredForm ? "stored-form" : item.code,
       ofStoredForm
-        ? `the last complete reads lack the record, and its last form cannot be used any more: ${item.message}`
+        ? `the last complete reads do not contain the record, and its stored form can no longer be used: ${item.message}`
         : item.message,
       item.expected ?? null,
       ref,

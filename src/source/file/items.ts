@@ -19,5 +19,5 @@ export function toItem(
 }
 
 export function notAnObject(place: string): BadRecord {
-  return { place, code: "not-an-object", message: "the record is no object" };
+  return { place, code: "not-an-object", message: "the record is not an object" };
 }

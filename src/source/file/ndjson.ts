@@ -49,7 +49,7 @@ export async function* readNdjson(
       "source.half-read",
       file.name,
       `The file ${file.name} ends in the middle of a line.`,
-      "Export it again.",
+      "Export the file again.",
     );
     if (items.length > 0) yield items;
     return { problem };
@@ -70,7 +70,7 @@ function parseLine(line: Line, place: string, limits: RecordLimits): { item: Fil
   const text = line.bytes.toString("utf8");
   // Bytes that are no UTF-8 become the replacement character, which may also stand there by itself.
   if (text.includes("\u{FFFD}") && !isUtf8(line.bytes))
-    return bad("wrong-encoding", "the line has bytes that are no UTF-8", text);
+    return bad("wrong-encoding", "the line has bytes that are not UTF-8", text);
   const parsed = parseJson(text, limits);
   if (!parsed.ok) return bad(parsed.error.code, `the line is unusable: ${parsed.error.message}`, text);
   return { item: { row: { place, value: parsed.value } }, value: parsed.value };

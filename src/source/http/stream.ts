@@ -260,7 +260,7 @@ function withParent(
     if ("bad" in item || !isJsonObject(item.raw.value)) return item;
     const { place, key, value } = item.raw;
     if (!Object.hasOwn(value, into)) return { raw: { ...item.raw, value: { ...value, [into]: parent.value } } };
-    const message = `the record has a field ${into}, which is also the name of the one that it was asked for by`;
+    const message = `the record has a field ${into}, but that is also the name of the field for its parent record`;
     return { bad: { place, ...(key === undefined ? {} : { key }), code: "name-taken", message } };
   });
 }

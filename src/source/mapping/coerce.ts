@@ -7,7 +7,7 @@ import type { Target } from "./target.ts";
 
 /** Text that every store and every service can hold: no NUL, no lone surrogate. */
 function cleanText(text: string, context: MappingContext): string | undefined {
-  if (!text.isWellFormed()) return refuse(context, "broken-text", text, "text without lone surrogates");
+  if (!text.isWellFormed()) return refuse(context, "broken-text", text, "text without broken Unicode characters");
   if (text.includes("\0")) return refuse(context, "broken-text", text, "text without NUL characters");
   return text;
 }
@@ -26,7 +26,7 @@ function integerOf(value: Json, context: MappingContext): number | undefined {
       context,
       "not-a-whole-number",
       value,
-      `a whole number; a point like this needs {number: …} with ${marksToName}`,
+      `a whole number; for a point like this use {number: …} with ${marksToName}`,
     );
   const number = typeof value === "string" && /^[+-]?\d{1,16}(?:\.0*)?$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number)) return number === 0 ? 0 : number;
@@ -37,7 +37,12 @@ function booleanOf(value: Json, context: MappingContext): boolean | undefined {
   if (typeof value === "boolean") return value;
   if (value === "true") return true;
   if (value === "false") return false;
-  return refuse(context, "not-a-boolean", value, "true or false; other words need {boolean: …, true: […], false: […]}");
+  return refuse(
+    context,
+    "not-a-boolean",
+    value,
+    "true or false; for other words use {boolean: …, true: […], false: […]}",
+  );
 }
 
 function textsOf(value: Json, context: MappingContext): string[] | undefined {
@@ -85,7 +90,8 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
     takes: "a whole number, also as text and with empty decimals",
     refuses: {
       "not-a-whole-number":
-        "no whole number, one too large to be held exactly, or a text such as 2.000, whose point may be a mark of thousands",
+        "no whole number, one too large to be held exactly, or a text such as 2.000, whose point may be a mark of " +
+        "thousands",
     },
     examples: [
       { target: { kind: "integer" }, value: "2.000", refused: "not-a-whole-number" },

@@ -201,7 +201,7 @@ export function compileStream(
       ...identityOf(identity, raw, context),
       field: fault.field,
       code: fault.code,
-      message: `${fault.field === "" ? "the record" : fault.field}: found ${fault.found}`,
+      message: faultText(fault.field, fault.found),
       expected: fault.expected,
     });
   const begin = (raw: JsonObject): Scope => {
@@ -250,7 +250,7 @@ function skippedRecord(identity: Compiled["identity"], raw: JsonObject, context:
 function refuseMistakes(stream: Stream, { mistakes }: MappingContext, place: string): void {
   const [wrong, ...others] = mistakes;
   if (wrong === undefined) return;
-  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   const at = wrong.path.join(".") || "its top";
   throw new Problem({
     code: "config.mapping",
@@ -309,6 +309,12 @@ function validatorOf(
   }
 }
 
+/** What is wrong with a field, by the description of its value. */
+function faultText(field: string, found: string): string {
+  const name = field === "" ? "the record" : field;
+  return found === describeValue(undefined) ? `${name} is missing` : `${name}: found ${found}`;
+}
+
 function rejectionOf(
   issue: z.core.$ZodIssue | undefined,
   mapped: Json | undefined,
@@ -324,7 +330,7 @@ function rejectionOf(
   return {
     field,
     code: value === undefined ? "missing" : "does-not-fit",
-    message: `${field === "" ? "the record" : field}: found ${describeValue(value)}`,
+    message: faultText(field, describeValue(value)),
     expected: expectedBy(issue),
   };
 }
@@ -342,6 +348,6 @@ function expectedBy(issue: z.core.$ZodIssue | undefined): string {
     case "invalid_value":
       return `one of ${issue.values.map(String).join(", ")}`;
     default:
-      return "a value that fits the canonical record";
+      return "a value that fits this field";
   }
 }

@@ -84,9 +84,9 @@ export function describeValue(value: Json | undefined): string {
   if (value === null) return "null";
   if (typeof value === "string") {
     if (value.length > 40) return `text of ${value.length} characters`;
-    return `text of ${value.length} characters shaped ${JSON.stringify(shapeOf(value))}`;
+    return `text of ${value.length} characters in the form ${JSON.stringify(shapeOf(value))}`;
   }
-  if (typeof value === "number") return `a number shaped ${shapeOf(String(value))}`;
+  if (typeof value === "number") return `a number in the form ${shapeOf(String(value))}`;
   if (typeof value === "boolean") return "a boolean";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return "an object";

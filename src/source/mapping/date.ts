@@ -49,7 +49,7 @@ export function instantOf(value: Json, context: MappingContext): string | undefi
       context,
       "not-an-instant",
       value,
-      "an ISO time with Z or an offset; others need {date: …, format: …, zone: …}",
+      "an ISO time with Z or an offset; for other forms use {date: …, format: …, zone: …}",
     );
   }
   let epochMs: number;
@@ -97,7 +97,12 @@ export function compileDate(
   }
   const local = (time: Temporal.PlainDateTime, isDay: boolean, value: Json): string | undefined => {
     if (zone === undefined)
-      return refuse(context, "no-zone", value, "a time with an offset; a time without one needs a zone");
+      return refuse(
+        context,
+        "no-zone",
+        value,
+        "a time with an offset, such as +01:00; for a time without an offset, set `zone` in the mapping",
+      );
     let epochMs: number;
     try {
       epochMs = momentIn(zone, time, { isDay, clockChange }).epochMilliseconds;
@@ -106,7 +111,7 @@ export function compileDate(
         context,
         "clock-change",
         value,
-        `a local time that the clock change neither skips nor repeats in ${zone}`,
+        `a local time that exists once in ${zone}; the clock change skips or repeats this time`,
       );
     }
     context.localIn = zone;
@@ -143,8 +148,7 @@ export function compileDate(
   if (!hasOffset && zone === undefined) return failed(needed);
   return ok((value) => {
     const found = typeof value === "string" || typeof value === "number" ? read(String(value)) : undefined;
-    if (found === undefined)
-      return refuse(context, "not-a-date", value, `a date of the form ${format} that the calendar has`);
+    if (found === undefined) return refuse(context, "not-a-date", value, `an existing date in the form ${format}`);
     const { time, isDay, offset } = found;
     return offset === undefined ? local(time, isDay, value) : instantOf(`${time.toString()}${offset}`, context);
   });

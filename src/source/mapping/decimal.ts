@@ -21,13 +21,13 @@ export function decimalOf(value: Json, context: MappingContext): Decimal | undef
   const found = text.length > 2 * mostDigits ? null : /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]\d{1,3}))?$/.exec(text);
   // An exponent stands in numbers alone, as JavaScript writes them.
   if (found === null || (found[4] !== undefined && typeof value !== "number"))
-    return refuse(context, "not-a-number", value, "a decimal number; others need {number: …, decimalMark: …}");
+    return refuse(context, "not-a-number", value, "a decimal number; for other forms use {number: …, decimalMark: …}");
   if (typeof value === "string" && isDoubtful(value))
     return refuse(
       context,
       "not-a-number",
       value,
-      `a decimal number; a point like this needs {number: …} with ${marksToName}`,
+      `a decimal number; for a point like this use {number: …} with ${marksToName}`,
     );
   const [, sign, whole = "", fraction = "", exponent = "0"] = found;
   const scale = fraction.length - Number(exponent);

@@ -55,7 +55,7 @@ export function rowReader(
       }
     }
     if (size > rules.limits.maxBytes)
-      return { bad: { place, code: "too-large", message: `larger than ${rules.limits.maxBytes} bytes` } };
+      return { bad: { place, code: "too-large", message: `the row is larger than ${rules.limits.maxBytes} bytes` } };
     const measured = measureJson(value, rules.limits);
     if (!measured.ok) return { bad: { place, code: measured.error.code, message: measured.error.message } };
     return { row: { place, value } };

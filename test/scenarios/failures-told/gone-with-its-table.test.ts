@@ -29,7 +29,7 @@ it("a record that is gone, and what it looked up too, asks nobody to correct it,
   expect([run.exitCode, run.calls]).toEqual([3, {}]);
   const [row] = await quarantined(w);
   expect(row).toMatchObject({ code: "stored-form", key: { id: "C4" } });
-  expect(row.message).toContain("the last complete reads lack the record");
+  expect(row.message).toContain("the last complete reads do not contain the record");
   for (const words of [
     ["quarantine", "show", row.id],
     ["explain", "customer", "C4"],

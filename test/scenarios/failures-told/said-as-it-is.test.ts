@@ -303,5 +303,5 @@ it("an order of which a product was exchanged for another one is not said to hav
   await w.run("run", "everything");
   const [row] = await quarantined(w);
   expect(row).toMatchObject({ code: "lines-renumbered", key: { id: "1" } });
-  expect(row.message).toContain("crm/1 has 1 new line with the terms of a line that it no longer has");
+  expect(row.message).toContain("crm/1 has 1 new line with the same terms as a line that it no longer has");
 });

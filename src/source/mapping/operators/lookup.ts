@@ -69,7 +69,7 @@ export const lookup: Operator = {
         `no such table: ${JSON.stringify(name) ?? "missing"}; known tables: ${known}`,
       );
     }
-    const expected = `a key of the table ${isText(name) ? name : ""}`;
+    const expected = `a value that is a key of the table ${isText(name) ? name : ""}`;
     const { default: fallback, column } = operand;
     const read = columnOf(table, isText(column) ? column : undefined);
     if (read === undefined || (column !== undefined && !isText(column))) {
