@@ -76,7 +76,7 @@ async function requestFor(
   if (!ledger.private.canSeal) {
     throw refused(
       "staff.no-sealing-key",
-      "ledger.sealKey is not set, so crm-sync cannot keep a new password",
+      "the setting ledger.sealKey is missing, so crm-sync cannot keep a new password",
       "set ledger.sealKey; nothing was asked for",
     );
   }
