@@ -117,7 +117,9 @@ async function checksTheLog(stage: Stage, work: string, output: Output): Promise
   const here = relative(process.cwd(), work);
   stage.say("\nAn auditor checks the audit log without crm-sync:");
   await stage.does(["audit", "export", "--out", join(here, "audit.ndjson")], /written/u);
-  output.line(`  $ node docs/reference/audit/verify.mjs ${join(here, "audit.ndjson")} --heads ${join(here, "ledger.db.heads")}`);
+  output.line(
+    `  $ node docs/reference/audit/verify.mjs ${join(here, "audit.ndjson")} --heads ${join(here, "ledger.db.heads")}`,
+  );
   const files = [join(work, "audit.ndjson"), "--heads", join(work, "ledger.db.heads")];
   const verifier = join(projectFolder, "docs/reference/audit/verify.mjs");
   const { status, stdout } = spawnSync(process.execPath, [verifier, ...files], { encoding: "utf8" });

@@ -41,6 +41,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "web.cannot-listen": "the web server cannot listen on its port",
   },
   quarantine: {
+    "bad-cell": "a cell of a workbook holds an error, or a value that cannot be read",
     "does-not-fit": "a value of the record does not fit its field",
     "no-such-date": "a date is outside the `plausibleDates` of the stream",
     "stored-form": "the stored record can no longer be used, and its source no longer gives the record",

@@ -39,8 +39,8 @@ export async function acceptAssumption(
 function notShown(row: string): Problem {
   return new Problem({
     code: "accept.not-shown",
-    message: `the evidence against ${row} has changed since the page was shown, so nothing was accepted`,
-    cure: "look at the page again, then decide",
+    message: `the evidence against ${row} changed after you opened the page. Nothing was accepted`,
+    cure: "read the evidence on the page again, then decide",
     exitCode: exitCodes.usage,
   });
 }

@@ -31,19 +31,25 @@ export function requireAlertSettings(config: Settings, jobs: readonly Pick<Bound
     new Set(names.filter((name, index) => names.indexOf(name) !== index));
   for (const name of twice(channelsOf(config).map((channel) => channel.name)))
     problems.push(
-      mistake("channels", `has two channels called ${name}, together with \`notify\``, "Give each its own `name`."),
+      mistake(
+        "channels",
+        `has two channels with the name ${name} (\`notify\` counts too)`,
+        "Give each of them its own `name`.",
+      ),
     );
   for (const name of twice(alerts.deadMansSwitches.map((one) => one.name)))
-    problems.push(mistake("deadMansSwitches", `has two called ${name}`, "Give each its own `name`."));
+    problems.push(
+      mistake("deadMansSwitches", `has two entries with the name ${name}`, "Give each of them its own `name`."),
+    );
   if (mail === undefined && alerts.channels.some(({ kind }) => kind === "mail"))
-    problems.push(mistake("channels", "has a channel of kind mail, and no mail server is configured", "Add `mail`."));
+    problems.push(mistake("channels", "has a channel of kind mail, but no mail server is configured", "Add `mail`."));
   const known = jobs.map(({ id }) => id);
   for (const { name, jobs: named = [] } of alerts.deadMansSwitches)
     for (const job of named.filter((id) => !known.includes(id)))
       problems.push(
         mistake(
           "deadMansSwitches",
-          `names the job ${job} for ${name}, which does not exist`,
+          `has the job ${job} in ${name}, but no such job exists`,
           `Use one of: ${known.join(", ")}.`,
         ),
       );

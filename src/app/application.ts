@@ -234,7 +234,7 @@ export class Application {
     throw new Problem({
       code: "ledger.missing",
       message: `there is no ledger at ${this.ledgerPath} yet`,
-      cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
+      cure: "correct ledger.path in the configuration. If no job ever ran here, run one: `crm-sync run customers-and-orders`",
       exitCode: exitCodes.ledgerRefused,
     });
   }

@@ -153,10 +153,12 @@ function headsIn(path: string, name: string | null, verifiers: readonly string[]
   if (other !== undefined)
     throw new Problem({
       code: "audit.other-ledger",
-      message: `${path} holds a head of another ledger than this one (entry ${other.sequence}); nothing was verified`,
+      message:
+        `${path} belongs to another ledger: its head of entry ${other.sequence} names that ledger. Nothing was ` +
+        "verified",
       cure:
-        "name the heads that were kept of this ledger; if they belong to the former ledger here, somebody " +
-        "replaced it by this one: do not change it, and compare it with a backup",
+        "name the file of heads that was kept for this ledger. If it was kept for the ledger that was here before, " +
+        "somebody replaced that ledger: change nothing, and compare the ledger with a backup",
       exitCode: exitCodes.ledgerRefused,
       place: path,
     });

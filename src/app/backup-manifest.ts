@@ -61,8 +61,8 @@ export function readManifest(copy: string): BackupManifest {
       code: "backup.no-manifest",
       message: `${copy} cannot be restored: ${why}`,
       cure:
-        "name the file of a backup that `crm-sync backup` made, with its manifest (.json) beside it; a copy that was " +
-        "made otherwise may hold half of a change",
+        "name a backup that `crm-sync backup` made, with its manifest (.json) in the same folder. Any other copy " +
+        "of a ledger may contain only half of a change",
       exitCode: exitCodes.ledgerRefused,
       place: path,
       cause,
@@ -74,8 +74,8 @@ export function readManifest(copy: string): BackupManifest {
     throw none(`its manifest ${path} cannot be read: ${messageOf(error)}`, error);
   }
   const read = manifestSchema.safeParse(text);
-  if (!read.success) throw none(`${path} is no manifest of a backup: ${z.prettifyError(read.error)}`);
-  if (read.data.file !== basename(copy)) throw none(`its manifest ${path} is of ${read.data.file}`);
+  if (!read.success) throw none(`${path} is not the manifest of a backup: ${z.prettifyError(read.error)}`);
+  if (read.data.file !== basename(copy)) throw none(`its manifest ${path} belongs to ${read.data.file}`);
   return read.data;
 }
 
@@ -120,7 +120,7 @@ export function requireSigned(
       manifest.signature === undefined
         ? `${copy} cannot be restored: its manifest is not signed although \`audit.signKey\` is configured`
         : `${copy} cannot be restored: its manifest was changed, or another key signed it`,
-    cure: "restore another backup; if an earlier key signed it, name that key with --key; nothing was touched",
+    cure: "restore another backup. If an earlier key signed this one, name that key with --key. Nothing was restored",
     exitCode: exitCodes.ledgerRefused,
     place: manifestPathOf(copy),
   });

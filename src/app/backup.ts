@@ -65,8 +65,8 @@ export async function makeBackup(application: Application, request: BackupReques
   if (existsSync(path))
     throw new Problem({
       code: "backup.in-the-way",
-      message: `the backup ${path} is there already`,
-      cure: "ask again in a moment",
+      message: `the backup ${path} exists already. No new backup was made`,
+      cure: "run the command again in a second: the name of a backup is its time",
       exitCode: exitCodes.other,
       place: path,
     });
@@ -103,8 +103,8 @@ export async function makeBackup(application: Application, request: BackupReques
 function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem {
   return new Problem({
     code: "backup.record-changed",
-    message: `the audit record of the ledger ${ledgerPath} is not whole (${code}): ${why}`,
-    cure: "keep the backups that are there; `crm-sync audit verify` says more",
+    message: `no backup was made: the audit log of the ledger ${ledgerPath} was changed or damaged (${code}): ${why}`,
+    cure: "keep all earlier backups; `crm-sync audit verify` shows the details",
     exitCode: exitCodes.ledgerRefused,
     place: ledgerPath,
   });
@@ -128,8 +128,8 @@ async function copyBooks({ ledgerPath, group }: Application, copy: string, folde
     if ((await digestOf(made)).sha256 !== sha256)
       throw new Problem({
         code: "backup.periods-changed",
-        message: `${name} of closed periods was changed while it was copied`,
-        cure: "find out who changed it; `crm-sync report print` says whether it is the frozen file",
+        message: `the file ${name} of a closed period changed while it was copied. No backup was made`,
+        cure: "find out who changed the file; `crm-sync report print PERIOD` checks it against the audit log",
         exitCode: exitCodes.ledgerRefused,
         place: made,
       });
@@ -205,8 +205,10 @@ function notMade(folder: string, error: unknown): unknown {
   if (error instanceof Problem) return error;
   return new Problem({
     code: "backup.cannot-write",
-    message: `no backup was made: ${folder} cannot be written (${messageOf(error)}); the unfinished file is gone`,
-    cure: "check that the folder is there, that this user may write in it and that the disk has room for the ledger",
+    message: `no backup was made: ${folder} cannot be written (${messageOf(error)})`,
+    cure:
+      "check that the folder exists, that this user may write in it and that the disk has room for a copy of the " +
+      "ledger",
     exitCode: exitCodes.other,
     place: folder,
     cause: error,

@@ -85,11 +85,10 @@ export async function signOff(
     if (found.length > 0) return found;
     throw new Problem({
       code: "periods.no-blocker",
-      message: `nothing named ${JSON.stringify(id)} blocks the close of ${label}, or was open at its end`,
+      message: `${label} has no blocker or open exception with the id ${JSON.stringify(id)}. Nothing was signed off`,
       cure:
-        `\`crm-sync report blockers ${label}\` lists the blockers; \`sign_off_id\` in ` +
-        `\`crm-sync report exceptions --period ${label} --part exceptions\` names the other rows that can be ` +
-        "signed off",
+        `\`crm-sync report blockers ${label}\` lists the ids of blockers. For exceptions, see the column ` +
+        `sign_off_id of \`crm-sync report exceptions --period ${label} --part exceptions\``,
       exitCode: exitCodes.usage,
     });
   });
@@ -237,7 +236,9 @@ async function* ofEach(
 ): AsyncGenerator<StatementFile, void, void> {
   for (const { name } of files)
     if (basename(name) !== name || !/^\w/u.test(name))
-      throw changed(`the ledger has ${JSON.stringify(name)} as a file of closed periods, which is no name of one`);
+      throw changed(
+        `the ledger lists ${JSON.stringify(name)} as a file of a closed period, which is not a valid file name`,
+      );
   for (const file of files) yield { file: file.name, chunks: await frozen.read(file) };
 }
 
@@ -251,14 +252,16 @@ export async function requireAsClosed(
   const listed = (of: readonly Pick<ClosedFileFacts, "name" | "sha256" | "bytes">[]): string =>
     canonicalJson(of.map(({ name, sha256, bytes }) => [name, sha256, bytes]).toSorted(byText));
   if (said?.asOf === asOf && said.entry === entry && said.hash === hash && listed(said.files) === listed(files)) return;
-  throw changed(`the ledger's rows of closing ${closing} of ${period} differ from its audit entry`);
+  throw changed(`what the ledger knows of closing ${closing} of ${period} differs from the audit log`);
 }
 
 function changed(message: string): Problem {
   return new Problem({
     code: "periods.changed",
     message,
-    cure: "somebody changed them: do not change the ledger, run `crm-sync audit verify`, and compare it with a backup",
+    cure:
+      "somebody changed the ledger: change nothing more, run `crm-sync audit verify` and compare the ledger with " +
+      "a backup",
     exitCode: exitCodes.ledgerRefused,
   });
 }
@@ -312,15 +315,15 @@ async function computedAnew(
 function comparedOf(files: readonly ClosedFileFacts[], label: string): (ClosedFileFacts & { named: string })[] {
   const end = `-${label}.${comparedFormat}`;
   const compared = files.filter(({ name }) => name.endsWith(end));
-  if (compared.length === 0) throw changed(`no file of the closing of ${label} has its figures to compare`);
+  if (compared.length === 0) throw changed(`the closing of ${label} has no file with figures to compare`);
   return compared.map((file) => ({ ...file, named: file.name.slice(0, -end.length) }));
 }
 
 function nothingWritten(label: string): Problem {
   return new Problem({
     code: "periods.empty",
-    message: `${label} cannot be closed: nothing was ever written in this ledger`,
-    cure: "run a job first, such as `crm-sync run customers-and-orders`, or name the right file in ledger.path",
+    message: `${label} cannot be closed: this ledger is still empty`,
+    cure: "correct ledger.path in the configuration. If no job ever ran here, run one: `crm-sync run customers-and-orders`",
     exitCode: exitCodes.usage,
   });
 }

@@ -21,8 +21,14 @@ export function readCertificate(
 ): Certificate {
   const cert = textOf(pathFrom(directory, tls.certificate), "serve.tls.certificate");
   const key = textOf(pathFrom(directory, tls.key), "serve.tls.key");
-  const first = parsed("serve.tls.certificate", "holds no certificate in PEM", () => new X509Certificate(cert));
-  const own = parsed("serve.tls.key", "holds no private key in PEM without a passphrase", () => createPrivateKey(key));
+  const first = parsed(
+    "serve.tls.certificate",
+    "does not contain a certificate in PEM format",
+    () => new X509Certificate(cert),
+  );
+  const own = parsed("serve.tls.key", "does not contain a private key in PEM format without a passphrase", () =>
+    createPrivateKey(key),
+  );
   if (!first.checkPrivateKey(own))
     throw problem("serve.tls.key", "is not the key of the certificate in serve.tls.certificate");
   return { cert, key, warning: timeProblem(first, clock.now()) };
@@ -31,7 +37,8 @@ export function readCertificate(
 function timeProblem(certificate: X509Certificate, now: number): Problem | undefined {
   const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   if (now > to) return problem("serve.tls.certificate", `has expired at ${toInstant(to)}; browsers refuse it`);
-  if (now < from) return problem("serve.tls.certificate", `is valid from ${toInstant(from)} on; browsers refuse it`);
+  if (now < from)
+    return problem("serve.tls.certificate", `is valid only from ${toInstant(from)} on; browsers refuse it`);
   return undefined;
 }
 

@@ -22,7 +22,7 @@ export async function correctClock(
     const { message = "", cure = "" } = clock.doubt ?? {};
     throw new Problem({
       code: "clock.not-trusted",
-      message: `nothing was corrected, as ${message}`,
+      message: `nothing was corrected: ${message}`,
       cure,
       exitCode: exitCodes.recordsRejected,
     });

@@ -126,7 +126,7 @@ function beforeProduction(): string {
         `${row}: ${whereToAsk[key] ?? "Ask the operator of the service."} Set it to ${choices.join(" or ")}.`,
       );
   return `# Before the first real order: the two services, and what only their operators know. The sandbox needs none of it.
-# docs/going-live.md goes through it; \`crm-sync check\` names what is missing.
+# docs/how-to/go-to-production.md goes through it; \`crm-sync check\` names what is missing.
 #orderService:
 #  baseUrl: https://orders.example.com
 #  appKey: your-application-key

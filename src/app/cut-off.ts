@@ -33,9 +33,9 @@ export async function cutOffOf(
   throw new Problem({
     code: "periods.written-meanwhile",
     message:
-      `${period.label} is not closed: somebody wrote into the ledger each time its blockers were counted, ` +
-      "and the figures would not show the newest sign-offs",
-    cure: `wait until nobody signs off or decides any more, then \`crm-sync report close ${period.label}\` again`,
+      `${period.label} was not closed: each time its blockers were counted, somebody wrote into the ledger, so the ` +
+      "figures could miss the newest sign-offs",
+    cure: `wait until nobody signs off or decides, then run \`crm-sync report close ${period.label}\` again`,
     exitCode: exitCodes.runActive,
   });
 }

@@ -33,8 +33,12 @@ export async function openDecisions(
 }
 
 function stoppedBefore(id: string): Problem {
-  const cure = "say it again; earlier decisions stay";
-  return new Problem({ code: "settle.stopped", message: `operation ${id} was not decided: settle was stopped`, cure });
+  const cure = "run the command again; earlier decisions are kept";
+  return new Problem({
+    code: "settle.stopped",
+    message: `the operation ${id} was not decided, because the command was stopped`,
+    cure,
+  });
 }
 
 /** Operations of a run that wait for a decision, or for their outcome; E9 settles by itself. */

@@ -99,8 +99,8 @@ export class FrozenFiles {
       if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
       throw new Problem({
         code: "periods.cannot-write",
-        message: `the folder of closed periods ${this.#folder} cannot be written: ${messageOf(error)}; nothing is closed`,
-        cure: "check that the folder can be written to by this user and has room, and close the period again",
+        message: `nothing was closed: the folder ${this.#folder} cannot be written: ${messageOf(error)}`,
+        cure: "check that this user may write in the folder and that the disk has room, then close the period again",
         exitCode: exitCodes.other,
         place: this.#folder,
         cause: error,
@@ -114,8 +114,8 @@ export class FrozenFiles {
     if (path === undefined)
       throw new Problem({
         code: "periods.file-gone",
-        message: `${name} was frozen under ${sha256}, and there is no such file in ${this.#folder}`,
-        cure: "put the folder of closed periods back from a backup; the audit record names every file of a closing",
+        message: `the file ${name} of a closed period is missing: ${this.#folder} has no file ${sha256}`,
+        cure: "restore the folder of closed periods from a backup; the audit log names every file of a closed period",
         exitCode: exitCodes.ledgerRefused,
         place: this.#folder,
       });
@@ -124,8 +124,8 @@ export class FrozenFiles {
     if (digest.digest("hex") !== sha256)
       throw new Problem({
         code: "periods.file-changed",
-        message: `${name} has changed since it was frozen: the SHA-256 of its file is not ${sha256}`,
-        cure: "put the file back from a backup, and find out who changed it; the audit record names its SHA-256",
+        message: `the file ${name} of a closed period was changed after the close: its SHA-256 is not ${sha256}`,
+        cure: "restore the file from a backup, and find out who changed it; the audit log names its SHA-256",
         exitCode: exitCodes.ledgerRefused,
         place: path,
       });

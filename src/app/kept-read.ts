@@ -42,7 +42,7 @@ export class KeptRead<T> {
   begin(by: Who, signal: AbortSignal): void {
     const { reads, clock } = this.#deps;
     const { what } = this.#read;
-    if (this.isInProgress) throw busyWith(what, "it is in progress");
+    if (this.isInProgress) throw busyWith(what, "it is in progress already");
     const state: KeptState<T> = { by: by.name, startedAt: toInstant(clock.now()) };
     this.#state = state;
     void reads.text({ ...this.#read, by, signal }).then(
@@ -64,8 +64,8 @@ function problemOf(thrown: unknown, said = ""): Problem {
   if (thrown instanceof Problem) return thrown;
   return new Problem({
     code: "reads.failed",
-    message: ["its output is not an answer", said].filter((text) => text !== "").join(": "),
-    cure: "run the same command on a terminal",
+    message: ["the output of the command cannot be used", said].filter((text) => text !== "").join(": "),
+    cure: "run the same command in a terminal",
     cause: thrown,
   });
 }

@@ -92,8 +92,8 @@ async function shownLink(
 function unclear(why: string): Problem {
   return new Problem({
     code: "link.unclear",
-    message: `E3 does not say which enterprises there are: ${why}`,
-    cure: "say it again once E3 answers clearly; nothing was linked",
+    message: `nothing was linked, because the platform (E3) does not show clearly which enterprises exist: ${why}`,
+    cure: "ask the operator of the order service about this answer, then run the command again",
     exitCode: exitCodes.sourceDown,
   });
 }
@@ -102,9 +102,9 @@ function notShown(enterprise: string, number: string, shown: readonly ShownEnter
   const others = shown.map((item) => item.enterpriseGlobalId).join(", ");
   return refused(
     "link.not-shown",
-    `E3 does not show the enterprise ${JSON.stringify(enterprise)} under the channel customer number ${number}; ` +
-      "it shows " +
-      (others === "" ? "none" : others),
-    "correct the id, or name the number under which the platform has it with --channel-customer-id; nothing was linked",
+    `nothing was linked: under the channel customer number ${number}, the platform (E3) does not show the ` +
+      `enterprise ${JSON.stringify(enterprise)}, but ${others === "" ? "no enterprise" : others}`,
+    "correct the enterprise id, or give the channel customer number that it has on the platform: " +
+      "--channel-customer-id NUMBER",
   );
 }

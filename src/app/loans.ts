@@ -63,8 +63,8 @@ async function requestFor(
   if (member === undefined || link === undefined) {
     throw refused(
       "loan.no-member",
-      `${formatKey(staff)} is no member of staff of ${formatKey(customer)} that this ledger knows`,
-      `\`${explainCommand("staff", staff)}\` says why; nothing was asked for`,
+      `crm-sync knows no account of ${formatKey(staff)} at ${formatKey(customer)}. Nothing was requested`,
+      `\`${explainCommand("staff", staff)}\` shows why`,
     );
   }
   const snapshot = new SnapshotReader(platform, settings).of(customer, signal);
@@ -76,6 +76,9 @@ async function requestFor(
   ]);
   const meant = { staff, memberGlobalId: member, lock, numbers };
   const details = loanOf(meant, { members, assets, loans });
-  if ("code" in details) throw refused(details.code, details.reason, "nothing was asked for");
+  if ("code" in details) {
+    const cure = "compare the numbers in the command with the platform (M6, M8), then try again";
+    throw refused(details.code, `${details.reason}. Nothing was requested`, cure);
+  }
   return { of: "loan", about: lock, wanted: "lent", details, by, reason };
 }

@@ -60,8 +60,8 @@ async function requestsFor(
   if (missing !== undefined) {
     throw new Problem({
       code: "assumption.missing",
-      message: `the setting assumptions.${missing.key} (${missing.row}) has no value`,
-      cure: `set it to ${missing.choices.join(" or ")}`,
+      message: `the setting assumptions.${missing.key} (${missing.row}) has no value. Nothing was requested`,
+      cure: `set assumptions.${missing.key} to ${missing.choices.join(" or ")}`,
       exitCode: exitCodes.configuration,
     });
   }
@@ -71,13 +71,17 @@ async function requestsFor(
     if (licenseType === undefined) {
       throw refused(
         "lock.not-of-customer",
-        `${about} is the number of no asset of a placed order of ${formatKey(customer)}`,
-        `\`${explainCommand("customers", customer)}\` lists its numbers; nothing was asked for`,
+        `no placed order of ${formatKey(customer)} has the asset number ${about}. Nothing was requested`,
+        `\`${explainCommand("customers", customer)}\` lists the asset numbers of the customer`,
       );
     }
     const problem = lockProblem({ assetNum: about, licenseType, largeCustomer });
     if (problem !== undefined)
-      throw refused("lock.wrong-type", problem, "say --large-customer where it is one; nothing was asked for");
+      throw refused(
+        "lock.wrong-type",
+        problem,
+        "if it is a large-customer lock, add --large-customer. Nothing was requested",
+      );
     return { of: "lock", about, wanted, details: { licenseType, largeCustomer }, by, reason };
   });
 }

@@ -13,9 +13,7 @@ export function loginLink(application: Application, user: string, port = applica
   const { host, publicUrl, pages, tls } = application.config.serve;
   if (!pages || port === 0)
     throw refused(
-      pages
-        ? "serve.port is 0, so nobody knows which port the pages are at"
-        : "serve.pages is false: there are no pages",
+      pages ? "serve.port is 0, so the port of the pages is not known" : "serve.pages is false, so there are no pages",
       pages ? "set serve.port to a port of your choice, and start the program again" : "set serve.pages to true",
     );
   application.requireLedger();
@@ -23,7 +21,7 @@ export function loginLink(application: Application, user: string, port = applica
   const own = process.geteuid?.();
   // What another user made beside the ledger, the program could not use any more.
   if (own !== undefined && own !== owner)
-    throw refused("the ledger belongs to another user", "run it as the user that runs `crm-sync serve`");
+    throw refused("the ledger belongs to another user", "run `crm-sync login` as the user that runs `crm-sync serve`");
   const sessions = sessionsOf(application, application.clock);
   try {
     const path = `/login/link/${sessions.makeLink(user)}`;
@@ -33,13 +31,13 @@ export function loginLink(application: Application, user: string, port = applica
     const name = isAny ? sessions.own().name : host.includes(":") ? `[${host}]` : host;
     return `https://${name}:${port}${path}`;
   } catch (error) {
-    throw refused(`the file of who is signed in cannot be written (${messageOf(error)})`, "look at the disk");
+    throw refused(`the file of sign-ins cannot be written (${messageOf(error)})`, "check the disk");
   } finally {
     sessions.close();
   }
 }
 
 function refused(why: string, cure: string): Problem {
-  const message = `No link was made: ${why}.`;
+  const message = `No sign-in link was made: ${why}.`;
   return new Problem({ code: "login.refused", message, cure, exitCode: exitCodes.configuration });
 }

@@ -166,7 +166,9 @@ function failed(what: string, why: string, said: string, exitCode: number | null
   return new Problem({
     code: exitCode === exitCodes.usage ? "usage" : "reads.failed",
     message: [`${what} could not be made: ${why}`, ...told].join("\n"),
-    cure: "follow the message, then ask again; the same command on a terminal gives the same message",
+    cure:
+      "solve the problem that the message names, then try again; the same command in a terminal shows the same " +
+      "message",
   });
 }
 

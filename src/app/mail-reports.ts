@@ -35,9 +35,11 @@ export async function mailReports(
     throw new Problem({
       code: "report.not-mailed",
       message:
-        `the reports of ${month} were written and not mailed: ${mail.host}:${mail.port} did not take them ` +
-        `(${reasonOf(error, secrets.known)})`,
-      cure: `correct \`mail\`, and run the job again: \`crm-sync run ${id}\`; the files lie in ${folders.join(", ")}`,
+        `the reports of ${month} were written, but not mailed: the mail server ${mail.host}:${mail.port} did not ` +
+        `accept them (${reasonOf(error, secrets.known)})`,
+      cure:
+        `correct \`mail\` in the configuration, then run \`crm-sync run ${id}\` again. The files are in ` +
+        folders.join(", "),
     });
   }
   logger.info({ job: id, month, recipients: mailTo.length, files: files.length }, "reports mailed");

@@ -138,11 +138,11 @@ const longestHeader = 65_536;
 export function requirePlanPlace(path: string | undefined): void {
   const there = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
   if (path === undefined || there === undefined) return;
-  if (!there.isFile()) throw inTheWay(path, "plan", "that is no file");
+  if (!there.isFile()) throw inTheWay(path, "plan", "it is not a regular file");
   if (there.size === 0) return;
   const [first = ""] = startOf(path, longestHeader).split("\n", 1);
   if (!z.looseObject({ type: z.literal("plan") }).safeParse(parsed(first)).success)
-    throw inTheWay(path, "plan", "a file is there that is no saved plan, and would be lost");
+    throw inTheWay(path, "plan", "the existing file is not a saved plan, and it would be lost");
 }
 
 function parsed(text: string): unknown {
@@ -174,10 +174,10 @@ export async function readPlanFile(path: string, { audit, identity }: Ledger): P
   }
   const lines = text.trimEnd().split("\n");
   const header = headerSchema.safeParse(parsed(lines[0] ?? ""));
-  if (!header.success) throw refused(path, "it is no plan file of this version");
+  if (!header.success) throw refused(path, "it is not a plan file of this version of crm-sync");
   if (header.data.ledger !== (await identity.name())) throw refused(path, "it was made for another ledger");
   if (audit.said(savedKind, `run:${header.data.run}`)?.["sha256"] !== sha256(text))
-    throw refused(path, "it was changed after it was made, or cut off");
+    throw refused(path, "it was changed or cut off after it was saved");
   const customers = new Map<string, SavedCustomer>();
   for (const line of lines.slice(1)) {
     const { namespace, id, facts, operations } = customerSchema.parse(parsed(line));

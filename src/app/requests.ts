@@ -1,4 +1,4 @@
-import { counted, explainCommand } from "../report/text.ts";
+import { counted, explainCommand, resyncCommand } from "../report/text.ts";
 import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
@@ -177,7 +177,7 @@ export async function requireCustomer(ledger: Ledger, customer: RecordKey): Prom
   throw refused(
     "record.unknown",
     `no source has given a customer ${formatKey(customer)}`,
-    "check the id and the namespace",
+    "check the id, and the namespace before the slash",
   );
 }
 
@@ -189,12 +189,17 @@ export async function requireReachable(ledger: Ledger, customer: RecordKey): Pro
   if (loaded.customerInQuarantine === true) {
     throw refused(
       "request.customer-in-quarantine",
-      `the record of ${name} waits in quarantine, so the present state of the customer is not known`,
-      "`crm-sync quarantine list` shows it; ask again once it is corrected",
+      `the record of ${name} is in quarantine, so crm-sync does not know the present state of the customer. ` +
+        "Nothing was requested",
+      "`crm-sync quarantine list` shows why; correct the record, run the job, then try again",
     );
   }
   if (loaded.known.link === undefined)
-    throw refused("request.no-enterprise", `${name} is linked to no enterprise`, "synchronise the customer first");
+    throw refused(
+      "request.no-enterprise",
+      `${name} is not linked with an enterprise yet. Nothing was requested`,
+      `synchronise the customer first: \`${resyncCommand(customer)}\``,
+    );
 }
 
 /** Why something cannot be asked for; nothing is kept then. */

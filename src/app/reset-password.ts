@@ -30,8 +30,8 @@ export async function customerOfStaff(application: RequestDesk, staff: RecordKey
   if (link !== undefined) return link.customer;
   throw refused(
     "staff.not-linked",
-    `${formatKey(staff)} has no account that this ledger knows`,
-    `\`${explainCommand("staff", staff)}\` shows why it waits; no request was made`,
+    `crm-sync knows no account of ${formatKey(staff)}. No request was made`,
+    `\`${explainCommand("staff", staff)}\` shows why`,
   );
 }
 
@@ -76,8 +76,8 @@ async function requestFor(
   if (!ledger.private.canSeal) {
     throw refused(
       "staff.no-sealing-key",
-      "the setting ledger.sealKey is missing, so crm-sync cannot keep a new password",
-      "set ledger.sealKey; nothing was asked for",
+      "ledger.sealKey is not set, so crm-sync cannot store a new password. Nothing was requested",
+      "set ledger.sealKey in the configuration, then try again",
     );
   }
   const loaded = await ledger.state.load(customer);
@@ -103,8 +103,8 @@ async function requireAccount(
   if (known.link === undefined || link === undefined || person === undefined) {
     throw refused(
       "staff.not-linked",
-      `${key} is no member of staff of ${formatKey(customer)} that this ledger knows`,
-      `\`${explainCommand("staff", staff)}\` says why; nothing was asked for`,
+      `crm-sync knows no account of ${key} at ${formatKey(customer)}. Nothing was requested`,
+      `\`${explainCommand("staff", staff)}\` shows why`,
     );
   }
   const members = await reader.of(customer, signal).members(known.link.enterpriseGlobalId);
@@ -113,8 +113,8 @@ async function requireAccount(
   if (login === undefined) {
     throw refused(
       "staff.erased",
-      `the account name of ${key} was erased from the ledger, so crm-sync cannot recognise the account`,
-      "set the password on the platform; nothing was asked for",
+      `the account name of ${key} was erased, so crm-sync cannot recognise the account. Nothing was requested`,
+      "set the password on the platform",
     );
   }
   const isTheirs = member !== undefined && isAccountOf(member, login, { known: known.enterpriseCode, maxLength });
@@ -122,9 +122,10 @@ async function requireAccount(
   throw refused(
     member === undefined ? "staff.not-shown" : "staff.other-account",
     member === undefined
-      ? `the platform does not show the account of ${key} (${link.memberGlobalId})`
-      : `M5 shows the member ${link.memberGlobalId} with another account name than the one linked with ${key}`,
-    "look on the platform whose account it is; nothing was asked for",
+      ? `the platform does not show the account of ${key} (${link.memberGlobalId}). Nothing was requested`
+      : `on the platform (M5), the account name of ${key} (${link.memberGlobalId}) is not the one it was linked ` +
+          "with. Nothing was requested",
+    "find out on the platform whose account it is, or if somebody deleted it",
   );
 }
 
@@ -139,8 +140,9 @@ function givenPassword(
   throw refused(
     "staff.no-password",
     password === undefined
-      ? `the CRM gives no password for ${formatKey(staff)}`
-      : `the password that the CRM gave for ${formatKey(staff)} was set before, and crm-sync does not keep it`,
-    "let the CRM give a new one and run a synchronisation, or ask without --from-crm; nothing was asked for",
+      ? `the CRM has no password for ${formatKey(staff)}. Nothing was requested`
+      : `the password that the CRM gave for ${formatKey(staff)} was already set once, and crm-sync does not keep ` +
+          "it. Nothing was requested",
+    "enter a new password in the CRM and run the job, or run this command without --from-crm",
   );
 }

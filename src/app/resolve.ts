@@ -82,10 +82,10 @@ async function takenBy(
   if (owner === undefined || formatKey(owner) === formatKey(customer)) return undefined;
   return refused(
     "link.taken",
-    `the enterprise ${enterpriseGlobalId} is linked to ${formatKey(owner)}, so it does not count for ` +
+    `the enterprise ${enterpriseGlobalId} is already linked to ${formatKey(owner)}, so it was not linked to ` +
       formatKey(customer),
-    `correct the channel customer number in the CRM or on the platform; where ${formatKey(owner)} has the wrong ` +
-      `enterprise, \`crm-sync unlink ${formatKey(owner)} --reason TEXT\` first`,
+    `correct the channel customer number in the CRM or on the platform. If ${formatKey(owner)} has the wrong ` +
+      `enterprise, first run \`crm-sync unlink ${formatKey(owner)} --reason TEXT\``,
   );
 }
 
@@ -93,20 +93,25 @@ async function takenBy(
 async function requireResolvable(ledger: Ledger, { stream, key }: RecordSubject, subject: string): Promise<RecordKey> {
   const owner = await ledger.records.ownerOf(stream, key);
   if (owner === undefined)
-    throw refused("record.unknown", `no source has given ${subject}`, "check the id and the namespace");
+    throw refused(
+      "record.unknown",
+      `no source has given ${subject}`,
+      "check the id, and the namespace before the slash",
+    );
   if (owner.state === "quarantined") {
     throw refused(
       "resolve.quarantined",
-      `${subject} is in quarantine, so it is not known how the CRM wants it`,
-      "`crm-sync quarantine list` shows it; say it again once it is corrected",
+      `${subject} is in quarantine, so crm-sync does not know what the CRM wants. Nothing was recorded`,
+      "`crm-sync quarantine list` shows why; correct the record, run the job, then try again",
     );
   }
   const [open] = await ledger.journal.openOf(owner.customer);
   if (open !== undefined) {
     throw refused(
       "resolve.open-operation",
-      `the outcome of ${open.operation.endpoint} on ${open.operation.subject} (${open.id}) is open`,
-      "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
+      `the outcome of ${open.operation.endpoint} on ${open.operation.subject} (${open.id}) is not known yet. ` +
+        "Nothing was recorded",
+      "run the job, which finds the outcome. If it needs a person: `crm-sync settle list`",
     );
   }
   if (stream !== "orders" && owner.state === "current") await requireOpen(ledger, owner, subject);
@@ -121,9 +126,13 @@ async function requireOpen(
 ): Promise<void> {
   if (!isDone || (await state.seenDifferences(customer)).length > 0) return;
   const cure =
-    "nothing needs to be done; changes that people made on the platform are found by `crm-sync run verify`, and may " +
-    "be noted after it";
-  throw refused("resolve.agreed", `${subject} already agrees with the CRM, as far as is known`, cure);
+    "nothing needs to be done. If somebody changed the platform, `crm-sync run verify` finds the change; then try " +
+    "again";
+  throw refused(
+    "resolve.agreed",
+    `${subject} already agrees with the CRM, as far as crm-sync knows. Nothing was recorded`,
+    cure,
+  );
 }
 
 /** Hash of the record's form, where there is anything that a person could have done for it. */
@@ -139,14 +148,14 @@ function requireWork(loaded: LoadedCustomer, of: RecordSubject, subject: string)
   if (known.unlinked !== undefined || (of.stream !== "customers" && known.link === undefined)) {
     throw refused(
       "resolve.no-enterprise",
-      `${formatKey(loaded.customer)} is linked with no enterprise`,
-      `\`crm-sync link ${formatKey(loaded.customer)} ENTERPRISE --reason TEXT\` links it; then say it again`,
+      `the customer ${formatKey(loaded.customer)} is not linked with an enterprise. Nothing was recorded`,
+      `\`crm-sync link ${formatKey(loaded.customer)} ENTERPRISE --reason TEXT\` links the customer; then try again`,
     );
   }
   if (of.stream === "orders") requireStanding(loaded, of.key, subject);
   else if (record.state === "absent") {
-    const cure = "nothing of it needs to be agreed; the next runs make the removals that are left";
-    throw refused("resolve.gone", `${subject} is gone from the CRM`, cure);
+    const cure = "nothing needs to be done: the next runs make the remaining removals";
+    throw refused("resolve.gone", `${subject} was deleted in the CRM. Nothing was recorded`, cure);
   }
   return record.bodyHash;
 }
@@ -156,15 +165,27 @@ function requireStanding({ customer, known, standings }: LoadedCustomer, key: Re
   const placed = known.placedOrders.get(formatKey(key));
   if (placed === undefined || formatKey(placed.customer) !== formatKey(customer)) {
     const cure =
-      "the runs place it, or find it in an enterprise that a person linked; " +
-      `\`${explainCommand("orders", key)}\` says how`;
-    throw refused("resolve.not-placed", `${subject} was not placed for ${formatKey(customer)}`, cure);
+      "run the job, which places the order or finds it in an enterprise that a person linked; " +
+      `\`${explainCommand("orders", key)}\` shows the order`;
+    throw refused(
+      "resolve.not-placed",
+      `${subject} was not placed for ${formatKey(customer)}. Nothing was recorded`,
+      cure,
+    );
   }
   const standing = standings?.get(formatKey(key));
   if (standing === undefined)
-    throw refused("resolve.agreed", `${subject} agrees with the CRM`, "nothing needs to be done");
+    throw refused(
+      "resolve.agreed",
+      `${subject} already agrees with the CRM. Nothing was recorded`,
+      "nothing needs to be done",
+    );
   if ("lost" in standing) {
     const cure = `\`${explainCommand("orders", key)}\` shows the details`;
-    throw refused("resolve.form-lost", `the present state of ${subject} is not known: ${standing.lost}`, cure);
+    throw refused(
+      "resolve.form-lost",
+      `crm-sync does not know the present state of ${subject}: ${standing.lost}`,
+      cure,
+    );
   }
 }

@@ -56,13 +56,13 @@ export async function restoreBackup(
   const manifest = readManifest(file);
   requireSigned(application, file, manifest, verifiers);
   requireKnown(file, manifest);
-  if (!existsSync(file)) throw changed(file, "it is not there");
+  if (!existsSync(file)) throw changed(file, "the file is missing");
   const { ledgerPath, group } = application;
   makeLedgerFolder(ledgerPath, application.config.ledger.group);
   const held = lockBeside(ledgerPath, ".lock", {
     code: "run.active",
-    what: "a run of the ledger is in progress",
-    cure: "stop the program, also `serve`, then restore again; nothing was touched",
+    what: "a run is in progress, so nothing was restored into",
+    cure: "stop every crm-sync process, also `crm-sync serve`, then restore again",
   });
   let work: HeldFolder | undefined;
   try {
@@ -93,8 +93,10 @@ export async function restoreBackup(
     if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
     throw new Problem({
       code: "restore.cannot-write",
-      message: `the backup cannot be put to ${ledgerPath}: ${messageOf(error)}`,
-      cure: "check that this user may write there and that the disk has room; the old file is there, or beside it",
+      message: `the backup could not be written to ${ledgerPath}: ${messageOf(error)}`,
+      cure:
+        "check that this user may write there and that the disk has room. The old ledger still exists, there or " +
+        "beside it",
       exitCode: exitCodes.other,
       place: ledgerPath,
       cause: error,
@@ -110,8 +112,8 @@ function requireKnown(file: string, { schema, program }: BackupManifest): void {
   if (schema === schemaVersion) return;
   throw new Problem({
     code: "backup.unknown-version",
-    message: `${file} was made by version ${program}, whose ledger this program does not know`,
-    cure: `install version ${program}; nothing was touched`,
+    message: `nothing was restored: ${file} was made by crm-sync ${program}, and this version cannot read it`,
+    cure: `install version ${program} of crm-sync, then restore the backup again`,
     exitCode: exitCodes.ledgerRefused,
     place: file,
   });
@@ -120,8 +122,8 @@ function requireKnown(file: string, { schema, program }: BackupManifest): void {
 /** The copy is what was verified when it was made, byte for byte, and a ledger as this program makes it. */
 async function requireWhole(fresh: string, file: string, manifest: BackupManifest): Promise<void> {
   const { sha256, bytes } = await digestOf(fresh);
-  if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes, and was made with ${manifest.bytes}`);
-  if (sha256 !== manifest.sha256) throw changed(file, "its bytes have another SHA-256 than when it was made");
+  if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes instead of ${manifest.bytes}`);
+  if (sha256 !== manifest.sha256) throw changed(file, "its SHA-256 is not the one in its manifest");
   const found = await verifiedCopy(
     fresh,
     () => [],
@@ -129,13 +131,13 @@ async function requireWhole(fresh: string, file: string, manifest: BackupManifes
   );
   const { ledger, schema, commits, audit } = manifest;
   if (canonicalJson(toJson(found)) !== canonicalJson(toJson({ ledger, schema, commits, audit })))
-    throw changed(file, "its manifest names another last entry");
+    throw changed(file, "its last audit entry is not the one in its manifest");
 }
 
 function changed(file: string, why: string): Problem {
   return new Problem({
     code: "backup.changed",
-    message: `${file} is not the backup that was made: ${why}; nothing was touched`,
+    message: `${file} is not the file that the backup wrote: ${why}. Nothing was restored`,
     cure: "restore another backup",
     exitCode: exitCodes.ledgerRefused,
     place: file,
@@ -151,8 +153,8 @@ function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string
   if (name === null || manifest.ledger === null || name === manifest.ledger) return name;
   throw new Problem({
     code: "restore.other-ledger",
-    message: `the backup is of the ledger ${manifest.ledger}, and ${ledgerPath} is ${name}`,
-    cure: "name another file in ledger.path, or put that ledger and its .heads aside first",
+    message: `nothing was restored: the backup is of ledger ${manifest.ledger}, but ${ledgerPath} is ledger ${name}`,
+    cure: "set ledger.path to another file, or first move that ledger and its .heads file to another folder",
     exitCode: exitCodes.ledgerRefused,
     place: ledgerPath,
   });

@@ -54,7 +54,7 @@ function revealed(secrets: SigningPlace["secrets"], reference: string): string |
 /** What `audit.signKey` names is no key that can sign. */
 const noSigningKey = new Problem({
   code: "config.no-signing-key",
-  message: "`audit.signKey` names no Ed25519 private key in PEM (PKCS #8)",
-  cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
+  message: "`audit.signKey` does not name an Ed25519 private key in PEM format (PKCS #8)",
+  cure: "make a key with `openssl genpkey -algorithm ed25519 -out audit.pem`, or remove the setting",
   exitCode: exitCodes.configuration,
 });

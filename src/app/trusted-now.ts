@@ -17,7 +17,7 @@ export async function requireTrusted(place: Place, what: string): Promise<Truste
   if (time instanceof TrustedTime) return time;
   throw new Problem({
     code: "clock.not-trusted",
-    message: `${what}, as ${time.message}`,
+    message: `${what}: ${time.message}`,
     cure: time.cure,
     exitCode: exitCodes.recordsRejected,
   });

@@ -46,21 +46,18 @@ export class Turns {
     if (this.#waiting.filter((one) => one.by === key).length >= mostWaitingOfPerson)
       throw new Problem({
         code: "reads.too-many",
-        message: `${what} was not begun: ${mostWaitingOfPerson + 1} others that ${by.name} asked for are in progress.`,
-        cure: "Ask again when one of these has ended.",
+        message: `${what} was not started: ${mostWaitingOfPerson + 1} other requests of ${by.name} are in progress.`,
+        cure: "Try again when one of them has ended.",
       });
-    if (this.#waiting.length >= mostWaiting) throw busyWith(what, `${this.#waiting.length} others wait`);
+    if (this.#waiting.length >= mostWaiting) throw busyWith(what, `${this.#waiting.length} other requests are waiting`);
     return await new Promise((resolve, reject) => {
       const leave = (problem: Problem): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         settled();
         reject(problem);
       };
-      const timer = setTimeout(
-        () => leave(busyWith(what, "others took longer than it could wait")),
-        this.#longestWaitMs,
-      );
-      const gone = (): void => leave(busyWith(what, "nobody waits for it any more"));
+      const timer = setTimeout(() => leave(busyWith(what, "other requests took too long")), this.#longestWaitMs);
+      const gone = (): void => leave(busyWith(what, "nobody waits for the result any more"));
       const settled = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", gone);
@@ -97,7 +94,7 @@ export class Turns {
 export function busyWith(wanted: string, why: string): Problem {
   return new Problem({
     code: "reads.busy",
-    message: `${wanted} was not begun: ${why}.`,
-    cure: "Ask again in a minute.",
+    message: `${wanted} was not started: ${why}.`,
+    cure: "Try again in a minute.",
   });
 }

@@ -82,10 +82,10 @@ export async function finished(chunks: Chunks, ledgerPath: string): Promise<Chun
 
 function requireFree(path: string, what: string): void {
   if (startOf(path, databaseMark.length) === databaseMark)
-    throw inTheWay(path, what, "a database is there, which would be lost");
+    throw inTheWay(path, what, "a database has this name, and it would be lost");
   const there = statSync(path, { throwIfNoEntry: false });
   if (there === undefined || there.isFile()) return;
-  throw inTheWay(path, what, there.isDirectory() ? "a folder is there" : "a pipe or a device is there");
+  throw inTheWay(path, what, there.isDirectory() ? "a folder has this name" : "a pipe or a device has this name");
 }
 
 /** What the file system refuses is told by the file; what went wrong outside of it stays what it is. */
@@ -116,8 +116,8 @@ export function startOf(path: string, bytes: number): string {
 export function inTheWay(path: string, what: string, why: string): Problem {
   return new Problem({
     code: "file.in-the-way",
-    message: `the ${what} is not written to ${path}: ${why}`,
-    cure: "name another file, or put that one aside first",
+    message: `the ${what} was not written to ${path}: ${why}`,
+    cure: "choose another file name, or first move the existing file away",
     exitCode: exitCodes.usage,
     place: path,
   });
@@ -129,11 +129,11 @@ function cannotWrite(path: string, what: string, error: Error): Problem {
   return new Problem({
     code: "file.cannot-write",
     message: isMissing
-      ? `the ${what} cannot be written to ${path}: there is no folder ${folder}`
+      ? `the ${what} cannot be written to ${path}: the folder ${folder} does not exist`
       : `the ${what} cannot be written to ${path}: ${messageOf(error)}`,
     cure: isMissing
-      ? `make the folder (\`mkdir -p ${folder}\`), or name a file in one that is there`
-      : "check that the folder can be written to and has room",
+      ? `create the folder (\`mkdir -p ${folder}\`), or choose a file in an existing folder`
+      : "check that this user may write in the folder and that the disk has room",
     exitCode: isMissing ? exitCodes.usage : exitCodes.other,
     place: isMissing ? folder : path,
     cause: error,

@@ -205,8 +205,8 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
   return new Problem({
     code: "enterprise.taken",
     message:
-      `the enterprise ${enterpriseGlobalId} that the platform shows for ${formatKey(customer)} ` +
-      `is linked to ${formatKey(owner)}`,
+      `the platform shows the enterprise ${enterpriseGlobalId} for ${formatKey(customer)}, but it is linked to ` +
+      formatKey(owner),
     cure: "two customers have the same channel customer number: correct one of them in the CRM",
   });
 }

@@ -59,8 +59,7 @@ export async function decide(
   signal?: AbortSignal,
 ): Promise<Decision> {
   const row = await openOperation(deps, id);
-  if (reason.trim() === "")
-    throw refusal("settle.no-reason", row, "a decision needs a reason", "say why with --reason TEXT");
+  if (reason.trim() === "") throw refusal("settle.no-reason", row, "a decision needs a reason", "add --reason TEXT");
   // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
   const left = await settleTimeLeftOf(deps, row, "person");
   const evidence = await readEvidence(deps, reader, row, new CustomerState(deps, row.operation.customer), signal);
@@ -118,7 +117,7 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
     throw new Problem({
       code: "settle.unknown-operation",
       message: `there is no operation ${id}`,
-      cure: "`crm-sync settle list` shows those that wait for a decision",
+      cure: "`crm-sync settle list` lists the operations that need a decision",
       exitCode: exitCodes.usage,
     });
   }
@@ -126,16 +125,16 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
     throw refusal(
       "settle.on-its-way",
       row,
-      "it is in progress, or its program ended while it was",
-      "wait for the run that is on; where none is, the next run finds it and settles it",
+      "it is being sent now, or the program ended while sending it",
+      "wait until the run ends. If no run is in progress, start one: it finds the outcome",
     );
   }
   if (row.state !== "unknown" && row.state !== "parked") {
     throw refusal(
       "settle.not-open",
       row,
-      `it is ${row.state} already`,
-      `nothing needs to be decided; \`${explainCommand("customers", row.operation.customer)}\` shows what happened`,
+      `it is already ${row.state}`,
+      `nothing needs to be decided: \`${explainCommand("customers", row.operation.customer)}\` shows what happened`,
     );
   }
   const { whenUnknown, countAsApplied } = kindOf(row.operation);
@@ -160,8 +159,8 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
     throw refusal(
       "settle.is-there",
       row,
-      "the platform shows that it was applied",
-      "settle it as --applied; to take it back, do that on the platform first",
+      "the platform shows that it was carried out",
+      "decide --applied. If the change must not stay, first undo it on the platform, then decide --not-applied",
     );
   }
   if (evidence.kind === "ambiguous" && cureOfPart !== undefined && !saysNothing(evidence))
@@ -190,8 +189,8 @@ function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: numbe
   throw refusal(
     "settle.too-early",
     row,
-    `the call can still take effect until ${toInstant(deps.clock.now() + left)}; only then can you say --not-applied`,
-    "decide again after that time (settle.timeMs)",
+    `the call can still take effect until ${toInstant(deps.clock.now() + left)}, so --not-applied is not possible yet`,
+    "decide again after that time (setting settle.timeMs)",
   );
 }
 

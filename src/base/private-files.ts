@@ -37,8 +37,10 @@ export function groupNamed(name: string): ReadingGroup {
   if (id !== undefined) return { name, id };
   throw new Problem({
     code: "config.unknown-group",
-    message: `ledger.group names ${JSON.stringify(name)}, and this system has no group of that name`,
-    cure: "name a group that exists (`getent group` lists them), or remove ledger.group: then only the owner may read",
+    message: `ledger.group is ${JSON.stringify(name)}, but this system has no such group`,
+    cure:
+      "set ledger.group to an existing group (`getent group` lists them), or remove it: then only the owner may " +
+      "read",
     exitCode: exitCodes.configuration,
     place: "ledger.group",
   });
@@ -168,8 +170,8 @@ function groupRefused(path: string, group: ReadingGroup, cause: unknown): Proble
       `${path} cannot be given to the group ${group.name} of ` +
       "ledger.group: this user does not own it, or is not in that group",
     cure:
-      `run the program as the owner of ${path}, and as a member ` +
-      `of ${group.name}, or name a group of its own in ledger.group`,
+      `run crm-sync as the owner of ${path} and as a member of ${group.name}, or set ledger.group to a group that ` +
+      "this user is in",
     exitCode: exitCodes.configuration,
     place: "ledger.group",
     cause,
@@ -183,8 +185,8 @@ function closeToOthers(path: string, mode: number): void {
     if ((mode & 0o077) === 0) return;
     throw new Problem({
       code: "config.others-may-read",
-      message: `${path} belongs to another user, and others than its owner may read it`,
-      cure: "run the program as the owner of the file, or name the group that may read it in ledger.group",
+      message: `${path} belongs to another user, and not only its owner may read it`,
+      cure: "run crm-sync as the owner of the file, or set ledger.group to the group that may read the file",
       exitCode: exitCodes.configuration,
       place: "ledger.path",
       cause: error,

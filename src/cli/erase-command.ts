@@ -57,6 +57,9 @@ function erasedText({ of, counts, people, entry, bytesLeft, byHand }: ErasedByHa
   const bytes =
     bytesLeft === undefined
       ? []
-      : [`its bytes may be left in the file of the ledger: ${bytesLeft}`, "  → say it again, which overwrites them"];
+      : [
+          `its bytes may be left in the file of the ledger: ${bytesLeft}`,
+          "  → run the command again, which overwrites them",
+        ];
   return [said, ...bytes, "", "delete these yourself:", ...byHand.map(({ what, where }) => `  ${what}: ${where}`)];
 }

@@ -131,8 +131,8 @@ export function createOutput(
 function nobodyReads(cause: Error): Problem {
   return new Problem({
     code: "output.closed",
-    message: `the output is closed, so the value was not handed out: ${cause.message}`,
-    cure: "run it again where its output is read to the end; nothing was used up",
+    message: `the output was closed, so the value was not handed out: ${cause.message}`,
+    cure: "run the command again with an output that stays open; the value is still available",
     cause,
   });
 }

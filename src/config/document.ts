@@ -26,8 +26,8 @@ export function readDocument(path: string): Result<Layer, Problem[]> {
       mistake(
         "config.too-large",
         `${path}:1:1`,
-        `The file has ${bytes.length} bytes; a configuration has at most ${largestFile}.`,
-        "Check that this is the configuration and not a data file.",
+        `The file has ${bytes.length} bytes, but a configuration may have at most ${largestFile}.`,
+        "Check that this file is the configuration and not a data file.",
       ),
     ]);
   }
@@ -66,7 +66,7 @@ export function parseSettings(text: string, name: string): Result<Layer, Problem
     return failed(
       broken.map((error) =>
         error.code === "DUPLICATE_KEY"
-          ? mistake("config.duplicate-key", placeOf(error.pos[0]), "This key is here twice.", "Keep one of the two.")
+          ? mistake("config.duplicate-key", placeOf(error.pos[0]), "This key appears twice.", "Remove one of the two.")
           : mistake(
               "config.yaml",
               placeOf(error.pos[0]),
@@ -99,7 +99,7 @@ function readTree(document: Document, placeOf: (offset: number) => string): Resu
   if (!isYamlMap(root)) {
     const place = placeOf(root.range?.[0] ?? 0);
     const cure = "Write `key: value` lines, such as `zone: Europe/Berlin`.";
-    return failed([mistake("config.no-map", place, "The file holds no keys at its top level.", cure)]);
+    return failed([mistake("config.no-map", place, "The file contains no settings at its top level.", cure)]);
   }
   try {
     const value = readNode(root, [], { placeOf, marks, document, count: 0 });
@@ -122,7 +122,7 @@ function readNode(node: Node, path: Path, walk: Walk): Json {
       mistake(
         "config.alias-bomb",
         place,
-        `The file unfolds to more than ${mostValues} values or is nested deeper than ${deepest}.`,
+        `With its aliases the file has more than ${mostValues} values, or more than ${deepest} levels.`,
         "Write the values out, or use fewer aliases (`*name`).",
       ),
     );
@@ -130,7 +130,9 @@ function readNode(node: Node, path: Path, walk: Walk): Json {
   if (isAlias(node)) {
     const target = node.resolve(walk.document);
     if (target === undefined)
-      throw new Refusal(mistake("config.yaml", place, "This alias has no anchor.", "Define it with `&name`."));
+      throw new Refusal(
+        mistake("config.yaml", place, "This alias is not defined in the file.", "Define it with `&name`."),
+      );
     return readNode(target, path, walk);
   }
   if (isScalar(node)) {
@@ -153,7 +155,12 @@ function readNode(node: Node, path: Path, walk: Walk): Json {
     return value;
   }
   throw new Refusal(
-    mistake("config.yaml", place, "This kind of YAML node is not understood.", "Use maps, lists and plain values."),
+    mistake(
+      "config.yaml",
+      place,
+      "A configuration cannot contain this kind of YAML.",
+      "Use maps, lists and plain values.",
+    ),
   );
 }
 
@@ -167,12 +174,17 @@ function readKey(key: unknown, place: string, walk: Walk): string {
   const where = walk.placeOf(rangeStart(key) ?? 0);
   if (!isScalar(key) || (typeof key.value === "object" && key.value !== null)) {
     throw new Refusal(
-      mistake("config.key", place, "A key has to be plain text.", "Write `key: value`; put odd characters in quotes."),
+      mistake(
+        "config.key",
+        place,
+        "A key must be plain text.",
+        "Write `key: value`, with special characters in quotes.",
+      ),
     );
   }
   const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
   if (refusedKeys.has(text)) {
-    throw new Refusal(mistake("config.key", where, `\`${text}\` is no key of a configuration.`, "Remove it."));
+    throw new Refusal(mistake("config.key", where, `\`${text}\` cannot be a key of a configuration.`, "Remove it."));
   }
   return text;
 }
@@ -218,7 +230,7 @@ function unreadable(path: string, thrown: unknown): Problem {
     "config.unreadable",
     `${path}:1:1`,
     `The configuration file ${what}.`,
-    "Give the right one with --config FILE, or make one with `crm-sync init --from FILE`.",
+    "Give the right file with --config FILE, or make a configuration with `crm-sync init --from FILE`.",
   );
 }
 

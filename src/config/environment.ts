@@ -30,7 +30,12 @@ export function readEnvironment(environment: Environment, schema: () => JsonSche
     const place = `environment ${name}`;
     if (path.some((step) => step === "" || Object.hasOwn(Object.prototype, step))) {
       problems.push(
-        mistake("config.environment", place, "This name leads to no setting.", `Write ${prefix}a__b for the key a.b.`),
+        mistake(
+          "config.environment",
+          place,
+          "This environment variable does not name a setting.",
+          `Write ${prefix}a__b for the setting a.b.`,
+        ),
       );
       continue;
     }

@@ -29,12 +29,7 @@ function explain(issue: Issue, above: Path, layer: Layer, schema: JsonSchema): P
   if (issue.code === "invalid_key") {
     const inner = issue.issues[0];
     return [
-      mistake(
-        "config.key",
-        place,
-        `${name} has a name that does not fit: ${expectation(inner)} is expected.`,
-        "Rename the key.",
-      ),
+      mistake("config.key", place, `${name} has a wrong name: ${expectation(inner)} is expected.`, "Rename the key."),
     ];
   }
   if (issue.code === "custom" && !issue.message.startsWith("expected ")) {
@@ -53,7 +48,7 @@ function explain(issue: Issue, above: Path, layer: Layer, schema: JsonSchema): P
     const last = path.at(-1);
     const cure =
       last === "orderService" || last === "memberCenter"
-        ? `Add \`${last}: …\` here; until then \`--sandbox\` has both services inside the program.`
+        ? `Add \`${last}: …\` here. Until then, \`--sandbox\` simulates both services.`
         : `Add \`${last}: …\` here.`;
     return [mistake("config.missing", place, `${name} is missing; ${expected} is expected.`, cure)];
   }
@@ -119,7 +114,7 @@ function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): 
   return mistake(
     "config.unknown-key",
     nearestMark(layer, full)?.place ?? "configuration",
-    `\`${full.join(".")}\` is no key of ${around}.`,
+    `\`${full.join(".")}\` is not a key of ${around}.`,
     cure,
   );
 }
@@ -142,7 +137,7 @@ function cureFor(issue: Issue, path: Path, layer: Layer, schema: JsonSchema): st
       : "Put it in quotes, so that YAML keeps it as text.";
   }
   if (value === null) return "Write a value after the colon, or remove the key to use its default.";
-  return "Change it, or remove it where it has a default.";
+  return "Correct the value, or remove the key if it has a default.";
 }
 
 /** Whether a value may be a secret: by the name of its key, or because a reference to a secret is expected there. */

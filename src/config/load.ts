@@ -149,8 +149,15 @@ export function loadWith<Schema extends z.ZodType>(
 function readProfiles(names: readonly string[], directory: string): Result<Layer, Problem[]>[] {
   return names.map((name) => {
     if (/^[a-z0-9][a-z0-9-]*$/u.test(name)) return readDocument(join(directory, `${name}.yaml`));
-    const cure = `Use the name of a file in ${directory}, without its ending.`;
-    return failed([mistake("config.profile", `profile ${name}`, "This is not the name of a profile.", cure)]);
+    const cure = `Use the name of a file in ${directory}, without .yaml.`;
+    return failed([
+      mistake(
+        "config.profile",
+        `profile ${name}`,
+        "The name of a profile may contain only a-z, 0-9 and hyphens.",
+        cure,
+      ),
+    ]);
   });
 }
 

@@ -69,15 +69,15 @@ export function layPresets(settings: Layer, directory: string): Result<WithPrese
 function leftToYou(source: string, { name, fill }: Preset, path: string, place: string): Problem {
   const steps = ["sources", source, ...path.split(".")];
   const [around, key] = [steps.slice(0, -1).join("."), steps.at(-1)];
-  const message = `The preset ${name} leaves \`${steps.join(".")}\` to you: ${fill[path]}`;
+  const message = `The preset ${name} needs your value for \`${steps.join(".")}\`: ${fill[path]}`;
   return mistake("config.fill-in", place, message, `Write \`${key}: …\` under \`${around}\`.`);
 }
 
 function presetNamed(name: Json, directory: string, key: string, place: string): Result<Preset, Problem[]> {
   const names = presetNames(directory);
   if (typeof name === "string" && names.includes(name)) return readPreset(name, directory);
-  const found = typeof name === "string" ? `\`${name}\` is no preset` : "the name of a preset is expected";
-  const cure = `Use one of: ${names.join(", ")}; or take the key away and write the settings out.`;
+  const found = typeof name === "string" ? `there is no preset \`${name}\`` : "the name of a preset is expected";
+  const cure = `Use one of: ${names.join(", ")}; or remove the key and write the settings yourself.`;
   return failed([mistake("config.preset", place, `\`${key}\`: ${found}.`, cure)]);
 }
 
@@ -93,8 +93,10 @@ function presetIn(name: string, layer: Layer): Result<Preset, Problem[]> {
   const texts = isMap(fill) ? Object.entries(fill).flatMap(textEntry) : undefined;
   if (texts === undefined || texts.length !== Object.keys(fill ?? {}).length) {
     const place = nearestMark(layer, ["fill"])?.place ?? "configuration";
-    const cure = "Write a path in the settings, and its value as text.";
-    return failed([mistake("config.preset", place, "`fill` of a preset is a map of texts.", cure)]);
+    const cure = "Write the path of a setting, and the hint for it as text.";
+    return failed([
+      mistake("config.preset", place, "`fill` of a preset must give a text for each path of a setting.", cure),
+    ]);
   }
   if (value["preset"] !== undefined) {
     const place = nearestMark(layer, ["preset"])?.place ?? "configuration";

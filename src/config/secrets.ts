@@ -190,9 +190,9 @@ export function resolveSecrets(
     mistake(
       "config.literal-secret",
       placeOf(path),
-      `\`${path.join(".")}\` holds a secret in the file itself (its value is not shown).`,
-      "Put it into an environment variable or a file and write `env:NAME` " +
-        "or `file:/path` here. Change the secret, since it was in a file.",
+      `\`${path.join(".")}\` contains the secret itself (it is not shown here).`,
+      "Put the secret into an environment variable or another file, and write `env:NAME` or `file:/path` " +
+        "here. Then change the secret, because it was in this file.",
     ),
   );
   const values = new Map<string, string>();
@@ -244,7 +244,7 @@ function secretProblem(
     return mistake(
       "config.secret-reference",
       place,
-      `\`${name}\` is no reference to a secret.`,
+      `\`${name}\` is not a reference to a secret.`,
       directory === undefined
         ? "Write `env:NAME` (letters, digits and _) or `file:/absolute/path`."
         : "Write `env:NAME` (letters, digits and _), or `file:` and " +
@@ -253,9 +253,9 @@ function secretProblem(
   }
   const cure =
     failure.place === "env"
-      ? `Set ${wanted.slice("env:".length)} before the start.`
+      ? `Set the environment variable ${wanted.slice("env:".length)}, then start again.`
       : failure.state === "is empty"
-        ? "Write the secret into it."
-        : "Check that the file is there and that this user may read it.";
+        ? "Write the secret into the file."
+        : "Check that the file exists and that this user may read it.";
   return mistake("config.missing-secret", place, `\`${name}\` needs ${wanted}, which ${failure.state}.`, cure);
 }

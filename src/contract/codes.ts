@@ -38,55 +38,61 @@ interface Row {
   except?: Partial<Record<EndpointId, { effect: CodeEffect; cure: string }>>;
 }
 
-const settles = "Nothing: crm-sync reads the current state and goes on from there.";
+const settles = "Nothing: crm-sync reads the current state and continues from there.";
 
 /** Every code of the two contracts. The endpoints that list a code stand in `endpoints`. */
 const rows: Record<string, Row> = {
   "13004": {
     effect: "rejected",
-    meaning: "a parameter fails the validation of the service",
+    meaning: "the service does not accept the value of a field",
     cure:
-      "Correct the field that the message names in the CRM or " +
-      "in the mapping; the record is tried again when it changes.",
+      "Correct the field that the message names, in the CRM or in the mapping. crm-sync sends the record again when " +
+      "it changes.",
   },
   "500": {
     effect: "unknown",
     meaning: "the service reports a network error on its side",
-    cure: "Nothing, unless it persists: then ask the operator of the service.",
+    cure: "Nothing. If this happens again and again, ask the operator of the service.",
   },
   "60000": {
     effect: "refresh-token",
     token: "application",
     meaning: "the application token is invalid, expired or lacks the permission",
-    cure: "If it persists, check the application's key, secret and scope (auth_me), and that the scope was approved.",
+    cure:
+      "If this happens again, check the key, secret and scope (auth_me) of the application, and that the scope was " +
+      "approved.",
   },
   "60005": {
     effect: "refresh-token",
     token: "user",
     meaning: "the user token is invalid or expired",
-    cure: "If it persists, check the account and password behind the user token of this enterprise.",
+    cure: "If this happens again, check the account and password of the user token of this enterprise.",
   },
   "70001": {
     effect: "rejected",
-    meaning: "the security check of the service failed",
-    cure: "Ask the operator of the service why it refuses this application; nothing is sent again by itself.",
+    meaning: "the security check of the service refused the call",
+    cure:
+      "Ask the operator of the service why it refuses this application. crm-sync does not send the call again by " +
+      "itself.",
     alert: true,
   },
   "80001": {
     effect: "unknown",
-    meaning: "the user center behind the service failed",
-    cure: "Nothing, unless it persists: then ask the operator of the service.",
+    meaning: "the user center that the service uses failed",
+    cure: "Nothing. If this happens again and again, ask the operator of the service.",
   },
   "40000": {
     effect: "rejected",
-    meaning: "a parameter is empty",
-    cure: "Fill the missing field in the CRM or in the mapping.",
+    meaning: "a required field is empty",
+    cure: "Fill in the missing field in the CRM, or correct the mapping.",
   },
   "60002": {
     effect: "rejected",
-    meaning: "the staff member is not there",
+    meaning: "the staff member does not exist",
     cure: "Check whether somebody deleted the account on the platform; the next run plans again from the new state.",
-    except: { M4: { effect: "already-done", cure: "Nothing: the staff member is gone, as was asked." } },
+    except: {
+      M4: { effect: "already-done", cure: "Nothing: the staff member was to be deleted, and does not exist." },
+    },
   },
   "40021": {
     effect: "rejected",
@@ -101,87 +107,94 @@ const rows: Record<string, Row> = {
   "40008": {
     effect: "rejected",
     meaning: "the account name is empty",
-    cure: "Give the staff member an account name in the CRM or in the mapping.",
+    cure: "Enter an account name for the staff member in the CRM, or correct the mapping.",
   },
   "40001": {
     effect: "rejected",
     meaning: "the password is empty",
-    cure: "Where passwords come from the CRM, give the staff member one there; else set passwordSource to generate.",
+    cure:
+      "If passwords come from the CRM, enter a password for this person there. If not, set " +
+      "assumptions.passwordSource: generate.",
   },
   "40009": {
     effect: "rejected",
     meaning: "the department is empty",
-    cure: "Give the staff member a department in the CRM, or set defaultDepartmentId.",
+    cure: "Enter a department for the staff member in the CRM, or set assumptions.defaultDepartmentId.",
   },
   "40022": {
     effect: "rejected",
     meaning: "the name is empty",
-    cure: "Give the staff member a name in the CRM or in the mapping.",
+    cure: "Enter a name for the staff member in the CRM, or correct the mapping.",
   },
   "50003": {
     effect: "rejected",
     meaning: "the password is too short or too long",
-    cure: "Set generatedPasswordLength to a length between the two bounds that the message names.",
+    cure: "Set assumptions.generatedPasswordLength to a length that the message allows.",
   },
   "30002": {
     effect: "rejected",
     meaning: "the name is too long",
-    cure: "Shorten the name in the CRM to 30; try lengthUnit: bytes if it has 30 characters or fewer.",
+    cure: "Shorten the name in the CRM to 30 characters. If it is not longer, set assumptions.lengthUnit: bytes.",
   },
   "30003": {
     effect: "rejected",
     meaning: "the note is too long",
-    cure: "Shorten the note in the CRM to 200; try lengthUnit: bytes if it has 200 characters or fewer.",
+    cure: "Shorten the note in the CRM to 200 characters. If it is not longer, set assumptions.lengthUnit: bytes.",
   },
   "10003": {
     effect: "rejected",
-    meaning: "the account name holds more than letters and digits",
+    meaning: "the account name has other characters than letters and digits",
     cure: "Correct the account name in the CRM or in the mapping.",
   },
   "10004": {
     effect: "rejected",
     meaning: "the mobile number is not valid",
-    cure: "Correct the mobile number in the CRM, or map none.",
+    cure: "Correct the mobile number in the CRM, or map no mobile number.",
   },
   "40006": {
     effect: "rejected",
     meaning: "the enterprise has no account suffix",
-    cure: "Ask the operator of the service to give the enterprise its code; the staff member is added afterwards.",
+    cure:
+      "Ask the operator of the service to give the enterprise its code. Then run " +
+      "`crm-sync resync --customer CUSTOMER`.",
   },
   "60009": {
     effect: "rejected",
     meaning: "the enterprise may have no more trial accounts",
-    cure: "Remove trial accounts of the enterprise, or buy ordinary ones; the message names the largest number.",
+    cure:
+      "Remove trial accounts of the enterprise, or buy ordinary accounts (the message names the largest number). " +
+      "Then run `crm-sync resync --customer CUSTOMER`.",
   },
   "60027": {
     effect: "partial",
-    meaning: "some staff were added and others were not",
-    cure: "Look at the staff members that were refused: each has its own reason.",
+    meaning: "some of the people were added, and others were not",
+    cure: "Look at the people who were not added: each has a reason.",
   },
   "60017": {
     effect: "rejected",
-    meaning: "the account behind the user token is not bound to an authorization customer, so it cannot see this",
+    meaning:
+      "the account of the user token belongs to no authorization customer, so the service does not show it this data",
     cure:
-      "Configure a user token of an account that belongs to this " +
-      "enterprise. Nothing is removed only because a reading does not show it.",
+      "Configure a user token of an account that belongs to this enterprise. Until then, nothing is removed because " +
+      "of this missing data.",
   },
   "60023": {
     effect: "rejected",
     meaning: "the account matches several staff members",
-    cure: "Remove or merge the doubled staff members of this enterprise on the platform, then retry.",
+    cure:
+      "Merge the duplicate staff members of this enterprise on the platform, or remove the duplicates there. Then " +
+      "run `crm-sync resync --customer CUSTOMER`.",
   },
   "60024": {
     effect: "rejected",
-    meaning: "the asset number is not there",
-    cure:
-      "Check that the order that brings the asset went through, " +
-      "and that nobody removed the number on the platform.",
+    meaning: "the asset number does not exist",
+    cure: "Check that the order of this asset was placed, and that nobody removed the asset on the platform.",
     except: {
       M9: {
         effect: "settle",
         cure:
-          "Nothing yet: crm-sync reads the assets of the staff member. If the " +
-          "number is really missing, check the order that brings it.",
+          "Nothing yet: crm-sync reads the assets of the staff member. If the number is really missing, check the " +
+          "order of this asset.",
       },
     },
   },
@@ -200,17 +213,17 @@ const rows: Record<string, Row> = {
       M9: {
         effect: "settle",
         cure:
-          "Nothing yet: the staff list is read. If the staff member " +
-          "is really gone, the next run plans to add this person again.",
+          "Nothing yet: crm-sync reads the staff list. If the staff member was really deleted, the next run plans " +
+          "to add this person again.",
       },
     },
   },
   "60028": {
     effect: "settle",
-    meaning: "the asset number is configured already",
+    meaning: "the asset number already has a holder",
     cure:
-      "Nothing yet: the holder is read. If another staff member " +
-      "holds the number, take it away there or correct the CRM.",
+      "Nothing yet: crm-sync reads who the holder is. If it is another staff member, take the asset from that " +
+      "person on the platform, or correct the CRM.",
   },
   "33006": {
     effect: "rejected",
@@ -219,7 +232,7 @@ const rows: Record<string, Row> = {
   },
   "33003": {
     effect: "rejected",
-    meaning: "the staff member lacks the rights to lend",
+    meaning: "the staff member has no right to lend",
     cure: "Give the staff member the assets first, then lend them.",
   },
   "33007": { effect: "settle", meaning: "the assets are lent to another borrowed lock", cure: settles },
@@ -231,8 +244,8 @@ const rows: Record<string, Row> = {
   "33018": { effect: "settle", meaning: "the borrowed lock is lent to another staff member", cure: settles },
   "33009": {
     effect: "unknown",
-    meaning: "the borrow request failed without saying how far it came",
-    cure: "Nothing: the borrowed locks are read before anything else is done.",
+    meaning: "the loan failed, and the service does not say how much of it was done",
+    cure: "Nothing: crm-sync reads the borrowed locks before it does anything else.",
   },
 };
 
@@ -249,7 +262,9 @@ function meaningFrom(row: Row, endpoint: EndpointId): CodeMeaning {
 const unlisted: CodeMeaning = {
   effect: "unknown",
   meaning: "the contract does not list this code for this operation",
-  cure: "Ask the operator of the service what the code means; until then crm-sync settles it by reading.",
+  cure:
+    "Ask the operator of the service what the code means; until then crm-sync reads the platform to find the " +
+    "outcome.",
   listed: false,
   alert: false,
 };
@@ -274,8 +289,8 @@ export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readon
     return {
       effect: "refresh-token",
       token: "application",
-      meaning: "the configuration names this code as one about the token",
-      cure: "If it persists, check the application's key, secret and scope, and the setting tokenCodes.",
+      meaning: "the configuration lists this code as a code about the token",
+      cure: "If this happens again, check the key, secret and scope of the application, and the setting tokenCodes.",
       listed: true,
       alert: false,
     };

@@ -237,11 +237,9 @@ export function endpointPath(id: EndpointId, target: PathTarget): string {
       throw new Problem({
         code: "service.unusable-id",
         message:
-          `${id} needs the id ${name} in its path, and ` +
-          (value === undefined ? "none is known" : "the one that is known cannot be used"),
-        cure:
-          "nothing was sent; the next run looks the id up again, " +
-          "and if it stays unusable ask the operator of the service",
+          `${id} was not sent: it needs the id ${name}, ` +
+          (value === undefined ? "which is not known" : "and the known id cannot be used in an address"),
+        cure: "nothing: the next run looks the id up again. If the problem stays, ask the operator of the service",
       });
     }
     return encodeURIComponent(value);

@@ -36,26 +36,29 @@ export type ReadFailureKind =
 const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   aborted: { what: "was stopped", cure: "Start it again." },
   "circuit-open": {
-    what: "was not tried, because the circuit of the service is open",
-    cure: "Wait: one call tries again by itself.",
+    what: "was not sent, because earlier calls to the service failed (its circuit is open)",
+    cure: "Wait: after a while crm-sync tries one call by itself.",
   },
-  code: { what: "was refused", cure: "Look up the code in the list of codes." },
+  code: { what: "was refused", cure: "Look up the code in the documentation of the service." },
   incomplete: {
-    what: "gave a list that does not add up",
-    cure: "Nothing was removed because of it; the next run reads again.",
+    what: "returned an incomplete list",
+    cure: "Nothing was removed because of this list. The next run reads it again.",
   },
-  "no-turn": { what: "found no turn in time", cure: "Allow more calls a second, or fewer at once." },
+  "no-turn": {
+    what: "waited too long for its turn",
+    cure: "In the settings of the service, raise callsPerSecond or lower callsAtOnce.",
+  },
   "odd-answer": {
-    what: "got an answer that does not fit the contract",
-    cure: "Ask the operator of the service; the answer is kept, redacted.",
+    what: "got an answer in an unexpected form",
+    cure: "Ask the operator of the service. The answer is kept, without secrets.",
   },
   token: {
     what: "has no usable token",
-    cure: "Check where the token comes from and whether its account is still allowed.",
+    cure: "Check the settings of the token, and that its account may still use the service.",
   },
   transport: {
     what: "did not reach the service or got no answer",
-    cure: "Check the address, the network and the service.",
+    cure: "Check the address in the settings, the network, and that the service runs.",
   },
 };
 

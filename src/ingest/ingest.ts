@@ -240,8 +240,9 @@ class StreamReading {
     return sourceProblem(
       "source.not-believed",
       `${source.name}/${stream}`,
-      `${doubt.text}. ${doubt.isOfAbsence === true ? "Nothing counts as gone" : "No record of it was used"}`,
-      `correct the export or the mapping; where it is right, ${command}`,
+      `${doubt.text}. ` +
+        (doubt.isOfAbsence === true ? "No record counts as deleted" : "No record of this read was used"),
+      `correct the export or the mapping; if the read is right, ${command}`,
     );
   }
 
@@ -294,8 +295,8 @@ async function beginReading(
 function stoppedReading(source: string, stream: Stream): Problem {
   return new Problem({
     code: "run.stopped",
-    message: `the reading of ${source} (${stream}) was stopped with the run`,
-    cure: "nothing: the next run reads it again",
+    message: `the source ${source} (${stream}) was not read to its end, because the run was stopped`,
+    cure: "nothing: the next run reads the source again",
   });
 }
 

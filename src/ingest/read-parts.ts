@@ -136,11 +136,10 @@ export class ReadPart {
     const problem = sourceProblem(
       "source.read-in-parts",
       `${source}/${stream}`,
-      `${source} (${stream}) was read in parts: it goes on after ${this.rowsBefore} rows of a reading that was cut. ` +
-        "Its records are used, but no record counts as missing: one may have moved between the parts. " +
-        "The next run reads everything",
-      "nothing: the next run reads the list from its start. Where it is cut often, set `paging.kind: keyset` if the " +
-        "service can: such a reading goes on and is whole",
+      `the source ${source} (${stream}) was read in parts, because an earlier read was cut off after ` +
+        `${this.rowsBefore} rows. Its records are used, but no record counts as missing`,
+      "nothing: the next run reads the whole list. If reads are often cut off, set `paging.kind: keyset` if the " +
+        "service can do it: then the parts are one complete read",
     );
     return { ...rest, complete: false, problem };
   }

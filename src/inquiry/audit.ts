@@ -133,9 +133,8 @@ function requireProven(subject: string, { size, root, entries, since }: AuditPro
   throw refused(
     "audit.not-proven",
     subject,
-    `${what} does not lead to the root of the record, so that nobody would believe a proof about ${subject}: ` +
-      "somebody changed the audit record. Nothing was handed out",
-    "`crm-sync audit verify` names the first problem; do not change the file, and compare it with a backup",
+    `somebody changed the audit log: ${what} does not match its root. No proof about ${subject} was made`,
+    "`crm-sync audit verify` names the first problem. Do not change the ledger; compare it with a backup",
   );
 }
 

@@ -275,8 +275,8 @@ export class LedgerContext {
     if (this.#lock === undefined || Number(this.#meta.get(epochKey)?.value) === this.#lock.epoch) return;
     throw new Problem({
       code: "run.lost-lock",
-      message: "another run has taken the ledger over; this one writes nothing more",
-      cure: "let the other run go on; `crm-sync status --all` shows it",
+      message: "another run has taken over the ledger, so this run writes nothing more",
+      cure: "let the other run finish; `crm-sync status --all` shows it",
       exitCode: exitCodes.runActive,
     });
   }

@@ -35,13 +35,13 @@ export class Identity {
       throw new Problem({
         code: "ledger.other-platform",
         message:
-          `the ledger ${this.#context.path} belongs to ${known}, and this command would use ${platform}. ` +
-          "Nothing was sent",
+          `the ledger ${this.#context.path} belongs to ${known}, but this command would use ${platform}. Nothing ` +
+          "was sent",
         cure: sandboxes
-          ? "start that sandbox again with the store that it kept (sandbox.db beside the ledger, or --store), or " +
-            "drop the ledger together with the sandbox that it belongs to"
-          : "give each platform a ledger of its own (ledger.path); where the same services only moved to a new " +
-            "address, `crm-sync accept-platform`",
+          ? "start that sandbox again with its own store (sandbox.db beside the ledger, or --store FILE), or delete " +
+            "this ledger together with its sandbox"
+          : "give each platform its own ledger (ledger.path). If the same services only have a new address: " +
+            "`crm-sync accept-platform`",
         exitCode: exitCodes.ledgerRefused,
       });
     }

@@ -74,10 +74,10 @@ export const addStaff: Kind<AddStaffShapes> = {
     why:
       evidence.kind === "ambiguous"
         ? evidence.reason
-        : "M5 does not show all of the staff, so there would be nobody to link to",
+        : "the platform (M5) does not show all of these people, so crm-sync cannot link them",
     cure:
-      "wait until M5 shows them, or settle it as --not-applied: visible accounts are kept, the others " +
-      "are planned anew",
+      "wait until M5 shows all of them, or decide --not-applied: visible accounts are kept, and the next run plans " +
+      "the others again",
   }),
   parts(operation) {
     const { userList } = operation.payload;

@@ -96,8 +96,8 @@ export const deleteStaff: Kind<DeleteStaffShapes> = {
   },
   countAsApplied: ({ context }) => ({
     code: "settle.still-shown",
-    why: `M5 still shows the member ${context.memberGlobalId}`,
-    cure: "delete the account there first, or settle it as --not-applied: the next run plans it anew",
+    why: `the platform (M5) still shows the member ${context.memberGlobalId}`,
+    cure: "delete the account on the platform first, or decide --not-applied: the next run plans the deletion again",
   }),
   planLines: () => ["deletes the account; nothing brings it back"],
   lookFor: ({ context, target }) => ({

@@ -165,10 +165,8 @@ function countAsApplied(_: unknown, evidence: Exclude<Evidence, { kind: "confirm
     why:
       evidence.kind === "ambiguous"
         ? evidence.reason
-        : "E3 does not show the enterprise, so there would be nothing to link to",
-    cure:
-      "wait until E3 shows exactly one enterprise under the customer's channel number, or settle it as " +
-      "--not-applied",
+        : "the platform (E3) does not show the enterprise, so crm-sync cannot link the customer",
+    cure: "wait until E3 shows exactly one enterprise under the customer's channel number, or decide --not-applied",
   };
 }
 

@@ -61,8 +61,8 @@ export const takeAssetNumbers: Kind<ShapesOf<typeof schemas>> = {
   counted: (payload) => payload.size,
   countAsApplied: () => ({
     code: "settle.by-itself",
-    why: "numbers whose answer was lost are spent either way",
-    cure: "nothing needs to be decided: the next run records the gap and takes others",
+    why: "the answer with new asset numbers was lost, and those numbers are used up in both cases",
+    cure: "nothing needs to be decided: the next run records the lost numbers and takes new ones",
   }),
   lookFor: () => undefined,
 };

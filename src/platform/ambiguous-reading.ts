@@ -11,10 +11,10 @@ export function saysNothing(channelCustomerId: string): AmbiguousReading {
   return new AmbiguousReading({
     code: "platform.ambiguous",
     message:
-      `E3 answered null for the channel customer number ${quoted(channelCustomerId)}, which says ` +
-      "neither that an enterprise exists nor that it does not",
+      `the platform (E3) answered null for the channel customer number ${quoted(channelCustomerId)}, so it is not ` +
+      "known if an enterprise exists",
     cure:
-      "ask the operator of the service what null means; if it means that there is none, set " +
+      "ask the operator of the order service what null means. If it means that no enterprise exists, set " +
       "assumptions.nullEnterprises: none (A13)",
   });
 }
@@ -32,10 +32,10 @@ export function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
     `under the channel code ${quoted(channel.channelCode)}`;
   return new AmbiguousReading({
     code: "platform.ambiguous",
-    message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so it proves nothing about either`,
+    message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so the answer proves nothing`,
     cure:
-      "ask the operator of the service why E3 answers with another customer; until then nothing is " +
-      "made for this one",
+      "ask the operator of the order service why E3 answers with another customer. Until then crm-sync creates " +
+      "nothing for this customer",
   });
 }
 

@@ -98,7 +98,7 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
     return mistake(
       id,
       "kind",
-      "is missing, and no job of this name ships with the program",
+      "is missing, and crm-sync has no job of this name itself",
       "Add `kind: sync`, or correct the name.",
     );
   }
@@ -117,10 +117,8 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   const problems: Problem[] = [];
   const kind = settings?.kind ?? job.kind;
   if (kind !== job.kind) {
-    const cure = "Remove it, or give the job a name of its own.";
-    problems.push(
-      mistake(job.id, "kind", `cannot change the job that ships with the program from ${job.kind} to ${kind}`, cure),
-    );
+    const cure = "Remove the key, or give the job another name.";
+    problems.push(mistake(job.id, "kind", `cannot change a job of crm-sync itself from ${job.kind} to ${kind}`, cure));
   }
   const streams = settings?.streams ?? job.streams;
   const having = Object.keys(config.sources).filter((name) =>
@@ -133,7 +131,7 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
         mistake(
           job.id,
           "sources",
-          `names ${name}, which is no source`,
+          `names ${name}, but there is no such source`,
           `Use one of: ${known.join(", ") || "(none is configured)"}.`,
         ),
       );
@@ -142,8 +140,8 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
         mistake(
           job.id,
           "sources",
-          `names ${name}, which has none of the streams ${streams.join(", ")}`,
-          "Remove it, or change `streams`.",
+          `names ${name}, but this source has no ${streams.join(", no ")}`,
+          "Remove the source here, or change `streams`.",
         ),
       );
     }
@@ -162,31 +160,33 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   const budget = settings?.budget ?? job.budget;
   const mailTo = settings?.mailTo ?? [];
   if (mailTo.length > 0 && kind !== "report") {
-    const cure = "Remove it, or give it to a job of kind report.";
-    problems.push(mistake(job.id, "mailTo", `is of no use to a job of kind ${kind}`, cure));
+    const cure = "Remove the key, or move it to a job of kind report.";
+    problems.push(mistake(job.id, "mailTo", `has no effect in a job of kind ${kind}`, cure));
   }
   if (mailTo.length > 0 && config.mail === undefined)
-    problems.push(mistake(job.id, "mailTo", "names people, and no mail server is configured", "Add `mail`."));
+    problems.push(mistake(job.id, "mailTo", "names people, but no mail server is configured", "Add `mail`."));
   if (kind !== "verify" && budget !== undefined) {
-    const cure = "Remove it, or give it to a job of kind verify.";
-    problems.push(mistake(job.id, "budget", `is of no use to a job of kind ${kind}`, cure));
+    const cure = "Remove the key, or move it to a job of kind verify.";
+    problems.push(mistake(job.id, "budget", `has no effect in a job of kind ${kind}`, cure));
   }
   if (kind !== "sync" && settings?.canary !== undefined) {
-    const cure = "Remove it, or give it to a job of kind sync.";
-    problems.push(mistake(job.id, "canary", `is of no use to a job of kind ${kind}`, cure));
+    const cure = "Remove the key, or move it to a job of kind sync.";
+    problems.push(mistake(job.id, "canary", `has no effect in a job of kind ${kind}`, cure));
   }
   const { to, keep } = settings ?? {};
   if (kind === "backup" && to === undefined)
     problems.push(mistake(job.id, "to", "is missing", "Name the folder that backups are written into."));
   for (const [key, value] of Object.entries({ to, keep }))
     if (kind !== "backup" && value !== undefined) {
-      const cure = "Remove it, or give it to a job of kind backup.";
-      problems.push(mistake(job.id, key, `is of no use to a job of kind ${kind}`, cure));
+      const cure = "Remove the key, or move it to a job of kind backup.";
+      problems.push(mistake(job.id, key, `has no effect in a job of kind ${kind}`, cure));
     }
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
   const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
   if (schedule?.ok === false)
-    problems.push(mistake(job.id, "schedule", `is no schedule; expected ${schedule.error}`, "Correct it."));
+    problems.push(
+      mistake(job.id, "schedule", `is not a schedule; expected ${schedule.error}`, "Correct the schedule."),
+    );
   if (problems.length > 0) return failed(problems);
   return ok({
     id: job.id,

@@ -64,10 +64,10 @@ export async function requireUnused(ledger: Ledger): Promise<void> {
   if ([...runs.values()].every((run) => kindsBefore.has(run.kind) || run.startedAt < since)) return;
   throw new Problem({
     code: "rebuild.ledger-used",
-    message: `the ledger ${ledger.path} was worked with already, so it is not built anew`,
+    message: `the ledger ${ledger.path} was already used by runs, so it was not rebuilt`,
     cure:
-      "put the damaged ledger aside, or name another file in ledger.path, and begin with an empty one; " +
-      "a ledger that is whole needs no rebuild",
+      "a ledger without damage needs no rebuild. If it is damaged, move it away or set ledger.path to a new file, " +
+      "then run `crm-sync rebuild` again",
     exitCode: exitCodes.ledgerRefused,
   });
 }

@@ -30,7 +30,9 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
   return new Problem({
     code: "record.unknown",
     message: `no source has given a record ${formatKey(what)}`,
-    cure: "check the id and the namespace; `crm-sync quarantine list` shows records that could not be used",
+    cure:
+      "check the id, and the namespace before the slash; `crm-sync quarantine list` shows records that could not " +
+      "be used",
     exitCode: exitCodes.usage,
   });
 }

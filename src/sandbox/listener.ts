@@ -66,7 +66,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
         new Problem({
           code: "sandbox.port",
           message: `the sandbox cannot listen on ${host}:${port}: ${error.message}`,
-          cure: "choose another port with --port, or 0 for a free one",
+          cure: "choose another port with --port NUMBER; --port 0 takes a free port",
           exitCode: exitCodes.configuration,
           cause: error,
         }),

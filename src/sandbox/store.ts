@@ -104,8 +104,8 @@ export function openStore(path: string): Store {
     store.close();
     throw new Problem({
       code: "sandbox.store",
-      message: `the sandbox cannot keep its state there: ${messageOf(error)}`,
-      cure: "end the other sandbox that uses this file, or name another file",
+      message: `the sandbox cannot use its file ${path}: ${messageOf(error)}`,
+      cure: "stop the other sandbox that uses this file, or choose another file",
       exitCode: exitCodes.configuration,
       place: path,
       cause: error,
@@ -119,10 +119,10 @@ function opened(path: string): Store {
   } catch (error) {
     throw new Problem({
       code: "sandbox.store",
-      message: `the sandbox keeps its state in a file, and ${path} cannot be opened: ${messageOf(error)}`,
+      message: `the sandbox cannot open its file ${path}: ${messageOf(error)}`,
       cure:
-        "name a file in a folder that this user may write: `--store` " +
-        "of crm-sync sandbox; with --sandbox it lies beside ledger.path",
+        "use a file in a folder where this user may write: `crm-sync sandbox --store FILE`. With --sandbox the " +
+        "file is in the folder of ledger.path",
       exitCode: exitCodes.configuration,
       place: path,
       cause: error,

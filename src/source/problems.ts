@@ -61,7 +61,7 @@ export function fileProblem(thrown: unknown, file: string): Problem {
     return sourceProblem(
       "source.half-read",
       file,
-      `The compressed file ${file} ends in the middle.`,
+      `The compressed file ${file} is cut off.`,
       "Export it again.",
       thrown,
     );
@@ -79,8 +79,8 @@ export function fileProblem(thrown: unknown, file: string): Problem {
     return sourceProblem(
       "source.unreadable-file",
       file,
-      `The file ${file} is not read: ${thrown.message}.`,
-      "Put the file itself there: no pipe, no device, and no link to a file elsewhere.",
+      `The file ${file} cannot be used: ${thrown.message}.`,
+      "Put a regular file there, not a pipe, a device or a link to a file in another place.",
       thrown,
     );
   }
@@ -93,7 +93,7 @@ export function fileProblem(thrown: unknown, file: string): Problem {
     "source.unreadable-file",
     file,
     `The file ${file} cannot be read: ${reasons[code] ?? (code === "" ? messageOf(thrown) : code)}.`,
-    "See that the program may read the file, and that its disk is there.",
+    "Check that this user may read the file, and that its disk is available.",
     thrown,
   );
 }

@@ -86,8 +86,8 @@ async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      const message = `The state could not be read within ${ms} ms.`;
-      reject(new Problem({ code: "ledger.slow", message, cure: "Look at the disk and at what else uses it." }));
+      const message = `The ledger could not be read within ${ms} ms.`;
+      reject(new Problem({ code: "ledger.slow", message, cure: "Check the disk, and which other programs use it." }));
     }, ms);
   });
   try {

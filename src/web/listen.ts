@@ -82,7 +82,7 @@ async function listenOnce(app: Served, { settings, certificate, logger }: Listen
         new Problem({
           code: "web.cannot-listen",
           message: `The web server cannot listen on ${host}:${port} (${messageOf(cause)}).`,
-          cure: "Set `serve.port` to a free port, or stop what uses it.",
+          cure: "Set `serve.port` to a free port, or stop the program that uses this port.",
           cause,
         }),
       );

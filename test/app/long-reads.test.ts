@@ -36,7 +36,7 @@ describe("what takes long", () => {
     }
     const fourth = await anna.get(orders);
     expect([fourth.status, fourth.headers["retry-after"]]).toEqual([429, "60"]);
-    expect(fourth.text).toContain("Ask again when one of these has ended.");
+    expect(fourth.text).toContain("Try again when one of them has ended.");
     await expect.poll(begun).toBe(1);
     const ofBen = ben.get(orders);
     await expect.poll(begun).toBe(2);

@@ -34,9 +34,9 @@ it("reports of a job are mailed as files of one message, and one that is not tak
   w.write();
   const failed = await w.run("run", "monthly-report");
   expect(failed.exitCode).toBe(1);
-  expect(failed.stderr).toContain("were written and not mailed");
+  expect(failed.stderr).toContain("were written, but not mailed");
   expect(failed.stderr).toContain("550 nobody here");
-  expect(failed.stderr.replaceAll(/\s+/gu, " ")).toMatch(/the files lie in \S*reports, \S*dropped/u);
+  expect(failed.stderr.replaceAll(/\s+/gu, " ")).toMatch(/The files are in \S*reports, \S*dropped/u);
 
   w.extra = settings(server.port).split("\n").slice(1).join("\n");
   w.write();

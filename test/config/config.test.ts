@@ -126,10 +126,10 @@ describe("the configuration of the program", () => {
       },
     });
     expect(wrong.ok ? [] : wrong.error.map((problem) => `${problem.place} ${problem.message}`)).toEqual([
-      "jobs.staff `jobs.staff.sources` names crm, which has none of the streams staff.",
-      "jobs.verify `jobs.verify.kind` cannot change the job that ships with the program from verify to sync.",
-      "jobs.verify `jobs.verify.sources` names nowhere, which is no source.",
-      "jobs.staf `jobs.staf.kind` is missing, and no job of this name ships with the program.",
+      "jobs.staff `jobs.staff.sources` names crm, but this source has no staff.",
+      "jobs.verify `jobs.verify.kind` cannot change a job of crm-sync itself from verify to sync.",
+      "jobs.verify `jobs.verify.sources` names nowhere, but there is no such source.",
+      "jobs.staf `jobs.staf.kind` is missing, and crm-sync has no job of this name itself.",
       "jobs.mine `jobs.mine.reports` is missing.",
     ]);
   });

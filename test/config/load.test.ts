@@ -44,10 +44,10 @@ describe("a configuration", () => {
       .replace("kind: file", "kind: flie");
     expect(await refusals(text)).toEqual([
       "3:3 config.invalid `ledger.path` is the number 7; text is expected. | Put it in quotes, so that YAML keeps it as text.",
-      '5:1 config.invalid `zone` is the text "Europe/Berln": not a time zone; write one such as Europe/Berlin or UTC. | Change it, or remove it where it has a default.',
-      "6:1 config.unknown-key `concurency` is no key of the top level. | Did you mean `concurrency`?",
-      "10:11 config.invalid `limits.removals.run.floor` is the number -1; at least 0 is expected. | Change it, or remove it where it has a default.",
-      "10:22 config.unknown-key `limits.removals.run.shar` is no key of `limits.removals.run`. | Did you mean `share`?",
+      '5:1 config.invalid `zone` is the text "Europe/Berln": not a time zone; write one such as Europe/Berlin or UTC. | Correct the value, or remove the key if it has a default.',
+      "6:1 config.unknown-key `concurency` is not a key of the top level. | Did you mean `concurrency`?",
+      "10:11 config.invalid `limits.removals.run.floor` is the number -1; at least 0 is expected. | Correct the value, or remove the key if it has a default.",
+      "10:22 config.unknown-key `limits.removals.run.shar` is not a key of `limits.removals.run`. | Did you mean `share`?",
       "11:1 config.missing `orderService.baseUrl` is missing; text is expected. | Add `baseUrl: …` here.",
       '17:5 config.invalid `sources.crm.kind` is the text "flie"; one of file, http is expected. | Did you mean `file`?',
     ]);
@@ -55,10 +55,10 @@ describe("a configuration", () => {
 
   it("explains the alternative that was meant where several shapes are allowed", async () => {
     expect(await refusals(good.replace("path: customers.csv", "path: {glob: a*, most: many}"))).toEqual([
-      '14:22 config.invalid `sources.crm.path.most` is the text "many"; a number is expected. | Change it, or remove it where it has a default.',
+      '14:22 config.invalid `sources.crm.path.most` is the text "many"; a number is expected. | Correct the value, or remove the key if it has a default.',
     ]);
     expect(await refusals(good.replace("path: customers.csv", "path: 12"))).toEqual([
-      "14:5 config.invalid `sources.crm.path` is the number 12; text or a list or a map of keys is expected. | Change it, or remove it where it has a default.",
+      "14:5 config.invalid `sources.crm.path` is the number 12; text or a list or a map of keys is expected. | Correct the value, or remove the key if it has a default.",
     ]);
   });
 
@@ -201,8 +201,8 @@ describe("secrets", () => {
 
   it("that are half set stop the start, at the line that asks for them", async () => {
     expect(await refusals(good, { environment: { ORDER_TOKEN: undefined, SEAL_KEY: "" } })).toEqual([
-      "4:3 config.missing-secret `ledger.sealKey` needs env:SEAL_KEY, which is empty. | Set SEAL_KEY before the start.",
-      "10:5 config.missing-secret `orderService.tokens.authorization` needs env:ORDER_TOKEN, which is not set. | Set ORDER_TOKEN before the start.",
+      "4:3 config.missing-secret `ledger.sealKey` needs env:SEAL_KEY, which is empty. | Set the environment variable SEAL_KEY, then start again.",
+      "10:5 config.missing-secret `orderService.tokens.authorization` needs env:ORDER_TOKEN, which is not set. | Set the environment variable ORDER_TOKEN, then start again.",
     ]);
     expect((await refusals(good.replace("env:SEAL_KEY", "file:/nowhere/key")))[0]).toContain("cannot be read (ENOENT)");
     expect((await refusals(good.replace("env:SEAL_KEY", "file:relative")))[0]).toContain("cannot be read (ENOENT)");
@@ -215,7 +215,7 @@ describe("secrets", () => {
     if (!result.ok) throw new Error("refused");
     expect(() => result.value.secrets.reveal("env:ORDER_TOKEN")).toThrow("ORDER_TOKEN");
     expect(() => result.value.secrets.reveal("hunter2")).not.toThrow("hunter2");
-    expect(() => result.value.secrets.reveal("hunter2")).toThrow("no reference to a secret");
+    expect(() => result.value.secrets.reveal("hunter2")).toThrow("not a reference to a secret");
   });
 
   it("written out are refused and not repeated, not even by the message", async () => {

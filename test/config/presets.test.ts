@@ -114,11 +114,11 @@ describe("a source that names a preset", () => {
   it("is refused with the presets that there are, where it names another", () => {
     const { problems } = load(settings.replace("preset: shop", "preset: shopp"), { shop: preset, other: preset });
     expect(problems).toEqual([
-      "crm.yaml:4:5 config.preset `sources.shop.preset`: `shopp` is no preset. | Use one of: other, shop; or take the key away and write the settings out.",
+      "crm.yaml:4:5 config.preset `sources.shop.preset`: there is no preset `shopp`. | Use one of: other, shop; or remove the key and write the settings yourself.",
     ]);
     expect(load(settings.replace("preset: shop", "preset: ../shop")).problems).toHaveLength(1);
     expect(load(settings.replace("preset: shop", "preset: 7")).problems).toEqual([
-      "crm.yaml:4:5 config.preset `sources.shop.preset`: the name of a preset is expected. | Use one of: shop; or take the key away and write the settings out.",
+      "crm.yaml:4:5 config.preset `sources.shop.preset`: the name of a preset is expected. | Use one of: shop; or remove the key and write the settings yourself.",
     ]);
   });
 
@@ -153,7 +153,7 @@ describe("a source that names a preset", () => {
       .replace("key: id\n    mapping: { id", "kee: id\n    mapping: { id");
     expect(load(settings, { shop: wrong }).problems).toEqual([
       'presets/shop.yaml:14:15 config.invalid `sources.shop.streams.customers.paging.kind` is the text "cursr"; one of none, page, offset, cursor, keyset, nextLink, linkHeader is expected. | Did you mean `cursor`?',
-      "presets/shop.yaml:23:5 config.unknown-key `sources.shop.streams.staff.kee` is no key of `sources.shop.streams.staff`. | Did you mean `key`?",
+      "presets/shop.yaml:23:5 config.unknown-key `sources.shop.streams.staff.kee` is not a key of `sources.shop.streams.staff`. | Did you mean `key`?",
     ]);
     expect(
       load(settings.replace("branchCode:", "branchCod:\n            path: a\n          branchCode:")).problems[0],
@@ -167,7 +167,7 @@ describe("a source that names a preset", () => {
     expect(table).toMatch(/^crm\.yaml:7:\d+ config\.invalid `sources\.shop\.tables\.words\.value`: missing/u);
     expect(load(settings, { shop: "kind: [\n" }).problems[0]).toMatch(/^presets\/shop\.yaml:\d+:\d+ config\.yaml /u);
     expect(load(settings, { shop: preset.replace("  baseUrl: The", "  baseUrl: 7\n  other: The") }).problems).toEqual([
-      "presets/shop.yaml:2:1 config.preset `fill` of a preset is a map of texts. | Write a path in the settings, and its value as text.",
+      "presets/shop.yaml:2:1 config.preset `fill` of a preset must give a text for each path of a setting. | Write the path of a setting, and the hint for it as text.",
     ]);
   });
 

@@ -342,7 +342,7 @@ describe("an answer of the platform that is nested ten thousand deep", () => {
           const verified = await crmSync({ ...options(world), sandbox: proxy.url }, "--json", "run", "verify");
           expect(verified.exitCode).toBe(5);
           expect(verified.stdout + verified.stderr).toContain(
-            "M7 got an answer that does not fit the contract: HTTP 200 with a body nested deeper than 100 levels",
+            "M7 got an answer in an unexpected form: HTTP 200 with a body nested deeper than 100 levels",
           );
           expect(verified.stdout + verified.stderr).not.toMatch(/RangeError|call stack|"defects":[1-9]/u);
         } finally {

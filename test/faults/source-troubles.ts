@@ -111,7 +111,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
     spoil: (text) => text,
     during: restless((path) => appendFileSync(join(path, file), "\n")),
     exit: 7,
-    says: /The file staff\.\w+ was changed while it was read/u,
+    says: /The file staff\.\w+ changed while crm-sync read it/u,
     newcomer: false,
   },
 });
@@ -125,7 +125,7 @@ const csvOnly: Record<string, FileTrouble> = {
       truncateSync(join(path, "staff.csv"), Math.max(400, statSync(join(path, "staff.csv")).size - 1)),
     ),
     exit: 7,
-    says: /The file staff\.csv (?:was changed while it was read|ends in the middle of a line)/u,
+    says: /The file staff\.csv (?:changed while crm-sync read it|ends in the middle of a line)/u,
     newcomer: false,
   },
   "is UTF-16 without a mark": {
@@ -139,7 +139,7 @@ const csvOnly: Record<string, FileTrouble> = {
     file: "staff.csv",
     spoil: latin1,
     exit: 7,
-    says: /staff\.csv has bytes that are no UTF-8, in \d+ places[^]+Set `encoding`/u,
+    says: /staff\.csv is not UTF-8 in \d+ places[^]+Set `encoding`/u,
     newcomer: false,
   },
   "has another delimiter": {
@@ -300,7 +300,7 @@ const jsonOnly: Record<string, FileTrouble> = {
     file: json,
     spoil: latin1,
     exit: 7,
-    says: /staff\.json is no valid JSON at or after staff\.json#\/people\/0\.\n +→ Export/u,
+    says: /staff\.json is not valid JSON at or after staff\.json#\/people\/0\.\n +→ Export/u,
     newcomer: false,
   },
   "has its list under another name": {
@@ -321,7 +321,7 @@ const jsonOnly: Record<string, FileTrouble> = {
     file: json,
     spoil: () => "<html>502</html>",
     exit: 7,
-    says: /staff\.json is no valid JSON at or after its beginning/u,
+    says: /staff\.json is not valid JSON at or after its beginning/u,
     newcomer: false,
   },
 };

@@ -262,7 +262,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
     shape: "total",
     answer: (whole) => (asked) => (page(asked) === 3 ? { body: { people: [], total: 21 } } : whole(asked)),
     exit: 7,
-    says: /source hr, stream staff speaks of 21 records and gave 10/u,
+    says: /source hr, stream staff says that it has 21 records, but gave 10/u,
     newcomer: true,
   },
   "lacks a page, and says no total": {
@@ -277,35 +277,35 @@ const httpTroubles: Record<string, HttpTrouble> = {
     answer: (whole) => (asked) =>
       page(asked) === 3 ? whole({ ...asked, query: { ...asked.query, page: "1" } }) : whole(asked),
     exit: 7,
-    says: /gave the record S\d-\d 2 times; its list moved while it was read/u,
+    says: /gave the record S\d-\d 2 times: the list changed while it was read/u,
     newcomer: true,
   },
   "gives one page for ever": {
     shape: "pages",
     answer: (whole) => (asked) => whole({ ...asked, query: { ...asked.query, page: "1" } }),
     exit: 7,
-    says: /source hr, stream staff gives a page that it gave before/u,
+    says: /source hr, stream staff gave the same page twice/u,
     newcomer: true,
   },
   "speaks of more than it gives": {
     shape: "total",
     answer: (whole) => (asked) => ({ body: { people: listed(asked, whole), total: 40 } }),
     exit: 7,
-    says: /speaks of 40 records and gave 21/u,
+    says: /says that it has 40 records, but gave 21/u,
     newcomer: true,
   },
   "speaks of less than it gives, at the end of a page": {
     shape: "total",
     answer: (whole) => (asked) => ({ body: { people: listed(asked, whole), total: 15 } }),
     exit: 7,
-    says: /speaks of 15 records and gave 21/u,
+    says: /says that it has 15 records, but gave 21/u,
     newcomer: true,
   },
   "speaks of less than it gives, inside a page": {
     shape: "total",
     answer: (whole) => (asked) => ({ body: { people: listed(asked, whole), total: 18 } }),
     exit: 7,
-    says: /speaks of 18 records and gave 21/u,
+    says: /says that it has 18 records, but gave 21/u,
     newcomer: true,
   },
   "answers 500 in the middle": {
@@ -359,7 +359,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
     shape: "whole",
     answer: (whole) => (asked) => ({ body: latin1(JSON.stringify(whole(asked).body)) }),
     exit: 7,
-    says: /answers with bytes that are no UTF-8/u,
+    says: /answers with bytes that are not UTF-8/u,
     newcomer: false,
   },
   "lost a fifth of its records": {

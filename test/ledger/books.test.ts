@@ -99,7 +99,7 @@ describe("closed periods", () => {
     await expect(close("2026-09")).rejects.toMatchObject(before);
     await expect(inquiry.blockers(september)).rejects.toMatchObject(before);
     const asOf = "2026-11-03T09:00:00.000Z";
-    expect(() => world.ledger.books.requireClosable(september, asOf)).toThrow("was over before this ledger began");
+    expect(() => world.ledger.books.requireClosable(september, asOf)).toThrow("ended before this ledger began");
     // Up to the moment it began, and with the first millisecond of it.
     const until = (end: string) => ({ ...september, to: end });
     expect(() => world.ledger.books.requireClosable(until("2026-10-01T08:00:00.000Z"), asOf)).toThrow("began");

@@ -207,7 +207,7 @@ describe("passwords", () => {
     expect(kept.values).toEqual({ password: `${secretCanary}-new` });
 
     const wrong = await openLedger({ path, sealSecret: "another key of some length" });
-    expect(() => wrong.ledger.private.valueOf(password)).toThrow("cannot be opened with the configured key");
+    expect(() => wrong.ledger.private.valueOf(password)).toThrow("ledger.sealKey cannot decrypt the value");
     const none = await openLedger({ path, sealSecret: undefined });
     expect(none.ledger.private.valueOf(password)).toBeUndefined();
     expect(sealSecret).not.toContain(secretCanary);
@@ -229,7 +229,9 @@ describe("passwords", () => {
         void sqlite(path).prepare("update private_value set sealed = ? where ref = ?").run(sealed, ref);
       // Whoever has the file at hand gives one person what another one's password is.
       put("staff/crm/S", sealedOf("staff/crm/T"));
-      expect(() => ledger.private.valueOf(first)).toThrow("staff/crm/S, version 1, cannot be opened");
+      expect(() => ledger.private.valueOf(first)).toThrow(
+        "ledger.sealKey cannot decrypt the value staff/crm/S, version 1",
+      );
       put("initial-password/crm/S", sealedOf("staff/crm/T"));
       await expect(ledger.private.latestSealed("initial-password/crm/S")).rejects.toThrow("or for another record");
 
@@ -238,7 +240,7 @@ describe("passwords", () => {
         "staff/crm/T",
         sqlite(other.path).prepare("select sealed from private_value where ref = 'staff/crm/S'").pluck().get(),
       );
-      expect(() => ledger.private.valueOf(second)).toThrow("cannot be opened with the configured key");
+      expect(() => ledger.private.valueOf(second)).toThrow("ledger.sealKey cannot decrypt the value");
       const salts = [path, other.path].map((one) =>
         sqlite(one).prepare("select value from meta where key = 'seal-salt'").pluck().get(),
       );

@@ -231,7 +231,7 @@ describe("an encoding", () => {
         expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-encoding" } });
         expect(outcome.problem?.place).toBe(place.replace("c.csv", name));
         expect(outcome.problem?.message).toContain(
-          `is UTF-8, as line ${place.split(":")[1]} (byte ${byte}) shows first`,
+          `is UTF-8: line ${place.split(":")[1]} (byte ${byte}) shows this first`,
         );
       }
     },

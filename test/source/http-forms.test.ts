@@ -50,7 +50,7 @@ describe("a status without content", () => {
     expect(changes.outcome).toMatchObject({ complete: true, full: false, rows: 0 });
     const { outcome } = await readAll(source, "customers");
     expect(outcome).toMatchObject({ complete: false, rows: 0, problem: { code: "source.wrong-shape" } });
-    expect(outcome.problem?.message).toMatch(/nothing changed, where everything was asked for/u);
+    expect(outcome.problem?.message).toMatch(/HTTP 304 \(nothing changed\), although crm-sync requested everything/u);
   });
 });
 

@@ -181,7 +181,7 @@ describe("a list that is read by its keys", () => {
     const service = await startService((_, number) => ({ body: pages[number - 1] ?? [] }));
     const { outcome } = await readAll(customersOver(service.origin, keyed), "customers");
     expect(outcome).toMatchObject({ complete: false, problem: { code: "source.order-went-back" } });
-    expect(JSON.stringify(outcome.problem?.message)).toContain("does not come behind the one before it");
+    expect(JSON.stringify(outcome.problem?.message)).toContain("is not in the order of its keys");
   });
 
   it("is complete where its total is of all records, and where it is of those behind each key", async () => {

@@ -101,7 +101,7 @@ describe("a log-in whose answer gives a session", () => {
     const source = customersOver(service.origin, paged, { auth: session }, deps);
     for (let reading = 0; reading < 3; reading += 1) {
       const { outcome } = await readAll(source, "customers");
-      expect(outcome.problem?.message).toContain("there is no session at result.token");
+      expect(outcome.problem?.message).toContain("without a session at result.token");
     }
     expect(service.logins).toBe(1);
     clock.time += 60_000;

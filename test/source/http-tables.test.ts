@@ -118,7 +118,7 @@ describe("a look-up table that is a list of a service", () => {
       "a total that is not met",
       (page) => (page === 3 ? { body: { items: [], total: 5 } } : undefined),
       "source.count-differs",
-      /5 records and gave 4/u,
+      /5 records, but gave 4/u,
     ],
     [
       "a row without its key",
@@ -130,7 +130,7 @@ describe("a look-up table that is a list of a service", () => {
       "a list that moved",
       (page) => (page === 3 ? { body: { items: [regions[3]], total: 5 } } : undefined),
       "source.count-differs",
-      /moved while it was read/u,
+      /changed while it was read/u,
     ],
   ])("is no table with %s: source and table are named, and nothing is mapped", async (_what, spoilt, code, words) => {
     const { source } = await companyWith(spoilt);

@@ -236,7 +236,9 @@ describe("an incremental reading", () => {
 
   it("refuses a time that is none", async () => {
     const source = customersOver("http://127.0.0.1:9", { since: { parameter: "since" } });
-    await expect(readAll(source, "customers", { since: "yesterday" })).rejects.toThrow('"yesterday" is no instant');
+    await expect(readAll(source, "customers", { since: "yesterday" })).rejects.toThrow(
+      '"yesterday" is not a point in time',
+    );
   });
 });
 

@@ -165,13 +165,13 @@ describe("a certificate", () => {
 
   it.each([
     ["is not there", () => rmSync(join(folder, "server.crt"), { force: true }), "cannot be read (ENOENT)"],
-    ["is none", () => put({ cert: "nonsense", key: good.key }), "holds no certificate in PEM"],
+    ["is none", () => put({ cert: "nonsense", key: good.key }), "does not contain a certificate in PEM"],
     [
       "has the key of another one",
       () => put({ cert: good.cert, key: second.key }),
       "is not the key of the certificate",
     ],
-    ["has no key", () => put({ cert: good.cert, key: "nonsense" }), "holds no private key"],
+    ["has no key", () => put({ cert: good.cert, key: "nonsense" }), "does not contain a private key"],
   ])("that %s at the start is named and tried again; nothing is ever served in clear", async (_what, spoil, said) => {
     put(good);
     spoil();

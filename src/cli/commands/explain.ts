@@ -111,9 +111,9 @@ async function explained(
     throw new Problem({
       code: "record.ambiguous",
       message:
-        `${found.length >= mostFound ? "at least " : ""}${found.length} records fit: ` +
+        `${found.length >= mostFound ? "at least " : ""}${found.length} records match: ` +
         found.map((item) => formatKey(item.key)).join(", "),
-      cure: `name one: ${commandOf(stream, only.key)}`,
+      cure: `choose one of them: ${commandOf(stream, only.key)}`,
       exitCode: exitCodes.usage,
     });
   }

@@ -56,8 +56,8 @@ async function initCommand(invocation: Invocation, init: InitOptions): Promise<E
     if (existsSync(path)) {
       throw new Problem({
         code: "init.exists",
-        message: `${path} is there already and was not touched`,
-        cure: "name another file with --config FILE",
+        message: `${path} exists already. Nothing was changed`,
+        cure: "choose another file with --config FILE",
         exitCode: exitCodes.usage,
       });
     }

@@ -77,10 +77,10 @@ export class DriftWatch {
     return sourceProblem(
       "source.drifted",
       `sources.${source}.streams.${stream}`,
-      `The source ${source} looks otherwise than in its last complete read (${stream}): ` +
-        `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. Nothing more was taken from it.`,
-      "See the changes of the CRM with `crm-sync schema " +
-        `${source} ${stream}\` and correct the mapping; where it is right, ${believing(doubt, { source, stream, job })}.`,
+      `The rows of the source ${source} (${stream}) have another form than in its last complete read: ` +
+        `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. No more rows were taken from it.`,
+      `\`crm-sync schema ${source} ${stream}\` shows the changes. Correct the mapping; if the new form is right, ` +
+        `${believing(doubt, { source, stream, job })}.`,
     );
   }
 }

@@ -64,7 +64,7 @@ export function believing(
   { guard, count }: Pick<Doubt, "guard" | "count">,
   { source, stream, job }: { source: string; stream: Stream; job: string | undefined },
 ): string {
-  return `\`crm-sync run ${job ?? "JOB"} ${guards[guard].option} ${source}/${stream}=${count}\` believes it once`;
+  return `\`crm-sync run ${job ?? "JOB"} ${guards[guard].option} ${source}/${stream}=${count}\` accepts this read once`;
 }
 
 /** The larger of a number and a share of all, and never more than all. */

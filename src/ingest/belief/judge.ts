@@ -231,7 +231,7 @@ export class ReadJudge {
     if (!isWhole || total === 0 || this.#new < limit) return undefined;
     const missing = ledger.missing();
     if (missing < limit) return undefined;
-    const what = isComplete ? "are missing" : "have not come before the read ended too early";
+    const what = isComplete ? "are missing" : "did not appear before the read ended too early";
     const text = `${missing} of ${total} records ${what}, and ${this.#new} are new, as if ids had changed`;
     return { guard: "ids", count: this.#new, text };
   }
@@ -242,7 +242,7 @@ export class ReadJudge {
     const count = Math.max(this.#alike + this.#namesakes, exchanged);
     if (count < this.#limit) return undefined;
     const examples = alike.slice(0, 3).map(({ message }) => message);
-    const how = examples.length === 0 ? "they have lines of each other" : examples.join("; ");
+    const how = examples.length === 0 ? "they exchanged their order lines" : examples.join("; ");
     return { guard: "ids", count, text: `${count} records look like others: ${how}` };
   }
 

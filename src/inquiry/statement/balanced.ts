@@ -6,8 +6,8 @@ export function requireBalanced(kind: string, summary: readonly Row[], addedUp: 
   if (textOf(summary) === textOf(addedUp)) return;
   throw new Problem({
     code: "statement.unbalanced",
-    message: `the rows of the statement of ${kind} do not add up to its summary; the statement is of no use`,
-    cure: "make it again, and where it says so again, tell who looks after the program",
+    message: `the rows of the statement of ${kind} do not add up to its summary. Do not use this statement`,
+    cure: "make the statement again. If the message comes again, tell the person who looks after crm-sync",
     exitCode: exitCodes.doesNotBalance,
   });
 }

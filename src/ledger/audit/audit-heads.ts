@@ -187,7 +187,7 @@ export class KeptHeads {
         this.#path,
         `the head of the audit log cannot be written to ${this.#path}: ${messageOf(error)}. All changes so far are ` +
           "in the ledger; nothing more is sent",
-        "check the disk and that this user may write there, then start again: the next run goes on from here",
+        "check the disk and that this user may write there, then start again: the next run continues from here",
         error,
       );
     }
@@ -271,9 +271,9 @@ export function refuseLostLedger(ledgerPath: string): void {
   throw refused(
     "ledger.lost",
     ledgerPath,
-    `the ledger ${ledgerPath} is gone or empty, ` +
-      `but ${heads} says that it had ${last.sequence} audit entries on ${last.at}`,
-    `restore it from a backup; to begin anew on purpose, move ${heads} away first`,
+    `the ledger ${ledgerPath} is missing or empty, but ${heads} says that it had ${last.sequence} audit entries ` +
+      `on ${last.at}`,
+    `restore the ledger from a backup. To begin with a new ledger on purpose, first move ${heads} away`,
   );
 }
 
@@ -295,13 +295,13 @@ export function refuseOlderLedger(
   throw refused(
     "ledger.behind",
     ledgerPath,
-    `the ledger ${ledgerPath} is an older copy, or not the one that was used last: ` +
-      `${heads} says that on ${last.at} it had ` +
+    `the ledger ${ledgerPath} is an older copy, or not the ledger that was used last: ${heads} says that on ` +
+      `${last.at} it had ` +
       (chained
         ? `${last.commit} groups of changes, and it has ${commits}`
-        : `the audit entry ${last.sequence}, and it has another one or none there`) +
-      ". The missing changes, also orders, would be made a second time. Nothing was sent",
-    "restore the newest copy (`crm-sync audit verify` says more); without one, `crm-sync rebuild` reads " +
-      "the missing changes back from the platform",
+        : `the audit entry ${last.sequence}, and it has another entry or no entry there`) +
+      ". Nothing was sent, because the missing changes, also orders, would be made a second time",
+    "put the newest copy back (`crm-sync audit verify` shows details). Without a newer copy, `crm-sync " +
+      "rebuild` reads the missing changes back from the platform",
   );
 }

@@ -129,8 +129,10 @@ export class Books {
       if (later !== undefined)
         throw new Problem({
           code: "periods.later-closed",
-          message: `${period} cannot be opened again: ${later.period}, which follows it, is closed on its figures`,
-          cure: `first open the later ones, the last before the others: \`crm-sync report reopen ${later.period}\``,
+          message: `${period} cannot be opened again: the later period ${later.period} is closed and uses its figures`,
+          cure:
+            `first open all later periods, starting with the last: \`crm-sync report reopen ${later.period} ` +
+            "--reason TEXT`",
           exitCode: exitCodes.usage,
         });
       const at = this.#context.now;
@@ -187,8 +189,10 @@ export class Books {
     if (asOf < to)
       throw new Problem({
         code: "periods.not-over",
-        message: `${label} is not over; its statements are provisional, and it cannot be closed`,
-        cure: `close it when it is over; \`crm-sync report orders --period ${label}\` shows it so far`,
+        message: `${label} is not over, so it cannot be closed; its statements are provisional`,
+        cure:
+          `close it after its end; until then, \`crm-sync report orders --period ${label}\` shows provisional ` +
+          "figures",
         exitCode: exitCodes.usage,
       });
     if (this.#statements().live.get(label) !== undefined) throw alreadyClosed(label);
@@ -197,32 +201,36 @@ export class Books {
     if (shared !== undefined)
       throw new Problem({
         code: "periods.shared-time",
-        message: `${label} shares time with ${shared.period}, which is closed`,
-        cure: "close periods of one kind, month after month, in one zone",
+        message: `${label} overlaps ${shared.period}, which is closed already`,
+        cure: "close periods of one kind only, such as one month after the other, in the same time zone",
         exitCode: exitCodes.usage,
       });
     const gap = this.#statements().before.get({ from });
     if (gap !== undefined && gap.to_at !== from)
       throw new Problem({
         code: "books.gap",
-        message: `${label} does not follow ${gap.period}, the last period that is closed before it`,
-        cure: `close what lies between first, beginning with the period after ${gap.period}`,
+        message:
+          `${label} cannot be closed yet: the time between ${gap.period}, the last closed period, and ${label} is ` +
+          "not closed",
+        cure: `first close the periods between the two, starting with the one after ${gap.period}`,
         exitCode: exitCodes.usage,
       });
     const opened = gap === undefined ? this.#statements().openedBefore.get({ from }) : undefined;
     if (opened !== undefined)
       throw new Problem({
         code: "books.gap",
-        message: `${opened.period}, which lies before ${label}, was closed once and is open again`,
-        cure: `close it first: \`crm-sync report close ${opened.period}\``,
+        message: `${label} cannot be closed yet: the earlier period ${opened.period} was opened again`,
+        cure: `close ${opened.period} first: \`crm-sync report close ${opened.period}\``,
         exitCode: exitCodes.usage,
       });
     const next = this.#statements().following.get({ from: to });
     if (next !== undefined)
       throw new Problem({
         code: "periods.out-of-order",
-        message: `${label} lies before ${next.period}, which is closed`,
-        cure: "periods are closed in their order; open the later ones again first, the last one before the others",
+        message: `${label} cannot be closed: the later period ${next.period} is closed already`,
+        cure:
+          "close periods in their order. First open all later periods, starting with the last: `crm-sync report " +
+          `reopen ${next.period} --reason TEXT\``,
         exitCode: exitCodes.usage,
       });
   }
@@ -232,8 +240,10 @@ export class Books {
     if (entry?.hash !== head.hash)
       throw new Problem({
         code: "periods.other-record",
-        message: `the figures of ${label} name entry ${head.sequence} of the audit record, and this ledger has another`,
-        cure: "verify the record with `crm-sync audit verify`, and close the period anew",
+        message:
+          `${label} was not closed: its figures name entry ${head.sequence} of the audit log, and the ledger has ` +
+          "another entry there",
+        cure: "run `crm-sync audit verify`, then close the period again",
         exitCode: exitCodes.ledgerRefused,
       });
     for (const { id: blocker, facts } of signedOff)
@@ -291,10 +301,10 @@ function subjectOf(period: string): string {
 function alreadyClosed(period: string): Problem {
   return new Problem({
     code: "periods.closed",
-    message: `${period} is closed`,
+    message: `the period ${period} is closed`,
     cure:
-      `\`crm-sync report print ${period}\` prints it again; late changes are in the open period; ` +
-      `\`crm-sync report reopen ${period} --reason TEXT\` opens it again`,
+      `\`crm-sync report print ${period}\` prints it again; later changes belong to the open period. To open it ` +
+      `again: \`crm-sync report reopen ${period} --reason TEXT\``,
     exitCode: exitCodes.usage,
   });
 }
@@ -303,7 +313,7 @@ function notClosed(period: string): Problem {
   return new Problem({
     code: "periods.not-closed",
     message: `${period} is not closed`,
-    cure: "`crm-sync report closings` lists the periods that are",
+    cure: "`crm-sync report closings` lists the closed periods",
     exitCode: exitCodes.usage,
   });
 }

@@ -122,8 +122,8 @@ function damaged(path: string, why: string): Error {
   return refused(
     "backup.damaged",
     path,
-    `the copy ${path} is damaged: ${why}`,
-    "take another backup; where this one was made a moment ago, look at the disk",
+    `the copy ${path} of the ledger is damaged: ${why}`,
+    "use another backup; if this one was made just now, check the disk",
   );
 }
 

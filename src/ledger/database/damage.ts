@@ -15,7 +15,7 @@ export function unreadableRow(table: string, id: string, column: string, cause?:
     "ledger.damaged",
     `${table} ${id}`,
     `the ledger is damaged: column ${column} of ${table} ${id} cannot be read`,
-    "restore the ledger from a backup; nothing was repaired or sent",
+    "restore the ledger from a backup. Nothing was repaired or sent",
     cause,
   );
 }
@@ -48,8 +48,8 @@ export function databaseProblem(error: unknown, path: string): Problem {
     return refused(
       "ledger.busy",
       path,
-      `another program holds the ledger ${path} (${said}). Nothing more is sent`,
-      "end the program that locks the file, then start again: the next run goes on from here",
+      `another program has locked the ledger ${path} (${said}). Nothing more is sent`,
+      "stop the program that locks the file, then start again: the next run continues from here",
       error,
     );
   }
@@ -58,7 +58,7 @@ export function databaseProblem(error: unknown, path: string): Problem {
       "ledger.disk-full",
       path,
       `the ledger ${path} cannot be written: ${said}. Nothing more is sent`,
-      "free disk space, then start again: the next run goes on from here",
+      "free disk space, then start again: the next run continues from here",
       error,
     );
   }
@@ -67,8 +67,8 @@ export function databaseProblem(error: unknown, path: string): Problem {
       "ledger.cannot-write",
       path,
       `the ledger ${path} cannot be written: ${said}. Nothing more is sent`,
-      "check the disk, that the folder exists and that this user may write there, then start again: " +
-        "the next run goes on from here",
+      "check the disk, that the folder exists and that this user may write there, then start again: the next run " +
+        "continues from here",
       error,
     );
   }
@@ -76,7 +76,7 @@ export function databaseProblem(error: unknown, path: string): Problem {
     "ledger.damaged",
     path,
     `the ledger ${path} cannot be read: ${said}`,
-    "restore it from a backup; nothing was repaired or sent",
+    "restore the ledger from a backup. Nothing was repaired or sent",
     error,
   );
 }
@@ -96,10 +96,8 @@ export function contradictionIn(error: unknown, what: string): unknown {
   const said = Object.entries(belongsToOne).find(([column]) => error.message.includes(column))?.[1] ?? error.message;
   return new Problem({
     code: "ledger.contradiction",
-    message: `what ${what} brought contradicts what the ledger knows: ${said}; nothing of it was kept`,
-    cure:
-      "correct the CRM or the platform, then decide with `crm-sync settle`: `crm-sync settle list` shows " +
-      "the evidence",
+    message: `the outcome of ${what} contradicts the ledger: ${said}. The outcome was not recorded`,
+    cure: "correct the CRM or the platform. `crm-sync settle list` shows the evidence and the command to decide",
     cause: error,
   });
 }

@@ -121,7 +121,7 @@ function requireSound(database: Sqlite, path: string): void {
     "ledger.damaged",
     path,
     `the ledger ${path} is damaged: ${String(found)}`,
-    "restore it from a backup; nothing was repaired or sent",
+    "restore the ledger from a backup. Nothing was repaired or sent",
   );
 }
 
@@ -136,8 +136,8 @@ function requireSqlite(database: Sqlite, path: string): void {
       throw refused(
         "ledger.sqlite-too-old",
         path,
-        `SQLite ${version} can damage a write-ahead log; ${oldestSqlite.join(".")} is the oldest that is safe`,
-        "install the locked dependencies with `npm ci`",
+        `SQLite ${version} can damage the ledger; the oldest safe version is ${oldestSqlite.join(".")}`,
+        "install the dependencies again with `npm ci`",
       );
     }
   }
@@ -152,7 +152,7 @@ function requireOurs(database: Sqlite, path: string): void {
     "ledger.not-a-ledger",
     path,
     `${path} is a SQLite database, but not a ledger of crm-sync`,
-    "name the right file in ledger.path; the file was not touched",
+    "set ledger.path to the right file. This file was not changed",
   );
 }
 
@@ -171,8 +171,8 @@ function makeDurable(database: Sqlite, path: string): void {
     throw refused(
       "ledger.not-durable",
       path,
-      `the file system of ${path} does not let the ledger be made durable (journal ${String(mode)}, ` +
-        `synchronous ${String(synchronous)})`,
+      `the file system of ${path} cannot keep the ledger safe in a crash (journal ${String(mode)}, synchronous ` +
+        `${String(synchronous)})`,
       "put the ledger on a local disk",
     );
   }
@@ -200,7 +200,8 @@ function requireKnownVersion(database: Sqlite, path: string): void {
   throw refused(
     "ledger.unknown-version",
     path,
-    `the ledger ${path} has the schema ${version}, and this program knows ${schemaVersion}`,
-    "use the program that made it, or name a new file in `ledger.path` and run `crm-sync rebuild`; nothing was written",
+    `the ledger ${path} was made by another version of crm-sync (schema ${version}, not ${schemaVersion}). ` +
+      "Nothing was written",
+    "use the version that made it, or set `ledger.path` to a new file and run `crm-sync rebuild`",
   );
 }

@@ -104,8 +104,8 @@ function lockOf(path: string): { release: () => void } | undefined {
 function notHeld(parent: string): Problem {
   return new Problem({
     code: "folder.cannot-hold",
-    message: `no folder for unfinished files can be made and locked in ${parent}`,
-    cure: "check that this user may write there, and that its file system knows locks",
+    message: `crm-sync cannot make and lock a folder for temporary files in ${parent}`,
+    cure: "check that this user may write there, and that the file system supports file locks",
     exitCode: exitCodes.other,
     place: parent,
   });

@@ -18,7 +18,12 @@ export const openSuffixes = ["", "-wal", "-shm"];
 export function prepareLedgerFile(path: string): void {
   const now = statOf(path);
   if (now !== undefined && !now.isFile()) {
-    throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
+    throw refused(
+      "ledger.not-a-file",
+      path,
+      `ledger.path is ${path}, which is not a file`,
+      "set ledger.path to a file",
+    );
   }
   if (now === undefined || now.size === 0n) refuseLostLedger(path);
   try {
@@ -54,7 +59,7 @@ export function notWritable(path: string, error: unknown): Problem {
   }
   return new Problem({
     code: "config.ledger-not-writable",
-    message: `ledger.path is ${path}, which this user cannot write (${messageOf(error)}). Nothing was sent`,
+    message: `ledger.path is ${path}, and this user cannot write there (${messageOf(error)}). Nothing was sent`,
     cure: "set ledger.path to a file in a folder where this user can write, or let this user write there",
     exitCode: exitCodes.configuration,
     place: "ledger.path",
@@ -65,9 +70,20 @@ export function notWritable(path: string, error: unknown): Problem {
 export function requireThere(path: string): void {
   const now = statOf(path);
   if (now === undefined) {
-    throw refused("ledger.missing", path, `there is no ledger at ${path}`, "name the right file in ledger.path");
+    throw refused(
+      "ledger.missing",
+      path,
+      `there is no ledger at ${path}`,
+      "correct ledger.path in the configuration. If no job ever ran here, run one: `crm-sync run customers-and-orders`",
+    );
   }
-  if (!now.isFile()) throw refused("ledger.not-a-file", path, `${path} is not a file`, "name a file in ledger.path");
+  if (!now.isFile())
+    throw refused(
+      "ledger.not-a-file",
+      path,
+      `ledger.path is ${path}, which is not a file`,
+      "set ledger.path to a file",
+    );
   if (now.size === 0n) refuseLostLedger(path);
 }
 
@@ -84,7 +100,7 @@ function notReadable(path: string, error: unknown): Problem {
     "ledger.cannot-read",
     path,
     `the ledger ${path} cannot be read by this user: ${messageOf(error)}`,
-    "ask as a member of the group that ledger.group names, or as the user that runs the program",
+    "run the command as a member of the group in ledger.group, or as the user that runs crm-sync",
     error,
   );
 }
@@ -104,8 +120,8 @@ export function requireLedgerFile(path: string): void {
     throw refused(
       "ledger.not-a-ledger",
       path,
-      `${path} is not a ledger: it is no SQLite database`,
-      "name the right file in ledger.path, or restore the ledger from a backup; the file was not touched",
+      `${path} is not a ledger: it is not a SQLite database`,
+      "set ledger.path to the right file, or restore the ledger from a backup. This file was not changed",
       error,
     );
   } finally {
@@ -170,8 +186,8 @@ function openCopy(path: string): Sqlite {
       throw refused(
         "ledger.busy",
         path,
-        `the ledger ${path} was changed each time it was copied for reading`,
-        "ask again in a moment",
+        `the ledger ${path} could not be read: it changed during every copy`,
+        "run the command again in a moment",
       );
     }
     const reader = connect(copy, { readonly: true });

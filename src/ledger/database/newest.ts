@@ -25,9 +25,9 @@ function requireFilled(database: Database.Database, path: string): void {
   throw refused(
     "ledger.gap-open",
     path,
-    `the ledger ${path} was restored from a backup, and its rebuild of newer changes, begun on ` +
-      `${since}, did not end. Nothing was sent`,
-    "run `crm-sync rebuild` again; it goes on where it ended",
+    `the ledger ${path} was restored from a backup, and the rebuild of its newer changes, begun on ${since}, is ` +
+      "not finished. Nothing was sent",
+    "run `crm-sync rebuild` again; it continues where it stopped",
   );
 }
 

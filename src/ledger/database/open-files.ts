@@ -46,8 +46,8 @@ export class OpenFiles {
         `${path} was ${isThere ? "replaced by another file" : "deleted or moved away"} ` +
           `while the ledger ${this.#path} was in use. ` +
           "Nothing more is written or sent; the result of a call in progress is not recorded",
-        "put the file back, or restore the newest backup, then start again: the next run goes on from what that " +
-          "ledger knows, and refuses one that is too old",
+        "put the file back, or restore the newest backup, then start again. The next run continues from that " +
+          "ledger, and refuses a ledger that is too old",
       );
     }
   }

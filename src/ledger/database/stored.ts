@@ -12,7 +12,7 @@ export function stored<T>(text: string, where = "a row of the ledger"): T {
       "ledger.damaged",
       where,
       `the ledger is damaged: ${where} cannot be read`,
-      "restore it from a backup; nothing was repaired or sent",
+      "restore the ledger from a backup. Nothing was repaired or sent",
       error,
     );
   }

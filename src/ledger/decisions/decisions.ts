@@ -126,7 +126,7 @@ export class Decisions {
       const holds = all.filter((hold) => !sent.includes(hold) && holdLife[hold.state][verdict] !== "refuse");
       if (holds.length === 0) throw sent.length > 0 ? sentAlready(question) : decidedAlready(question);
       if (shown !== undefined && shown !== shownMark(all.filter(({ state }) => state === "asked")))
-        throw notShown(`what ${id} holds`);
+        throw notShown(`the hold ${id}`);
       this.#decide(verdict, question, holds, { reason, by });
       return { ...question, state: said[verdict], sent: sent.length };
     });
@@ -181,8 +181,8 @@ export class Decisions {
     return await this.#context.write(() => {
       const hold = this.#holds.ofOperation(id);
       const question = hold === undefined ? undefined : this.#holds.question(hold.question);
-      if (hold === undefined || question === undefined) throw notHeld(`${id} is not held itself`);
-      if (holdLife[hold.state].approve === "refuse") throw notHeld(`${id} is ${hold.state} already`);
+      if (hold === undefined || question === undefined) throw notHeld(`no hold waits for the operation ${id}`);
+      if (holdLife[hold.state].approve === "refuse") throw notHeld(`the operation ${id} is already ${hold.state}`);
       this.#approveOne(question, hold, { reason, by });
       return question;
     });
@@ -212,8 +212,9 @@ export class Decisions {
       const approving = this.#holds
         .askedBy(run)
         .filter(({ scope, kind }) => scopesOfRuns.has(scope) && !kindOf({ kind }).approvedAlone);
-      if (approving.length === 0) throw notHeld(`nothing is held any more because of the sums of ${run}`);
-      if (shown !== undefined && shown !== shownMark(approving)) throw notShown(`what ${run} held`);
+      if (approving.length === 0) throw notHeld(`the limits of the run ${run} no longer hold anything`);
+      if (shown !== undefined && shown !== shownMark(approving))
+        throw notShown(`the list of operations that the run ${run} held`);
       const customers = new Set<string>();
       for (const hold of approving) {
         const question = this.#holds.question(hold.question);
@@ -253,8 +254,8 @@ function unknownQuestion(id: string): Problem {
 function decidedAlready({ id, state }: Question): Problem {
   return new Problem({
     code: "hold.decided",
-    message: `hold ${id} is ${state} already`,
-    cure: "`crm-sync status` lists the holds that wait for a person",
+    message: `the hold ${id} is already ${state}. Nothing was changed`,
+    cure: "`crm-sync status` lists the open holds",
     exitCode: exitCodes.usage,
   });
 }
@@ -262,8 +263,10 @@ function decidedAlready({ id, state }: Question): Problem {
 function sentAlready({ id }: Question): Problem {
   return new Problem({
     code: "hold.sent",
-    message: `what ${id} holds was approved and has been sent, so it cannot be rejected any more`,
-    cure: "`crm-sync settle list` lists the operations whose outcome is open; `crm-sync undo --help` says how to undo a run",
+    message: `the operations of the hold ${id} were approved and sent, so the hold can no longer be rejected`,
+    cure:
+      "`crm-sync undo --help` explains how to undo a run; `crm-sync settle list` lists operations with an " +
+      "unknown outcome",
     exitCode: exitCodes.usage,
   });
 }
@@ -271,7 +274,7 @@ function sentAlready({ id }: Question): Problem {
 function notRejected({ id, state }: Question): Problem {
   return new Problem({
     code: "hold.not-rejected",
-    message: `hold ${id} is ${state}, so there is no rejection to take back`,
+    message: `the hold ${id} is ${state}, so there is no rejection to withdraw`,
     cure: "`crm-sync status --all` lists the rejected holds",
     exitCode: exitCodes.usage,
   });
@@ -280,7 +283,7 @@ function notRejected({ id, state }: Question): Problem {
 function notHeld(message: string): Problem {
   return new Problem({
     code: "approve.not-held",
-    message: `${message}, so nothing was approved`,
+    message: `${message}. Nothing was approved`,
     cure: "`crm-sync status` lists the open holds",
     exitCode: exitCodes.usage,
   });
@@ -289,8 +292,8 @@ function notHeld(message: string): Problem {
 function notShown(what: string): Problem {
   return new Problem({
     code: "approve.not-shown",
-    message: `${what} has changed since the page was shown, so nothing was decided`,
-    cure: "look at the page again, then decide",
+    message: `${what} changed after you opened the page. Nothing was decided`,
+    cure: "read the page again, then decide",
     exitCode: exitCodes.usage,
   });
 }
@@ -298,8 +301,8 @@ function notShown(what: string): Problem {
 function changedSince({ id }: Question): Problem {
   return new Problem({
     code: "approve.changed",
-    message: `a record that ${id} is about has changed since the question was asked, so nothing was approved`,
-    cure: "the next run asks anew where it is still wanted",
+    message: `a record of the hold ${id} changed after the hold was made. Nothing was approved`,
+    cure: "wait for the next run: if the change is still wanted, the run makes a new hold",
     exitCode: exitCodes.usage,
   });
 }

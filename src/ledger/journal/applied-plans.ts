@@ -34,7 +34,7 @@ export class AppliedPlans {
     if (this.#statements.apply.run(plan, hash, run, at).changes === 1) return;
     throw new Problem({
       code: "plan.applied-already",
-      message: `op ${hash.slice(0, 8)} of this plan was applied by another run already, so it was not sent again`,
+      message: `another run has applied the operation ${hash.slice(0, 8)} of this plan, so it was not sent again`,
       cure: "make a new plan with `crm-sync plan --out FILE`",
     });
   }

@@ -222,7 +222,7 @@ export class JournalTables {
       throw new Problem({
         code: "journal.moved-on",
         message: `operation ${id} is ${this.byId(id)?.state ?? "not in the journal"}, so it was not sent`,
-        cure: "nothing needs to be done: the next run looks at it anew",
+        cure: "nothing needs to be done: the next run looks at it again",
       });
     }
   }

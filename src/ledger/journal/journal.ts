@@ -147,8 +147,8 @@ export class Journal {
     if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
       throw new Problem({
         code: "journal.already-concluded",
-        message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is ${row.state} already`,
-        cure: "nothing needs to be done: what happened is kept",
+        message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is already ${row.state}`,
+        cure: "nothing needs to be done: the outcome is recorded",
       });
     }
     const { expected } = conclusion;
@@ -156,9 +156,9 @@ export class Journal {
       throw new Problem({
         code: "journal.moved-on",
         message:
-          `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has moved on: it is ${row.state} ` +
-          `after ${row.attempts} attempts`,
-        cure: "look at it again with `crm-sync settle list`; nothing was changed",
+          `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has changed meanwhile: it is ` +
+          `${row.state} after ${row.attempts} attempts`,
+        cure: "look at the operation again with `crm-sync settle list`. Nothing was changed",
       });
     }
     this.#journal.finish(id, {

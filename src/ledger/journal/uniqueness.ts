@@ -114,8 +114,8 @@ export class UniquenessChecks {
     if (gone === undefined) return;
     throw new Problem({
       code: "request.changed",
-      message: `the ${nameOf(gone)} is no longer requested as it was at the time of the plan, so nothing was sent`,
-      cure: "nothing needs to be done: the next run plans from the new request",
+      message: `the request for the ${nameOf(gone)} changed after the plan was made, so nothing was sent`,
+      cure: "nothing needs to be done: the next run plans with the new request",
     });
   }
 
@@ -132,16 +132,16 @@ export class UniquenessChecks {
     if (state === "asked" || (state === undefined && approvedAlone))
       throw new Problem({
         code: "operation.not-approved",
-        message: `the operation on ${subject} needs an approval and has none, so nothing was sent`,
+        message: `a person must approve this operation on ${subject}, and nobody has, so nothing was sent`,
         cure: "`crm-sync status` lists the holds; `crm-sync approve op_… --reason TEXT` approves one operation",
       });
     if (state !== "rejected") return;
     const what = takesAway > 0 ? "this removal" : "this change";
     throw new Problem({
       code: "revokes.rejected",
-      message: `a person rejected ${what} (${subject}) during the run, so nothing was sent`,
+      message: `a person rejected ${what} (${subject}) while the run was in progress, so nothing was sent`,
       cure:
-        `nothing needs to be done; to take the rejection back: \`crm-sync reject ${question} --withdraw --reason ` +
+        `nothing needs to be done; to withdraw the rejection: \`crm-sync reject ${question} --withdraw --reason ` +
         "TEXT`",
     });
   }
@@ -164,7 +164,7 @@ export class UniquenessChecks {
     throw new Problem({
       code: "order.changed-meanwhile",
       message: `the order ${formatKey(order)} changed after this operation was planned, so nothing was sent`,
-      cure: "nothing needs to be done: the next run plans from the new state",
+      cure: "nothing needs to be done: the next run plans again, from the new state",
     });
   }
 
@@ -175,9 +175,9 @@ export class UniquenessChecks {
     throw new Problem({
       code: "order.in-doubt",
       message:
-        `the outcome of ${open.operation} on the order ${formatKey(order)} is not known; it was sent for another ` +
-        "customer",
-      cure: "the next run settles it; to settle it yourself: `crm-sync settle list`",
+        `nothing was sent for the order ${formatKey(order)}: the outcome of ${open.operation}, sent for another ` +
+        "customer, is not known yet",
+      cure: "the next run finds the outcome on the platform; to decide it yourself: `crm-sync settle list`",
     });
   }
 
@@ -199,10 +199,10 @@ export class UniquenessChecks {
       throw new Problem({
         code: "order.same-channel-number",
         message:
-          `the order ${formatKey(owner)} has the channel order number ${number} already; ` +
-          "two orders cannot have the same number",
+          `the channel order number ${number} belongs to the order ${formatKey(owner)}; two orders must not share a ` +
+          "number. Nothing was sent",
         cure:
-          "give the order a channel order number of its own (channelOrderId in the mapping, or " +
+          "give the order its own channel order number (channelOrderId in the mapping, or " +
           "assumptions.channelOrderIdTemplate)",
       });
     }
@@ -210,17 +210,17 @@ export class UniquenessChecks {
       throw new Problem({
         code: "order.placed-already",
         message:
-          `the order ${formatKey(order)} is placed already, as ${placed.channel_order_id}; ` +
-          "it is never placed a second time",
-        cure: `\`${explainCommand("orders", order)}\` shows for whom it was placed`,
+          `the order ${formatKey(order)} was placed before, as ${placed.channel_order_id}, and crm-sync never ` +
+          "places an order twice. Nothing was sent",
+        cure: `\`${explainCommand("orders", order)}\` shows the customer that it was placed for`,
       });
     }
     throw new Problem({
       code: "order.in-doubt",
       message:
-        `the order ${formatKey(order)} may have been placed already: the outcome of ` +
-        `${open?.operation ?? "an operation"} is not known`,
-      cure: "the next run settles it; to settle it yourself: `crm-sync settle list`",
+        `nothing was sent for the order ${formatKey(order)}, because it may be placed already: the outcome of ` +
+        `${open?.operation ?? "an operation"} is not known yet`,
+      cure: "the next run finds the outcome on the platform; to decide it yourself: `crm-sync settle list`",
     });
   }
 
@@ -230,10 +230,10 @@ export class UniquenessChecks {
     throw new Problem({
       code: "enterprise.same-channel-number",
       message:
-        `the channel customer number ${number} of ${formatKey(customer)} ` +
-        `belongs to the customer ${formatKey(owner)}`,
+        `the channel customer number ${number} of ${formatKey(customer)} already belongs to the customer ` +
+        `${formatKey(owner)}, so nothing was sent`,
       cure:
-        "give one of the two customers a channel customer number of its own (channelCustomerId, or " +
+        "give one of the two customers its own channel customer number (channelCustomerId in the mapping, or " +
         "assumptions.channelCustomerIdTemplate)",
     });
   }

@@ -118,19 +118,25 @@ export class Erasure {
       const { stream, namespace, id, source } = current;
       throw refused(
         "erase.current",
-        `the source ${source} still has ${subjectOf(stream, { namespace, id })}, so the next run would store it again`,
-        `remove it there first; once runs have seen that it is gone, erase ${name}. Nothing was erased`,
+        `nothing was erased: the source ${source} still has ${subjectOf(stream, { namespace, id })}, so the next ` +
+          "run would store it again",
+        `delete the record in that source first. After runs have noticed the deletion, erase ${name}`,
       );
     }
     const [form] = persons(whose, records).flatMap((one) => this.#tables.waitingForms(one));
     if (form !== undefined)
       throw refused(
         "erase.in-quarantine",
-        `the source ${form.source} still gives a row of ${name} that waits in quarantine (${form.id}, ${form.place})`,
-        `remove it there first, run the job, then erase ${name}. Nothing was erased`,
+        `nothing was erased: the source ${form.source} still has a row of ${name}, which is in quarantine ` +
+          `(${form.id}, ${form.place})`,
+        `remove the row from that source first, run the job, then erase ${name}`,
       );
     if (records.length === 0 && this.#tables.quarantineForms(whose).length === 0)
-      throw refused("record.unknown", `no source has given ${name}`, "check the id and the namespace");
+      throw refused(
+        "record.unknown",
+        `no source has given ${name}`,
+        "check the id, and the namespace before the slash",
+      );
     const open = this.#tables.openOperation(whose);
     if (open !== undefined) throw stillOpen(open, name);
     const due = this.#tables.customersOf(whose, records).map((customer) => this.#tables.dueRequest(customer));
@@ -138,16 +144,15 @@ export class Erasure {
     if (asked !== undefined)
       throw refused(
         "erase.request-due",
-        `a request for ${name} is not sent yet: ${asked}`,
-        `\`crm-sync explain customer\` shows it: have a run carry it out, or take it back; then erase ${name}. ` +
-          "Nothing was erased",
+        `nothing was erased: a request for ${name} is not sent yet: ${asked}`,
+        `run the job, which sends the request, or withdraw the request; then erase ${name}`,
       );
     const pending = records.find(({ stream, pending: waits }) => stream !== "orders" && waits === 1);
     if (pending !== undefined)
       throw refused(
         "erase.pending",
-        `the next run has to look at ${subjectOf(pending.stream, pending)} once more: its removals are not made yet`,
-        `run the job; then erase ${name}. Nothing was erased`,
+        `nothing was erased: the removals of ${subjectOf(pending.stream, pending)} are not finished yet`,
+        `run the job, which makes them; then erase ${name}`,
       );
   }
 
@@ -253,18 +258,18 @@ const leastInUnreadable = 4;
 
 /** What has to be done before, by the state of what is not over. */
 const cures: Readonly<Record<string, string>> = {
-  planned: "the next run carries it out or drops it",
-  sending: "the next run settles it",
-  unknown: "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
-  parked: "it waits for a person: `crm-sync settle list`",
-  held: "a person approves or rejects it: `crm-sync status` shows the hold",
+  planned: "run the job, which sends or drops this operation",
+  sending: "run the job, which finds its outcome",
+  unknown: "run the job, which finds its outcome; if it needs a person: `crm-sync settle list`",
+  parked: "decide its outcome: `crm-sync settle list`",
+  held: "approve or reject its hold, which `crm-sync status` shows",
 };
 
 function stillOpen({ id, endpoint, subject, state }: OpenOperation, of: string): Problem {
   return refused(
     "erase.open-operation",
-    `${endpoint} on ${subject} (${id}) is ${state}, and may need what would be erased of ${of}`,
-    `${cures[state] ?? ""}; then erase it. Nothing was erased`,
+    `nothing was erased: the operation ${id} (${endpoint} on ${subject}) is ${state} and may need the data of ${of}`,
+    `${cures[state] ?? ""}. Then erase ${of}`,
   );
 }
 
@@ -296,8 +301,8 @@ function requireNoneIn(words: string, texts: ReadonlySet<string>): void {
   if (replacing([...texts])(words) === words) return;
   throw refused(
     "erase.reason-names",
-    "--reason or --by repeats personal data that is to be erased, and would stand in the audit record for good",
-    "name people and customers by their ids; nothing was erased",
+    "nothing was erased: --reason or --by contains personal data, and the audit log would keep it for good",
+    "write ids of people and customers instead of names, then erase again",
   );
 }
 

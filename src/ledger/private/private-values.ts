@@ -140,8 +140,8 @@ export class PrivateValues {
   async alone<T>(work: () => Promise<T>): Promise<T> {
     const held = lockBeside(this.#context.path, ".handing-out", {
       code: "staff.password-asked",
-      what: "a password is handed out to somebody else from the ledger",
-      cure: "ask again once that has ended; nothing was handed out here",
+      what: "no password was handed out, because somebody else receives one now from the ledger",
+      cure: "run the command again in a moment",
     });
     try {
       return await work();

@@ -75,11 +75,11 @@ export function sealingKey(current: string, salt: SealingSalt, former?: string):
         throw new Problem({
           code: "ledger.wrong-seal-key",
           message:
-            `the sealed value ${of.ref}, version ${of.version}, cannot be opened with the configured key ` +
-            `(${messageOf(error)}): it was sealed with another key, or for another record`,
+            `ledger.sealKey cannot decrypt the value ${of.ref}, version ${of.version} (${messageOf(error)}): it was ` +
+            "sealed with another key, or for another record",
           cure:
-            "set ledger.formerSealKey to the key the ledger was used with before; if no key was changed, " +
-            "restore the ledger from a backup",
+            "set ledger.formerSealKey to the key that was used before. If the key was never changed, restore the " +
+            "ledger from a backup",
           exitCode: exitCodes.configuration,
           cause: error,
         });

@@ -137,9 +137,9 @@ function refused(options: string, whose: string): Problem {
   return new Problem({
     code: "reason.names",
     message:
-      `${options} repeats personal data${whose}; the audit log and closed periods would keep it for good, ` +
-      "so it is refused, and nothing is decided",
-    cure: "name people and customers by their ids, and say it again",
+      `nothing was decided: ${options} contains personal data${whose}, and the audit log and closed periods would ` +
+      "keep it for good",
+    cure: "write ids of people and customers instead of names, then try again",
     exitCode: exitCodes.usage,
   });
 }

@@ -9,7 +9,7 @@ export function noTemporarySpace(error: Error): Problem {
   return new Problem({
     code: "source.no-temporary-space",
     message: `the temporary folder has no room for the records of this read: ${error.message}`,
-    cure: "free about 150 bytes a record there, or set SQLITE_TMPDIR to a folder that has them; then start again",
+    cure: "free about 150 bytes for each record, or set SQLITE_TMPDIR to a folder with more room; then start again",
     cause: error,
   });
 }

@@ -85,23 +85,23 @@ export class LinksDesk {
     if (owner !== undefined && !isSameKey(owner, customer)) {
       throw refused(
         "link.taken",
-        `the enterprise ${enterpriseGlobalId} is linked to ${formatKey(owner)}`,
-        `correct the id; where ${formatKey(owner)} has the wrong one, ` +
-          `\`crm-sync unlink ${formatKey(owner)} --reason TEXT\` first`,
+        `the enterprise ${enterpriseGlobalId} is already linked to ${formatKey(owner)}. Nothing was linked`,
+        `correct the enterprise id. If ${formatKey(owner)} has the wrong enterprise, first run \`crm-sync unlink ` +
+          `${formatKey(owner)} --reason TEXT\``,
       );
     }
     if (link !== undefined && link.enterpriseGlobalId !== enterpriseGlobalId) {
       throw refused(
         "link.linked-otherwise",
-        `${name} is linked with the enterprise ${link.enterpriseGlobalId}`,
-        `\`crm-sync unlink ${name} --reason TEXT\` takes that link away; then link it anew`,
+        `${name} is already linked with another enterprise, ${link.enterpriseGlobalId}. Nothing was changed`,
+        `remove that link first: \`crm-sync unlink ${name} --reason TEXT\`. Then link the customer again`,
       );
     }
     if (link?.channelCode === channelCode && link.channelCustomerId === channelCustomerId) {
       throw refused(
         "link.same",
-        `${name} is linked with the enterprise ${enterpriseGlobalId} under the channel customer number ` +
-          `${channelCustomerId} already`,
+        `${name} is already linked with the enterprise ${enterpriseGlobalId} under the channel customer number ` +
+          channelCustomerId,
         "nothing needs to be done",
       );
     }
@@ -130,8 +130,8 @@ export class LinksDesk {
         throw refused(
           "unlink.standing",
           `the ledger has ${counted(orders, "order")} and ${counted(assignments, "assignment")} of ${name} in the ` +
-            `enterprise ${enterpriseGlobalId}, and crm-sync would no longer look after them`,
-          "end them in the CRM first, or say --keep-orders: they stay on the platform and stay known",
+            `enterprise ${enterpriseGlobalId}, and crm-sync would no longer look after them. Nothing was changed`,
+          "add --keep-orders, which keeps them on the platform and in the ledger; or first end them in the CRM",
         );
       }
       const { by, reason } = whose;

@@ -26,17 +26,18 @@ export function withdrawals(
     if (inDoubt !== undefined) {
       throw refused(
         "request.in-doubt",
-        `the outcome of ${inDoubt.operation.endpoint} on ${subject} (${inDoubt.id}) is open`,
-        "the next run settles it, or a person where it waits for one: `crm-sync settle list`",
+        `the outcome of ${inDoubt.operation.endpoint} on ${subject} (${inDoubt.id}) is not known yet. Nothing was ` +
+          "withdrawn",
+        "run the job, which finds the outcome. If it needs a person: `crm-sync settle list`",
       );
     }
     const request = asked.find((item) => item.of === of && item.about === about && item.wanted === wanted);
     if (request === undefined || standing(request) === "done") {
       throw refused(
         "request.nothing-to-withdraw",
-        `the ${nameOf(name)} has no open request`,
-        `\`${explainCommand("customers", customer)}\` shows the state; to undo a request that is done, ask ` +
-          "for the opposite",
+        `there is no open request for the ${nameOf(name)}. Nothing was changed`,
+        `\`${explainCommand("customers", customer)}\` shows its state; to undo a request that is done, request ` +
+          "the opposite",
       );
     }
     return { type: "request-withdrawn", customer, of, about };
@@ -57,9 +58,9 @@ export function requireFree(
   const whose = formatKey(earlier.customer);
   throw refused(
     "request.of-another-customer",
-    `the ${nameOf(name)} is already requested for ${whose}, and that is not done; no request was made`,
-    `wait until it is done, or take it back with \`crm-sync ${requestKindOf(request).commands[request.wanted]} ` +
-      `${whose} … --withdraw\``,
+    `${whose} already has an open request for the ${nameOf(name)}. No new request was made`,
+    "wait until that request is done, or withdraw it with `crm-sync " +
+      `${requestKindOf(request).commands[request.wanted]} ${whose} … --withdraw\``,
   );
 }
 

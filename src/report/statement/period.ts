@@ -66,12 +66,10 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
   if (began === undefined || began < to) return;
   throw new Problem({
     code: "periods.before-ledger",
-    message:
-      `${label} was over before this ledger began, at ${began}: this ledger observed nothing in it that ` +
-      "could be closed",
+    message: `${label} ended before this ledger began, at ${began}, so the ledger has no data to close it with`,
     cure:
-      "the first period that can be closed is the one in which it began, once it is over: " +
-      `\`crm-sync report close ${periodLike(label, began, zone)}\``,
+      "after its end, close the period in which the ledger began: `crm-sync report close " +
+      `${periodLike(label, began, zone)}\``,
     exitCode: exitCodes.usage,
   });
 }
@@ -81,10 +79,8 @@ export function requireBegun({ label, from }: Period, at: string): void {
   if (from <= at) return;
   throw new Problem({
     code: "periods.not-begun",
-    message:
-      `${label} has not begun, it begins at ${from}: its open issues are not known yet, so nothing is signed ` +
-      "off for it",
-    cure: `name a period that has begun, or wait: \`crm-sync report blockers ${label}\` lists the open issues then`,
+    message: `${label} begins only at ${from}, and its open issues are not known yet. Nothing was signed off`,
+    cure: `name a period that has begun. After its start, \`crm-sync report blockers ${label}\` lists the open issues`,
     exitCode: exitCodes.usage,
   });
 }

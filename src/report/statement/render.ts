@@ -119,7 +119,7 @@ function openPart(
 function outOfTurn(shape: StatementShape, part: string): Problem {
   return new Problem({
     code: "statement.part",
-    message: `a row of ${shape.kind} came for the part ${JSON.stringify(part)}, which it does not have or is past`,
-    cure: "this is a fault of the program: report it with the command that was given",
+    message: `the statement ${shape.kind} got a row for the part ${JSON.stringify(part)}, which is unknown or ended`,
+    cure: "this is a defect of crm-sync: report it, with the command that you ran",
   });
 }

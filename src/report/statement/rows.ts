@@ -45,8 +45,8 @@ function fits({ type }: Column, cell: NonNullable<Cell>): boolean {
 function badRow(part: Part, number: number, what: string): Problem {
   return new Problem({
     code: "statement.row",
-    message: `row ${number} of the part ${part.name} ${what}; the statement was not written`,
-    cure: "this is a fault of the program: report it with the command that was given",
+    message: `row ${number} of the part ${part.name} ${what}; no statement was made`,
+    cure: "this is a defect of crm-sync: report it, with the command that you ran",
   });
 }
 

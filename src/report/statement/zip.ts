@@ -86,7 +86,7 @@ function requireRoom(bytes: number): void {
   if (bytes < maxBytes) return;
   throw new Problem({
     code: "statement.too-large",
-    message: "the workbook would be larger than the 4 GiB that a spreadsheet program can open",
+    message: "the workbook would be larger than 4 GiB, which no spreadsheet program can open",
     cure: "make the statement of a shorter period, or as CSV",
   });
 }

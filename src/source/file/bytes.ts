@@ -61,8 +61,8 @@ function declaredWrong({ name, encoding }: OpenedFile, { line, byte }: FirstChar
   return sourceProblem(
     "source.wrong-encoding",
     `${name}:${line}`,
-    `The file ${name} is configured as ${encoding} and is UTF-8, as line ${line} (byte ${byte}) shows first.`,
-    `Set \`encoding: utf-8\`, or export it in ${encoding} again.`,
+    `The file ${name} is configured as ${encoding}, but it is UTF-8: line ${line} (byte ${byte}) shows this first.`,
+    `Set \`encoding: utf-8\`, or export the file again in ${encoding}.`,
   );
 }
 
@@ -81,8 +81,8 @@ export async function requireUnchanged({ path, name, state }: OpenedFile): Promi
   throw sourceProblem(
     "source.changed-while-read",
     name,
-    `The file ${name} was changed while it was read.`,
-    "Write to another name and rename the file when it is finished, or set `completeWhen`.",
+    `The file ${name} changed while crm-sync read it.`,
+    "Let the export write to another name and rename the file at the end, or set `completeWhen`.",
   );
 }
 
@@ -127,7 +127,7 @@ function unmarked(start: Buffer, { name, encoding }: OpenedFile): Buffer {
     throw sourceProblem(
       "source.wrong-encoding",
       `${name}:1`,
-      `The file ${name} is configured as ${encoding} and is ${found}, as its beginning shows.`,
+      `The file ${name} is configured as ${encoding}, but its beginning shows that it is ${found}.`,
       `Set \`encoding: ${found}\`.`,
     );
   return start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? start.subarray(3) : start;
@@ -148,8 +148,8 @@ async function* decoded(chunks: AsyncIterable<Buffer>, file: OpenedFile): AsyncG
       throw sourceProblem(
         "source.wrong-encoding",
         `${file.name}:${line}`,
-        `The file ${file.name} has bytes that ${file.encoding} does not have, after line ${line} (byte ${offset}).`,
-        "Set `encoding` to the encoding of the file, or export it again.",
+        `The file ${file.name} is not ${file.encoding}: it has other bytes after line ${line} (byte ${offset}).`,
+        "Set `encoding` to the encoding of the file, or export the file again.",
         thrown,
       );
     }

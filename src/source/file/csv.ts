@@ -70,9 +70,8 @@ export async function* readCsv(
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
       file.name,
-      `The file ${file.name} has bytes that are no UTF-8, in ` +
-        `${watch.count} places; the rows around them are quarantined.`,
-      "Set `encoding` to the encoding of the file, or export it again.",
+      `The file ${file.name} is not UTF-8 in ${watch.count} places; the rows there are in quarantine.`,
+      "Set `encoding` to the encoding of the file, or export the file again.",
     );
   }
   if (reading.rows.items.length > 0) yield reading.rows.take();
@@ -143,8 +142,8 @@ class CsvReading {
       throw sourceProblem(
         "source.wrong-shape",
         `${this.#name}:1`,
-        `The first line of ${this.#name} says that ${JSON.stringify(named.delimiter)} stands between fields, ` +
-          `and the configuration that ${JSON.stringify(delimiter)} does.`,
+        `The first line of ${this.#name} names the delimiter ${JSON.stringify(named.delimiter)}, but the ` +
+          `configuration names ${JSON.stringify(delimiter)}.`,
         `Set \`csv.delimiter: ${JSON.stringify(named.delimiter)}\`.`,
       );
     // The parser counts one line too few.
@@ -185,8 +184,8 @@ class CsvReading {
       throw sourceProblem(
         "source.too-large",
         place,
-        `A row of ${this.#name} is larger than the limit, perhaps because ` +
-          `a quote near line ${this.#parserLine + 1} is never closed.`,
+        `A row of ${this.#name} is larger than the limit. Perhaps a quote near line ${this.#parserLine + 1} is ` +
+          "never closed.",
         "Correct the row, or raise `limits.maxBytes`.",
       );
     }
@@ -234,7 +233,7 @@ class CsvReading {
     return sourceProblem(
       "source.half-read",
       `${this.#name}:${first}`,
-      `A broken quote between the lines ${first} and ${last} of ${this.#name} may have swallowed rows.`,
+      `A broken quote between the lines ${first} and ${last} of ${this.#name} may hide rows.`,
       "Correct the quotes in these lines.",
     );
   }

@@ -90,7 +90,7 @@ export class HeadedRows {
     throw sourceProblem(
       "source.wrong-shape",
       place,
-      `The first row of ${this.#name} has names of \`${this.#format}.header\` in it, as a header has.`,
+      `The first row of ${this.#name} looks like a header: it contains names of \`${this.#format}.header\`.`,
       `Set \`${this.#format}.firstRow: header\`, or \`${this.#format}.firstRow: record\` if it is a record.`,
     );
   }
@@ -108,7 +108,7 @@ export class HeadedRows {
         : header.includes("__proto__")
           ? "has a column __proto__, which no record can have"
           : surplusInto !== undefined && !header.includes(surplusInto)
-            ? `has no column ${JSON.stringify(surplusInto)} to take the surplus`
+            ? `has no column ${JSON.stringify(surplusInto)}, which \`csv.surplusInto\` names`
             : undefined;
     if (wrong !== undefined) {
       const named = JSON.stringify({ header: shown === undefined ? ["…"] : ownNames(shown), firstRow: "header" });
@@ -144,7 +144,7 @@ export class HeadedRows {
       this.#format === "csv" && header.length === 1 && delimiter !== undefined
         ? `; it has one column with ${JSON.stringify(delimiter)} in it, perhaps the delimiter`
         : header.some((name) => name.includes("\uFFFD"))
-          ? "; it has names in another encoding than `encoding` says"
+          ? "; its names have another encoding than `encoding` says"
           : unread.length > 0
             ? `; it has ${unread.map((name) => JSON.stringify(name)).join(", ")}, which nothing reads`
             : "";
@@ -152,8 +152,8 @@ export class HeadedRows {
       "source.wrong-shape",
       place,
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
-      `Export it in its earlier form, or correct the mapping and \`${this.#format}\`; ` +
-        `list a column that may be missing in \`${this.#format}.optionalColumns\`.`,
+      `Export the file with this column, or correct the mapping and \`${this.#format}\`. If the column may be ` +
+        `missing, list it in \`${this.#format}.optionalColumns\`.`,
     );
   }
 

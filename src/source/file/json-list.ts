@@ -86,7 +86,7 @@ export class JsonListScanner {
       return sourceProblem(
         "source.wrong-shape",
         this.#found ? this.#placeOf() : this.#name,
-        `${this.#name} is no valid JSON at or after ${this.#found ? this.#placeOf() : "its beginning"}.`,
+        `${this.#name} is not valid JSON at or after ${this.#found ? this.#placeOf() : "its beginning"}.`,
         "Export the file again.",
       );
     }
@@ -97,7 +97,12 @@ export class JsonListScanner {
 
   end(): Problem | undefined {
     if (!this.#ended) {
-      return sourceProblem("source.half-read", this.#name, `${this.#name} ends in the middle.`, "Export it again.");
+      return sourceProblem(
+        "source.half-read",
+        this.#name,
+        `The file ${this.#name} is cut off.`,
+        "Export the file again.",
+      );
     }
     if (this.#found) return undefined;
     return sourceProblem(

@@ -46,7 +46,7 @@ export function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expecte
       closeSync(opened);
     }
   } catch (thrown) {
-    const why = thrown instanceof UnfitFile ? `cannot be used: ${thrown.message}` : "is not there";
+    const why = thrown instanceof UnfitFile ? `cannot be used: ${thrown.message}` : "is missing";
     throw notFinished(file, `its marker ${marker} ${why}`, wait, thrown);
   }
   // The same bytes are the same file, whatever the times of two file systems say.
@@ -55,21 +55,21 @@ export function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expecte
       file,
       `its marker ${marker}, written ${toInstant(modified)}, is older than the file, written ` +
         toInstant(file.modified),
-      `${wait} Where both are copied, copy the marker last, or keep the times of both; ` +
-        "`contains: sha256` needs no times.",
+      `${wait} If you copy both, copy the marker last or keep the times of both; with \`contains: sha256\` the ` +
+        "times do not matter.",
     );
   if (contains === undefined) return {};
   const found = wordFor(file, text);
   if (contains === "rows" && /^\d{1,15}$/u.test(found)) return { rows: Number(found) };
   if (contains === "sha256" && /^[0-9a-f]{64}$/iu.test(found)) return { sha256: found.toLowerCase() };
   const what = contains === "rows" ? "number of rows" : "SHA-256";
-  throw notFinished(file, `its marker ${marker} holds no ${what} of it`, wait);
+  throw notFinished(file, `its marker ${marker} does not contain the ${what} of the file`, wait);
 }
 
 /** The file is there, and is not the one that its marker is of: nothing of it is to be taken in. */
 export function notAsExpected(name: string, what: string): Problem {
   const cure = "Wait until the export has ended, or export the file and its marker again.";
-  const message = `The file ${name} is not the one that its marker is of: ${what} than its marker expects.`;
+  const message = `The file ${name} does not match its marker: ${what} than the marker says.`;
   return sourceProblem(notAsMarked, name, message, cure);
 }
 

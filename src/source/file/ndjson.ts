@@ -49,7 +49,7 @@ export async function* readNdjson(
       "source.half-read",
       file.name,
       `The file ${file.name} ends in the middle of a line.`,
-      "Export it again.",
+      "Export the file again.",
     );
     if (items.length > 0) yield items;
     return { problem };

@@ -11,8 +11,8 @@ export function askedSince(text: string, since: SinceSettings): Placement[] {
   } catch {
     throw new Problem({
       code: "source.wrong-since",
-      message: `${JSON.stringify(text)} is no instant.`,
-      cure: "Give an ISO time with Z or an offset, such as 2026-11-20T08:00:00Z.",
+      message: `${JSON.stringify(text)} is not a point in time.`,
+      cure: "Write a date and time with Z or an offset, such as 2026-11-20T08:00:00Z.",
       exitCode: exitCodes.usage,
     });
   }

@@ -155,7 +155,11 @@ async function* answerOf(
   }
 }
 
-const unknownEnd = new Problem({ code: "source.half-read", message: "The list ended early.", cure: "Read it again." });
+const unknownEnd = new Problem({
+  code: "source.half-read",
+  message: "The list ended early.",
+  cure: "Read the source again.",
+});
 
 /** The first field that a request needs and that a record does not have. */
 function missingOf({ url, each }: Chain, value: JsonObject): string | undefined {

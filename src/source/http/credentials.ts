@@ -84,13 +84,19 @@ function noSecret(ref: string, deps: Pick<CredentialDeps, "source">, cause: unkn
   const wrong = "source.wrong-password";
   if (ref.startsWith("command:")) {
     const why = cause instanceof SecretFailure ? cause.message : "a command printed nothing";
-    const message = `A secret of the source ${deps.source} is not there: ${why}.`;
-    return sourceProblem(wrong, deps.source, message, "Run the command yourself, as the user of this program.", cause);
+    const message = `A secret of the source ${deps.source} is missing: ${why}.`;
+    return sourceProblem(
+      wrong,
+      deps.source,
+      message,
+      "Run that command yourself, as the user that runs crm-sync, to see why.",
+      cause,
+    );
   }
   return sourceProblem(
     wrong,
     deps.source,
-    `The secret ${ref} of the source ${deps.source} is not there.`,
+    `The secret ${ref} of the source ${deps.source} is missing.`,
     "Set the environment variable, or write the file.",
     cause,
   );
@@ -141,7 +147,7 @@ function tokenProblem(failure: TokenFailure, auth: OAuth2Auth, deps: CredentialD
         "source.wrong-password",
         place,
         `${who} refused our credentials with HTTP ${reason.status}${code}.`,
-        "Correct client id, secret, user and password of `auth`.",
+        "Correct the client id, secret, user and password in `auth`.",
       );
     }
     case "no-answer":
@@ -149,7 +155,7 @@ function tokenProblem(failure: TokenFailure, auth: OAuth2Auth, deps: CredentialD
         "source.down",
         place,
         `${who} gave no usable answer.`,
-        "See that it can be reached, and that `auth.tokenUrl` is right.",
+        "Check that the token service can be reached, and that `auth.tokenUrl` is right.",
       );
     case "unusable":
       return sourceProblem(

@@ -48,20 +48,20 @@ export class KeyOrder {
     const place = "bad" in item ? item.bad.place : item.row.place;
     const key = "bad" in item ? undefined : valueAt({ item: item.row.value, parent: undefined }, this.#path);
     if ((typeof key !== "string" && typeof key !== "number") || key === "") {
-      const message = `The ${this.#who} has a record without a key at ${this.#key}; the next page would begin there.`;
+      const message = `The ${this.#who} has a record without a key at ${this.#key}, so there is no next page.`;
       throw this.#wentBack(place, message, "Correct `paging.key`.");
     }
     this.#asNumber ??= isWhole(key);
     if (this.#asNumber && !isWhole(key)) {
-      const message = `The ${this.#who} has a key that is no whole number at ${this.#key}.`;
+      const message = `The ${this.#who} has a key at ${this.#key} that is not a whole number.`;
       throw this.#wentBack(place, message, "Set `paging.compare: text`, or correct `paging.key`.");
     }
     if (this.#last !== undefined && !this.#isBehind(this.#last, key)) {
       throw this.#wentBack(
         shownUrl(url),
-        `The ${this.#who} is read by its keys, and a key at ${this.#key} does not come behind the one before it.`,
-        "Ask for the order of that key in `query` or `body`; see that `paging.parameter` takes effect, and that " +
-          "`paging.order` and `paging.compare` say how the service orders.",
+        `The ${this.#who} is not in the order of its keys at ${this.#key}, so records may be missing.`,
+        "Request the order of that key in `query` or `body`. Check that `paging.parameter` has an effect, " +
+          "and that `paging.order` and `paging.compare` match the order of the service.",
       );
     }
     this.#last = key;

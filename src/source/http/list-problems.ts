@@ -55,8 +55,8 @@ export class ListProblems {
     return sourceProblem(
       "source.wrong-shape",
       shownUrl(url),
-      `The ${this.#who} has no number of all records at ${where}.`,
-      "Correct `total`, or leave it out.",
+      `The ${this.#who} does not give the number of all records at ${where}.`,
+      "Correct `total`, or remove it.",
     );
   }
 
@@ -65,9 +65,9 @@ export class ListProblems {
     return sourceProblem(
       "source.count-differs",
       shownUrl(this.#url),
-      `The ${this.#who} speaks of ${total} records and gave ${sum}.`,
-      "The list may have changed while it was read; the next run " +
-        "reads it again. If it stays so, correct `total` or `paging`.",
+      `The ${this.#who} says that it has ${total} records, but gave ${sum}.`,
+      "The list may have changed while it was read; the next run reads it again. If this happens again, correct " +
+        "`total` or `paging`.",
     );
   }
 
@@ -78,29 +78,29 @@ export class ListProblems {
     return sourceProblem(
       "source.count-differs",
       places.at(-1) ?? shownUrl(this.#url),
-      `The ${this.#who} gave the record ${key} ${places.length} times; ` +
-        `its list moved while it was read, or \`key\` is not unique.`,
-      "Ask for a fixed order in `query`, or page by cursor.",
+      `The ${this.#who} gave the record ${key} ${places.length} times; the list changed while it was read, or ` +
+        "`key` is not unique.",
+      "Set a fixed order in `query`, or use paging by cursor.",
     );
   }
 
   lost(lost: { key: string; place: string } | undefined, passes: number): Problem | undefined {
     if (lost === undefined) return undefined;
-    return this.moved(this.#url, `each of the ${passes} times; a record was not there again`);
+    return this.moved(this.#url, `each of the ${passes} times: a record was missing the next time`);
   }
 
   differed(passes: number): Problem {
-    const how = `each of the ${passes} times; its rows, which have no key, were not the same ones`;
-    return this.moved(this.#url, how, "set `rowKey`, by which a row is known again, ");
+    const how = `each of the ${passes} times: its rows, which have no key, differed`;
+    return this.moved(this.#url, how, "set `rowKey`, which identifies a row, ");
   }
 
   moved(url: URL, how: string, first = ""): Problem {
     return sourceProblem(
       "source.moved",
       shownUrl(url),
-      `The list of the ${this.#who} moved while it was read, ${how}: a record may be on no page.`,
-      `The next run reads it again. If it stays so, ${first}ask for a fixed order in \`query\`, page by \`keyset\` ` +
-        "where the service can, or set `paging.moving`.",
+      `The ${this.#who} changed while it was read, ${how}. A record may be missing.`,
+      `The next run reads it again. If this happens again, ${first}set a fixed order in \`query\`, use paging by ` +
+        "`keyset` if the service can, or set `paging.moving`.",
     );
   }
 
@@ -113,8 +113,8 @@ export class ListProblems {
       `The ${this.#who} gave a page that held ${isOffset ? "only the last record of the page before" : "no record"}, ` +
         "and then more.",
       isOffset
-        ? "Where it cuts pages short, set `paging.moving: again`."
-        : "Where it leaves records out of its pages, set `total` or `paging.hasMore`, or page by `keyset`.",
+        ? "If the service cuts pages short, set `paging.moving: again`."
+        : "If the service leaves records out of its pages, set `total` or `paging.hasMore`, or use paging by `keyset`.",
     );
   }
 
@@ -137,15 +137,15 @@ export class ListProblems {
     if (paging.kind === "none")
       return this.#beyond(
         url,
-        `reads one page of ${sum} records and takes it for all, but ${what}`,
-        "Set `paging` as the service has it, and `total` where it says a number. Where it holds everything all the " +
-          "same, write `paging: { kind: none, sure: true }`.",
+        `was read as one page of ${sum} records, but ${what}`,
+        "Set `paging` to the paging of the service, and `total` if it gives a number. If the one page is " +
+          "complete, write `paging: { kind: none, sure: true }`.",
       );
     return this.#beyond(
       url,
-      `ended the list after ${sum} records by \`paging\` (${paging.kind}), but in the last answer ` + what,
-      `Correct \`paging\`${next === undefined ? "" : `, whose \`next\` is ${next}`}: ${place} speaks of more. ` +
-        "Where the list is whole all the same, write `sure: true` into `paging`.",
+      `ended after ${sum} records by \`paging\` (${paging.kind}), but in the last answer ` + what,
+      `Correct \`paging\`${next === undefined ? "" : `, whose \`next\` is ${next}`}: ${place} shows more records. ` +
+        "If the list is complete, write `sure: true` into `paging`.",
     );
   }
 
@@ -158,7 +158,7 @@ export class ListProblems {
       "source.too-many-pages",
       shownUrl(this.#url),
       `The ${this.#who} has more than ${this.#settings.maxPages} pages.`,
-      "Raise `maxPages` if that is right.",
+      "If the list is really that long, raise `maxPages`.",
     );
   }
 }

@@ -184,8 +184,8 @@ function follow(link: string, from: URL, who: string, loops: LoopWatch): PagePos
     throw sourceProblem(
       "source.refused",
       shownUrl(from),
-      `The ${who} names a next page on another server, ${url.origin}, which is not given our credentials.`,
-      "Set `baseUrl` to the address that the service itself uses.",
+      `The ${who} names a next page on another server, ${url.origin}. crm-sync does not send its credentials there.`,
+      "Set `baseUrl` to the address that the service uses in its answers.",
     );
   }
   url.username = "";
@@ -232,8 +232,8 @@ class LoopWatch {
     return sourceProblem(
       "source.page-loop",
       shownUrl(url),
-      `The ${this.#who} gives a page that it gave before.`,
-      "Correct `paging`: the service may not know the parameter.",
+      `The ${this.#who} gave the same page twice.`,
+      "Correct `paging`: the service may ignore its parameter.",
     );
   }
 }

@@ -223,7 +223,10 @@ class Attempt {
     }
     const isLacking = this.#deps.lacking?.includes(statusCode) === true;
     throw statusCode === 403
-      ? this.#refused("source.wrong-password", `knows us and does not let us read this (HTTP 403)${said}`)
+      ? this.#refused(
+          "source.wrong-password",
+          `accepts our credentials, but does not let us read this (HTTP 403)${said}`,
+        )
       : this.#refused(isLacking ? "source.not-found" : "source.refused", `answers HTTP ${statusCode}${said}`);
   }
 
@@ -240,7 +243,7 @@ class Attempt {
       "source.error-answer",
       shownUrl(this.#page.url),
       `The ${this.#deps.who} answers HTTP 200 with an error${said}.`,
-      "Correct the cause of the error. If it is no error, describe in `errors` how to recognise one.",
+      "Correct the cause of the error. If the answer is not an error, describe in `errors` how to recognise an error.",
     );
     return { error, again: means === "retry" ? { kind: "wait" } : "never" };
   }
@@ -263,7 +266,7 @@ class Attempt {
     const { maxPageBytes } = this.#deps.settings;
     const encoding = headersOf(response.headers)["content-encoding"]?.toLowerCase() ?? "identity";
     if (encoding !== "identity" && encoding !== "gzip")
-      throw this.#refused("source.refused", `answers in the encoding ${encoding}, which was not asked for`);
+      throw this.#refused("source.refused", `answers in the encoding ${encoding}, which crm-sync did not request`);
     // pipeline destroys both streams when one fails; the iteration below throws the error.
     const body = encoding === "gzip" ? pipeline(response.body, createGunzip(), () => undefined) : response.body;
     const chunks: Buffer[] = [];
@@ -285,7 +288,7 @@ class Attempt {
   }
 
   #down(what: string): Problem {
-    const cure = "See that the service runs and can be reached; the next run reads it again.";
+    const cure = "Check that the service runs and can be reached; the next run reads it again.";
     return sourceProblem("source.down", shownUrl(this.#page.url), `The ${this.#deps.who} ${what}.`, cure);
   }
 

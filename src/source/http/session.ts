@@ -154,8 +154,8 @@ function notThere(url: URL, who: string, where: "body" | "header" | "cookie", at
   return sourceProblem(
     "source.wrong-password",
     shownUrl(url),
-    `The ${who} was answered, and there is no session ${place}.`,
-    "Correct user and password; or `auth.take`, where the answer holds the session elsewhere.",
+    `The ${who} was answered, but without a session ${place}.`,
+    "Correct the user and the password, or `auth.take` if the session is in another place of the answer.",
   );
 }
 

@@ -250,7 +250,7 @@ function skippedRecord(identity: Compiled["identity"], raw: JsonObject, context:
 function refuseMistakes(stream: Stream, { mistakes }: MappingContext, place: string): void {
   const [wrong, ...others] = mistakes;
   if (wrong === undefined) return;
-  const more = others.length === 0 ? "" : `, and ${others.length} more`;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   const at = wrong.path.join(".") || "its top";
   throw new Problem({
     code: "config.mapping",

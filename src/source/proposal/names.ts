@@ -126,7 +126,19 @@ const order: Names = {
 };
 
 const line: Names = {
-  id: ["lineid", "orderlineid", "itemid", "linenumber", "lineno", "position", "positionsnr", "pos", "zeile", "id"],
+  id: [
+    "lineid",
+    "orderlineid",
+    "itemid",
+    "linenumber",
+    "lineno",
+    "line",
+    "position",
+    "positionsnr",
+    "pos",
+    "zeile",
+    "id",
+  ],
   order: orderIds,
   product: [
     "productid",

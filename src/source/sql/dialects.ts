@@ -83,7 +83,7 @@ function certificateOf(file: string, { directory, about }: DialectDeps): string 
   throw sourceProblem(
     "source.unreadable-file",
     about.place,
-    `The certificates ${file} of the source ${about.source} have no readable certificate.`,
-    "Write the certificate of the authority into it as PEM: it begins with -----BEGIN CERTIFICATE-----.",
+    `The certificates ${file} of the source ${about.source} contain no readable certificate.`,
+    "Put the certificate of the authority into the file as PEM: it begins with -----BEGIN CERTIFICATE-----.",
   );
 }

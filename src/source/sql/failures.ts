@@ -99,19 +99,19 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
       return {
         code: "source.down",
         message: `${database} cannot be reached`,
-        cure: "See that it runs and can be reached from here, and that `connection` is right.",
+        cure: "Check that the database runs and can be reached from here, and that `connection` is right.",
       };
     case "lost":
       return {
         code: "source.down",
         message: `The connection to the database of the source ${source} was lost`,
-        cure: "The next run reads it again. If it stays so, look into the log of the database.",
+        cure: "The next run reads it again. If this happens again, look into the log of the database.",
       };
     case "login":
       return {
         code: "source.wrong-password",
         message: `${database} does not let us in`,
-        cure: "Correct `user`, `password` and `database` of `connection`, or let the server accept this machine.",
+        cure: "Correct `user`, `password` and `database` in `connection`, or let the server accept this machine.",
       };
     case "tls":
       return { code: "source.down", ...tlsWords(failure, source) };
@@ -119,7 +119,7 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
       return {
         code: "source.refused",
         message: `The user of ${of} may not read a table of the query`,
-        cure: "Give the user the right to read it.",
+        cure: "Give that user the right to read the table.",
       };
     case "timed-out":
       return {
@@ -131,14 +131,14 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
       return {
         code: "source.half-read",
         message: `${of} failed at a row of its result`,
-        cure: "Run the query on the database, which can show the row, and correct the query or the row.",
+        cure: "Run the query directly on the database to find the row. Then correct the query or the row.",
       };
     case "query":
     case "writes":
       return {
         code: "source.wrong-query",
         message: `${database} refuses the query`,
-        cure: "Look into the log of the database.",
+        cure: "Read the reason in the log of the database, then correct the query.",
       };
   }
 }
@@ -149,32 +149,34 @@ function tlsWords({ tls, name = "`connection`" }: Failure, source: string): Omit
     case "none-offered":
       return {
         message: `The database of the source ${source} offers no TLS`,
-        cure: "Turn it on at the server. Only to a server on this machine `connection.tls: off` does without.",
+        cure:
+          "Turn TLS on at the server. Without TLS (`connection.tls: off`), only a server on this machine is " +
+          "allowed.",
       };
     case "expired":
       return {
         message: `${certificate} has expired`,
-        cure: "Renew it at the server, and see that the clock of this machine is right.",
+        cure: "Renew the certificate at the server, and check that the clock of this machine is right.",
       };
     case "not-yet-valid":
-      return { message: `${certificate} is not valid yet`, cure: "See that the clock of this machine is right." };
+      return { message: `${certificate} is not valid yet`, cure: "Check that the clock of this machine is right." };
     case "other-name":
       return {
-        message: `${certificate} bears another name than ${name}`,
+        message: `${certificate} has another name than ${name}`,
         cure:
-          "Correct `connection.host`. Where it is the right server all the same, write the name that its certificate " +
-          "bears as `connection.serverName`.",
+          "Correct `connection.host`. If the server is right, set `connection.serverName` to the name in its " +
+          "certificate.",
       };
     case "unknown-authority":
       return {
-        message: `${certificate} is of an authority that is not trusted`,
-        cure: "Write the file with the certificate of that authority (PEM) as `connection.ca`.",
+        message: `${certificate} comes from an authority that is not trusted`,
+        cure: "Set `connection.ca` to a file with the certificate of that authority (PEM).",
       };
     case "other":
     case undefined:
       return {
         message: `The database of the source ${source} offers no TLS that can be trusted`,
-        cure: "Look into the log of the database, and see which TLS it offers.",
+        cure: "Look into the log of the database, and check which TLS versions it offers.",
       };
   }
 }

@@ -115,16 +115,18 @@ function proxyRefused(context: PageContext, deps: Access, { why, code, claim }: 
   deps.logger.warn(event, "an assertion of the reverse proxy was refused");
   return refuse(context, 403, {
     code: "proxy-refused",
-    text: `Refused: ${why}.`,
-    cure: "Sign in at the reverse proxy again; the log of crm-sync and serve.access.proxy name the conditions.",
+    text: `The sign-in by the reverse proxy was refused: ${why}.`,
+    cure:
+      "Sign in at the reverse proxy again. If it is refused again, ask the operator: the log of crm-sync has the " +
+      "reason.",
   });
 }
 
 function proxyUnknown(context: PageContext): Answer {
   return refuse(context, 503, {
     code: "proxy-keys-unreachable",
-    text: "Nobody can come in through the reverse proxy now: its keys cannot be read.",
-    cure: "Try again in a moment; the log of crm-sync names the problem with serve.access.proxy.keys.",
+    text: "Nobody can sign in through the reverse proxy now: crm-sync cannot read its keys.",
+    cure: "Try again in a moment. If it fails again, ask the operator: the log of crm-sync has the reason.",
   });
 }
 
@@ -136,8 +138,8 @@ export function toSignIn(context: PageContext, { settings }: Access): Answer {
     const elsewhere = publicUrl === undefined ? "" : `, or open ${publicUrl}`;
     return refuse(context, 401, {
       code: "other-name",
-      text: "The pages are not shown under this name.",
-      cure: `Run \`crm-sync login\` on the machine itself and open the link that it prints${elsewhere}.`,
+      text: "The pages cannot be used under this address.",
+      cure: `Run \`crm-sync login\` on the computer that runs crm-sync, and open the link that it prints${elsewhere}.`,
     });
   }
   if (method !== "POST" && isForPeople(context)) {
@@ -148,16 +150,16 @@ export function toSignIn(context: PageContext, { settings }: Access): Answer {
   context.header("www-authenticate", 'Session realm="crm-sync"');
   return refuse(context, 401, {
     code: "signed-out",
-    text: "Nobody is signed in.",
-    cure: "Sign in at /login, then do it again.",
+    text: "You are not signed in.",
+    cure: "Sign in at /login, then try again.",
   });
 }
 
 export function noRole(context: PageContext, name: string): Answer {
   return refuse(context, 403, {
     code: "no-role",
-    text: `${name} is known, and has no right to these pages.`,
-    cure: "Whoever runs crm-sync gives one in serve.access.",
+    text: `${name} has no right to see these pages.`,
+    cure: "Ask the person who runs crm-sync for a role: serve.access in the configuration gives roles.",
   });
 }
 
@@ -172,7 +174,8 @@ function refusedPage(context: PageContext, person: Person, needed: Right): Answe
   const { name, role } = person;
   const text = `This page is for people who may ${rights[needed]}; ${name} has the role ${role}.`;
   const cure =
-    "Whoever runs crm-sync gives roles in serve.access; `crm-sync login` on the machine itself signs in with all.";
+    "Ask the person who runs crm-sync for that role (serve.access); `crm-sync login` on its computer signs in " +
+    "with all roles.";
   if (!isForPeople(context)) return context.json({ error: "not-permitted", message: text, cure }, 403);
   const body = html`<p>${shown(text)}</p>
     <p class="cure">${shown(cure)}</p>`;

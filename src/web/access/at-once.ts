@@ -43,8 +43,8 @@ export function fewAtOnce(): MiddlewareHandler<WebEnvironment> {
       context.header("retry-after", "1");
       return await refuse(context, 429, {
         code: "too-many",
-        text: `${mostAtOnce} pages are being made for ${person.name}.`,
-        cure: "Ask again in a second.",
+        text: `Too many pages at once: ${mostAtOnce} for ${person.name} are not finished yet.`,
+        cure: "Try again in a second.",
       });
     }
     try {

@@ -12,15 +12,19 @@ export function limitedBody(): MiddlewareHandler {
     if (context.req.method !== "POST") return await next();
     const tooLarge = {
       code: "too-large",
-      text: `The request is larger than ${mostBodyBytes} bytes.`,
-      cure: "Send less.",
+      text: `The form is larger than ${mostBodyBytes} bytes. Nothing was done.`,
+      cure: "Send a shorter text.",
     };
     if (Number(context.req.header("content-length") ?? 0) > mostBodyBytes) return refuse(context, 413, tooLarge);
     let text: string | undefined;
     try {
       text = await textOf(context.req.raw.body);
     } catch {
-      return refuse(context, 400, { code: "broken-off", text: "The request broke off.", cure: "Send it again." });
+      return refuse(context, 400, {
+        code: "broken-off",
+        text: "The connection broke before the form had arrived. Nothing was done.",
+        cure: "Send the form again.",
+      });
     }
     if (text === undefined) return refuse(context, 413, tooLarge);
     // Where hono itself keeps what it has read.

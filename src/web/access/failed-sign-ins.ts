@@ -26,7 +26,7 @@ export function failedSignIns({ clock }: Access): Failed {
     return await refuse(context, 429, {
       code: "too-many-failed",
       text: `More than ${failures.most} sign-ins from this address failed within ten minutes.`,
-      cure: "Begin again at /login, or with a new link of `crm-sync login`: a sign-in that is good is let in.",
+      cure: "Begin again at /login, or with a new link of `crm-sync login`: a correct sign-in still works.",
     });
   };
 }

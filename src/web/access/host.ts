@@ -26,8 +26,10 @@ export function requireHost(deps: Access): MiddlewareHandler<WebEnvironment> {
     if (place === undefined)
       return refuse(context, 421, {
         code: "unknown-host",
-        text: "The request is for another name than that of this server.",
-        cure: "Use the address in serve.publicUrl, or what `crm-sync login` prints on the machine itself.",
+        text: "This server is not known under the name in this address.",
+        cure:
+          "Use the address in serve.publicUrl, or the link that `crm-sync login` prints on the computer that runs " +
+          "crm-sync.",
       });
     context.set("place", place);
     return await next();

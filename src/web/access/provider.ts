@@ -172,7 +172,7 @@ function redirectUri({ settings }: Access): URL {
 function signInOver(context: PageContext): Answer {
   return refuse(context, 403, {
     code: "sign-in-over",
-    text: "This sign-in was begun in another browser, is over, or took longer than ten minutes.",
+    text: "This sign-in was started in another browser, has ended, or took longer than ten minutes.",
     cure: "Begin again at /login.",
   });
 }
@@ -181,7 +181,7 @@ function notConfigured(context: PageContext): Answer {
   return refuse(context, 400, {
     code: "no-provider",
     text: "No OpenID provider is configured.",
-    cure: "Sign in at /login by another way.",
+    cure: "Sign in at /login in another way.",
   });
 }
 
@@ -205,12 +205,12 @@ function refusedAnswer(context: PageContext, deps: Access, error: unknown): Answ
   if (isRefusal(error))
     return refuse(context, 403, {
       code: "provider-refused",
-      text: "The answer of the OpenID provider was refused; nobody was signed in.",
-      cure: "Begin again at /login; the log of crm-sync says what did not hold.",
+      text: "You were not signed in: crm-sync could not accept the answer of the OpenID provider.",
+      cure: "Begin again at /login. If it fails again, ask the operator: the log of crm-sync has the reason.",
     });
   return refuse(context, 502, {
     code: "provider-unreachable",
-    text: "The OpenID provider gave no usable answer.",
-    cure: "Try again in a moment; the log of crm-sync names the problem.",
+    text: "You were not signed in: the OpenID provider gave no usable answer.",
+    cure: "Try again in a moment. If it fails again, ask the operator: the log of crm-sync has the reason.",
   });
 }

@@ -31,7 +31,7 @@ export function refuse(context: Context, status: Status, said: { code: string; t
 export function unusable(context: Context): Answer {
   return refuse(context, 503, {
     code: "sessions-unusable",
-    text: "Nobody can sign in now: the file of who is signed in cannot be used.",
-    cure: "The operator finds the problem with the file beside the ledger in the log.",
+    text: "Nobody can sign in now: crm-sync cannot use its file of sign-ins.",
+    cure: "Ask the operator: the log of crm-sync shows the problem with this file, beside the ledger.",
   });
 }

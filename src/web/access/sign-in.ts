@@ -64,8 +64,8 @@ function registerLink(routes: Routes, deps: Access, failed: Failed): void {
       return await failed(context, () =>
         refuse(context, 403, {
           code: "link-over",
-          text: "This link was used already, or is older than a minute.",
-          cure: "Run `crm-sync login` again.",
+          text: "This sign-in link was used before, or is older than a minute.",
+          cure: "Run `crm-sync login` again and open the new link.",
         }),
       );
     const who = { name: user, way: "link", issuer: thisMachine, subject: user } as const;

@@ -188,7 +188,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
     throw new Problem({
       code: "reads.failed",
       message: `the blockers of ${label} could not be counted: ${stderr}`,
-      cure: `\`crm-sync report blockers ${label}\` says the same`,
+      cure: `run \`crm-sync report blockers ${label}\` in a terminal: it shows the same problem`,
     });
   const when = whenOf(dashboard);
   const all = found.data.blockers;

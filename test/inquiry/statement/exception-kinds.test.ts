@@ -29,7 +29,7 @@ describe("the statement of exceptions", () => {
       state: "rejected",
       attempt: { outcome: "rejected", httpStatus: 299, code: "13004" },
       code: "13004",
-      message: "a parameter fails the validation of the service",
+      message: "the service does not accept the value of a field",
       changes: [],
       audit: { kind: "rejected", body: {} },
     });

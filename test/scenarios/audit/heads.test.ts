@@ -183,7 +183,10 @@ describe("a head that is signed", () => {
       w.environment["AUDIT_KEY"] = "no key at all";
       expect((await w.run("check")).stdout).toContain("is no Ed25519 private key in PEM");
       const refused = await w.run("audit", "head");
-      expect([refused.exitCode, refused.stderr]).toEqual([78, expect.stringContaining("no Ed25519 private key")]);
+      expect([refused.exitCode, refused.stderr]).toEqual([
+        78,
+        expect.stringContaining("does not name an Ed25519 private key"),
+      ]);
       expect(refused.stderr + refused.stdout).not.toContain("no key at all");
     },
   );

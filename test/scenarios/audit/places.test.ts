@@ -92,7 +92,7 @@ it("a folder that is not there, and a key that cannot sign, stop nothing and are
   w.environment["AUDIT_KEY"] = "no key";
   const unsigned = await w.run("run", "everything");
   expect([unsigned.exitCode, got.length]).toEqual([0, 1]);
-  expect(unsigned.stderr).toContain("names no Ed25519 private key");
+  expect(unsigned.stderr).toContain("does not name an Ed25519 private key");
   if (process.getuid?.() === 0) return;
   mkdirSync(w.path("elsewhere"));
   chmodSync(w.path("elsewhere"), 0o500);
@@ -181,8 +181,8 @@ it("heads of another ledger are named as that, and not as a record that was rewr
   for (const path of [other.path("elsewhere/crm.heads"), signed]) {
     const found = await one.run("audit", "verify", "--heads", path);
     expect(found.exitCode, "no mistake of who asks alone").toBe(65);
-    expect(found.stderr).toContain(`${path} holds a head of another ledger`);
-    expect(found.stderr).toContain("somebody replaced it by this one");
+    expect(found.stderr).toContain(`${path} belongs to another ledger: its head of entry`);
+    expect(found.stderr).toContain("somebody replaced that ledger");
     expect(found.stdout + found.stderr).not.toContain("record-rewritten");
   }
 });

@@ -147,7 +147,7 @@ describe("the head that is printed on a statement", () => {
       w.environment["AUDIT_KEY"] = "no key at all";
       const refused = await w.run("report", "orders", "--period", "2026-10", "--format", "json");
       expect([refused.exitCode, refused.stdout]).toEqual([78, ""]);
-      expect(refused.stderr).toContain("no Ed25519 private key");
+      expect(refused.stderr).toContain("does not name an Ed25519 private key");
       w.environment["AUDIT_KEY"] = key ?? "";
       w.extra = "";
       w.write();

@@ -26,7 +26,7 @@ it("sends no name that was read in the wrong encoding, when a CRM begins to expo
   expect([changed.exitCode, changed.calls]).toEqual([7, {}]);
   const byte = Buffer.from(csv).indexOf("ü") + 1;
   expect(changed.stderr).toContain(
-    `The file people.csv is configured as windows-1252 and is UTF-8, as line 2 (byte ${byte}) shows first.`,
+    `The file people.csv is configured as windows-1252, but it is UTF-8: line 2 (byte ${byte}) shows this first.`,
   );
   expect(changed.stderr).toContain("Set `encoding: utf-8`");
   w.extra = w.extra.replace("windows-1252", "utf-8");
@@ -64,7 +64,7 @@ ${jobs}`;
   body = Buffer.from(csv, "utf8");
   const changed = await w.does("run", "everything");
   expect([changed.exitCode, changed.calls]).toEqual([7, {}]);
-  expect(changed.stderr).toContain("declares iso-8859-1 and answers in UTF-8, as line 2 (byte ");
+  expect(changed.stderr).toContain("declares iso-8859-1, but answers in UTF-8: line 2 (byte ");
   configure("encoding: utf-8, ");
   expect(await ran(w)).toMatchObject({ exitCode: 0, calls: {} });
 });

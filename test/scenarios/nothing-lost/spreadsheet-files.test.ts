@@ -47,7 +47,7 @@ it("a first line with another delimiter than that of the settings is told, with 
   const [exitCode, calls, said] = await ran(w);
   expect([exitCode, calls]).toEqual([7, {}]);
   expect(said).toBe(
-    'The first line of customers.csv says that ";" stands between fields, and the configuration that "," does. ' +
+    'The first line of customers.csv names the delimiter ";", but the configuration names ",". ' +
       'Set `csv.delimiter: ";"`.',
   );
   w.environment["CRM_SYNC__sources__crm__streams__customers__csv__delimiter"] = ";";

@@ -146,7 +146,7 @@ it("what has been sent cannot be rejected, and its person is told so", async () 
   w.sandbox.faults.add({ operation: "E6", fault: "resetBefore" });
   expect((await w.does("run", "everything")).exitCode).toBe(5);
   const refused = await w.run("reject", asked, ...why);
-  expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("has been sent")]);
+  expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("were approved and sent")]);
 });
 
 it("a rejection in the middle stops what was not sent, alone, and says how much was", async () => {

@@ -82,7 +82,7 @@ it("takes a total that is too small for no end of the list: all rows are taken, 
   });
   paging("paging: { kind: page, size: 2 }\n        total: total");
   await expectRun(w, 7, everything);
-  expect((await w.run("run", "everything")).stderr).toContain("speaks of 2 records and gave 4");
+  expect((await w.run("run", "everything")).stderr).toContain("says that it has 2 records, but gave 4");
   total = 4;
   await expectRun(w, 0, {});
 });

@@ -215,7 +215,10 @@ describe("what is held", () => {
     amend(w, "1", { cancelled: false });
     await w.run("plan");
     const refused = await w.run("approve", asked, ...why);
-    expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("has changed since")]);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      64,
+      expect.stringContaining("changed after the hold was made"),
+    ]);
     await runs(w, 0);
     expect(await openHolds(w)).toEqual([]);
   });

@@ -99,7 +99,7 @@ it("believes the SHA-256 of a file whose marker has the time of another file sys
     mark(value, night - 600);
     const ended = await w.does("run", "everything");
     expect(ended.exitCode, ended.stderr).toBe(exitCode);
-    expect(ended.stderr.includes("needs no times")).toBe(exitCode === 7);
+    expect(ended.stderr.includes("the times do not matter")).toBe(exitCode === 7);
   }
 });
 
@@ -118,8 +118,8 @@ it("takes no seat when the file does not have as many rows as its marker says, o
     expect([cut.exitCode, cut.calls]).toEqual([7, {}]);
     expect(cut.stderr).toContain(
       contains === "rows"
-        ? "it has 11 rows, 1 fewer than its marker expects"
-        : "it has another SHA-256 than its marker expects",
+        ? "it has 11 rows, 1 fewer than the marker says"
+        : "it has another SHA-256 than the marker says",
     );
     write(0, night);
     for (const content of ["", "ok", `${value} staff.csv\n`, `${value}\n${value}\n`]) {

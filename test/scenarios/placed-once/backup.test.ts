@@ -232,7 +232,7 @@ describe("a backup that is put back", () => {
       const ended = await w.run("restore", path);
       expect([ended.exitCode, ended.stderr]).toEqual([
         exitCodes.ledgerRefused,
-        expect.stringContaining("the backup is of the ledger"),
+        expect.stringContaining("the backup is of ledger"),
       ]);
       expect((await w.run("run", "everything")).exitCode).toBe(0);
     },

@@ -269,7 +269,7 @@ describe(
       company.pass(3 * minute);
       const { exitCode, stderr } = await goesOn(paused);
       expect([exitCode, company.ordersPlaced], stderr).toEqual([75, 1]);
-      expect(stderr).toContain("another run has taken the ledger over");
+      expect(stderr).toContain("another run has taken over the ledger");
       company.pass(tokenMs);
       expect(await company.runs(shared)).toMatchObject({ exit: 0, sent: { E5: 1 } });
     });

@@ -54,13 +54,13 @@ describe("a colleague who may write in the folder of reports", () => {
     const w = await reporting();
     mkdirSync(w.path(`shared/${report}`));
     const ended = await w.run("run", "monthly");
-    expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringContaining("a folder is there")]);
+    expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringContaining("a folder has this name")]);
   });
 
   it.each<[what: string, plant: (path: string, elsewhere: string) => void, why: string]>([
-    ["a link to a folder", (path, elsewhere) => symlinkSync(elsewhere, path), "a folder is there"],
-    ["a link to a device, as /dev/stdout is one", (path) => symlinkSync("/dev/null", path), "a device is there"],
-    ["a pipe that somebody reads", pipe, "a device is there"],
+    ["a link to a folder", (path, elsewhere) => symlinkSync(elsewhere, path), "a folder has this name"],
+    ["a link to a device, as /dev/stdout is one", (path) => symlinkSync("/dev/null", path), "a device has this name"],
+    ["a pipe that somebody reads", pipe, "a device has this name"],
   ])("loses nothing by %s in the place of the file", async (_what, plant, why) => {
     const w = await reporting();
     const path = w.path(`shared/${report}`);
@@ -82,7 +82,7 @@ describe("a colleague who may write in the folder of reports", () => {
     for (const target of ["ledger.db", "made-elsewhere"]) {
       symlinkSync(w.path(target), w.path(`shared/${target}.plan`));
       const ended = await w.run("plan", "--out", w.path(`shared/${target}.plan`));
-      expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringContaining("is not written to")]);
+      expect([ended.exitCode, ended.stderr]).toEqual([64, expect.stringContaining("was not written to")]);
     }
     expect(readdirSync(w.folder)).not.toContain("made-elsewhere");
   });

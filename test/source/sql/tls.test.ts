@@ -114,7 +114,7 @@ function verified(what: string, start: () => Promise<TlsServer>): void {
         await server.offer(own.certificate("DNS:erp-db.internal"));
         expect(await reading({ serverName: "erp-db.internal" })).toHaveLength(1);
         expect(await reading({ host: "127.0.0.1", serverName: "erp-db.internal" })).toHaveLength(1);
-        expect(await reading({ host: "127.0.0.1", serverName: "localhost" })).toContain("bears another name");
+        expect(await reading({ host: "127.0.0.1", serverName: "localhost" })).toContain("has another name");
       },
     );
 
@@ -124,11 +124,11 @@ function verified(what: string, start: () => Promise<TlsServer>): void {
       async () => {
         await server.offer(other.certificate("DNS:localhost"));
         expect(await reading()).toEqual(
-          expect.stringMatching(/of an authority that is not trusted .*`connection\.ca`/u),
+          expect.stringMatching(/comes from an authority that is not trusted .*`connection\.ca`/u),
         );
         await server.offer(own.certificate("DNS:localhost"));
         expect(await reading({ ca: undefined })).toEqual(
-          expect.stringMatching(/of an authority that is not trusted .*`connection\.ca`/u),
+          expect.stringMatching(/comes from an authority that is not trusted .*`connection\.ca`/u),
         );
       },
     );
@@ -136,18 +136,18 @@ function verified(what: string, start: () => Promise<TlsServer>): void {
     it("is not read where the certificate bears another name, and it is said how that name is written", async () => {
       await server.offer(own.certificate("DNS:other.example.com"));
       expect(await reading()).toEqual(
-        expect.stringMatching(/bears another name than localhost .*`connection\.serverName`/u),
+        expect.stringMatching(/has another name than localhost .*`connection\.serverName`/u),
       );
     });
 
     it("is not read where the certificate has expired", async () => {
       await server.offer(own.certificate("DNS:localhost", "expired"));
-      expect(await reading()).toEqual(expect.stringMatching(/has expired .*Renew it/u));
+      expect(await reading()).toEqual(expect.stringMatching(/has expired .*Renew the certificate/u));
     });
 
     it("is not read where the server offers no TLS", async () => {
       await server.offer(undefined);
-      expect(await reading()).toEqual(expect.stringMatching(/offers no TLS\. .*Turn it on/u));
+      expect(await reading()).toEqual(expect.stringMatching(/offers no TLS\. .*Turn TLS on/u));
     });
 
     it("is not read where the file of the authority holds no certificate, nor is another authority trusted then", async () => {
@@ -158,7 +158,7 @@ function verified(what: string, start: () => Promise<TlsServer>): void {
         const { raws, outcome } = await readAll(source, "customers");
         expect([raws, outcome.problem?.code]).toEqual([[], "source.unreadable-file"]);
         expect(outcome.problem?.message).toContain(
-          "The certificates ca.pem of the source crm have no readable certificate",
+          "The certificates ca.pem of the source crm contain no readable certificate",
         );
       }
     });

@@ -130,7 +130,7 @@ class SheetReading {
     if (cell === undefined) return;
     const inline = this.#inline.take();
     const { text, fault } = this.#textOf(cell, inline);
-    if (fault !== undefined) this.#fault ??= `the cell ${lettersOf(this.#column)}${this.#row} ${fault}`;
+    if (fault !== undefined) this.#fault ??= `${lettersOf(this.#column)}${this.#row} ${fault}`;
     while (this.#fields.length < this.#column) this.#fields.push("");
     this.#fields[this.#column - 1] = text;
   }
@@ -163,7 +163,7 @@ class SheetReading {
     if (header === undefined && this.rows.takesAsHeader(fields.map(columnName), this.#place())) return;
     while (fields.length < (header?.length ?? 0)) fields.push("");
     if (this.rows.takesAsHeader(fields, this.#place())) return;
-    if (fault !== undefined) this.rows.addBad(this.#place(), "bad-cell", fault, fields);
+    if (fault !== undefined) this.rows.addBad(this.#place(), "bad-cell", `the cell ${fault}`, fields);
     else this.rows.add(fields, this.#place());
   }
 

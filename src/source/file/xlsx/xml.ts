@@ -9,7 +9,7 @@ export interface XmlEvents {
   close?: (name: string) => void;
 }
 
-/** Reads XML in pieces and yields after each of them. Throws a Problem for what is no XML, was cut, or has a document type. */
+/** Reads XML and yields after each piece. Throws a Problem for what is no XML, was cut, or has a document type. */
 export async function* readXml(
   chunks: AsyncIterable<Buffer>,
   events: XmlEvents,

@@ -50,13 +50,13 @@ export async function readAnswer(received: Received, reading: AnswerReading, nam
   const { countHeader } = reading.form;
   const told = countHeader === undefined ? undefined : received.headers[countHeader.toLowerCase()];
   if (told === undefined || Number(told) === page.items.length) return page;
-  const what = `${page.items.length} records where the header ${countHeader} speaks of ${Number(told)}`;
+  const what = `${page.items.length} records, but the header ${countHeader} says ${Number(told)}`;
   throw unreadable(named, what, "source.not-json");
 }
 
 function nothingIn(status: number, { changesOnly }: AnswerReading, named: Named): Page {
   if (status !== 304 || changesOnly) return { items: [], document: null, isNothing: true };
-  throw unreadable(named, "HTTP 304, which says that nothing changed, where everything was asked for");
+  throw unreadable(named, "HTTP 304 (nothing changed), although crm-sync requested everything");
 }
 
 async function pageOf(received: Received, { form, columns, memory }: AnswerReading, named: Named): Promise<Page> {

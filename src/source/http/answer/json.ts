@@ -24,7 +24,7 @@ export interface JsonAnswer {
 
 /** Reads JSON. Throws a Problem: `source.not-json`. */
 export function readJson({ bytes }: Received, maxBytes: number, named: Named): JsonAnswer {
-  if (!isUtf8(bytes)) throw unreadable(named, "bytes that are no UTF-8", "source.not-json");
+  if (!isUtf8(bytes)) throw unreadable(named, "bytes that are not UTF-8", "source.not-json");
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
   let document: Json;
   let suspect = text.length > maxBytes;
@@ -54,7 +54,7 @@ export function readJson({ bytes }: Received, maxBytes: number, named: Named): J
       if (!isJsonObject(record))
         throw unreadable(named, `JSON without a single record at ${path.steps.join(".") || "its top"}${said()}`);
       if (isSound(path, limits)) return { document, items: measured([record], path, limits, named.place) };
-      if (path.steps.length > 0) throw unreadable(named, "JSON whose record cannot be trusted to be whole");
+      if (path.steps.length > 0) throw unreadable(named, "JSON whose record may be incomplete");
       return { document, items: scan(`[${text}]`, path, limits, named) };
     },
     page(path, limits) {

@@ -56,6 +56,6 @@ export function htmlProblem(text: string, named: Named): Problem | undefined {
     "source.not-json",
     named.place,
     `The ${named.who} answers with a web page${words === "" ? "" : ` titled ${JSON.stringify(words)}`} and no data.`,
-    "Open the address: it may be a log-in, a proxy or an outage. Correct `url` and `auth`, or wait.",
+    "Open the address: it may be a sign-in page, a proxy or an outage. Correct `url` and `auth`, or wait.",
   );
 }

@@ -88,7 +88,7 @@ async function rowsOf(reader: FormatReader, what: string, named: Named): Promise
     if (!(thrown instanceof Problem)) throw thrown;
     // What was cut off may come whole when it is asked for again.
     const code = thrown.code === "source.half-read" ? "source.not-json" : "source.wrong-shape";
-    const message = `The ${named.who} answers with ${what} that cannot be read whole. ${thrown.message}`;
+    const message = `The ${named.who} answers with ${what} that cannot be read completely. ${thrown.message}`;
     throw sourceProblem(code, thrown.place ?? named.place, message, thrown.cure);
   }
 }

@@ -21,14 +21,14 @@ export async function textOf(
     throw sourceProblem(
       "source.wrong-encoding",
       named.place,
-      `The ${named.who} declares ${encoding} and answers in ${found}, as its beginning shows.`,
+      `The ${named.who} declares ${encoding}, but the beginning of the answer is ${found}.`,
       `Set \`encoding: ${found}\`, or correct the declaration of the service.`,
     );
   let text: string;
   try {
     text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw unreadable(named, `bytes that are no ${encoding}`, "source.not-json");
+    throw unreadable(named, `bytes that are not ${encoding}`, "source.not-json");
   }
   const undeclared = await undeclaredUtf8([bytes], encoding);
   if (undeclared === undefined) return text;
@@ -36,7 +36,7 @@ export async function textOf(
   throw sourceProblem(
     "source.wrong-encoding",
     named.place,
-    `The ${named.who} declares ${encoding} and answers in UTF-8, as line ${line} (byte ${byte}) shows first.`,
+    `The ${named.who} declares ${encoding}, but answers in UTF-8: line ${line} (byte ${byte}) shows this first.`,
     "Set `encoding: utf-8`, or correct the declaration of the service.",
   );
 }

@@ -31,7 +31,7 @@ export function parseXml(text: string, lists: readonly string[], maxDepth: numbe
   const open: Element[] = [root];
   let elements = 0;
   parser.on("error", () => {
-    throw unreadable(named, "something that is no XML, or was cut off", "source.not-json");
+    throw unreadable(named, "text that is not XML, or was cut off", "source.not-json");
   });
   parser.on("doctype", () => {
     throw unreadable(named, "XML that declares a document type, which is refused");
@@ -59,7 +59,7 @@ export function parseXml(text: string, lists: readonly string[], maxDepth: numbe
     parser.write(text.replace(/^\uFEFF/u, "")).close();
   } catch (thrown) {
     if (thrown instanceof Problem) throw thrown;
-    throw unreadable(named, "something that is no XML, or was cut off", "source.not-json");
+    throw unreadable(named, "text that is not XML, or was cut off", "source.not-json");
   }
   return root.members;
 }
