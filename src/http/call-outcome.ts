@@ -39,7 +39,7 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
     what: "was not sent, because earlier calls to the service failed (its circuit is open)",
     cure: "Wait: after a while crm-sync tries one call by itself.",
   },
-  code: { what: "was refused", cure: "Look up the code in the documentation of the service." },
+  code: { what: "was refused", cure: "Look up the code in docs/reference/codes.md." },
   incomplete: {
     what: "returned an incomplete list",
     cure: "Nothing was removed because of this list. The next run reads it again.",

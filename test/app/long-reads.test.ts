@@ -59,7 +59,7 @@ describe("what takes long", () => {
     await expect.poll(() => longReads.count).toBe(22);
     const beyond = await pages.as("one more").get(orders);
     expect([beyond.status, beyond.headers["retry-after"]]).toEqual([503, "60"]);
-    expect(beyond.text).toContain("20 others wait");
+    expect(beyond.text).toContain("20 other requests are waiting");
     await expect.poll(begun).toBe(2);
     gone.abort();
     expect(new Set(await Promise.all(asked))).toEqual(new Set(["gone"]));

@@ -453,7 +453,9 @@ describe("an operation that rests on what the services contradicted", () => {
     world.sandbox.faults.add({ operation: "E5", fault: "resetBefore", times: 1 });
     const id = await world.carryOutUnknown("place-order");
     await world.ledger.assumptions.met([contradicted]);
-    const reason = expect.stringMatching(/^it is not sent again: the services contradict the assumption A17 .*refused for its numbers/u);
+    const reason = expect.stringMatching(
+      /^it is not sent again: the services contradict the assumption A17 .*refused for its numbers/u,
+    );
     expect(await world.settleInTime(id)).toMatchObject({ kind: "parked", reason });
     expect(await world.row(id)).toMatchObject({ state: "parked", outcomeMessage: reason, attempts: 1 });
     expect(world.calls("E5")).toBe(1);

@@ -127,9 +127,9 @@ describe("a source that names a preset", () => {
       "ledger: { path: ledger.db }\nsources:\n  shop:\n    preset: shop\n  more:\n    kind: fil\n",
     );
     expect(problems).toEqual([
-      "crm.yaml:4:5 config.fill-in The preset shop leaves `sources.shop.baseUrl` to you: The address of your own server, such as https://you.example.com. | Write `baseUrl: …` under `sources.shop`.",
-      "crm.yaml:4:5 config.fill-in The preset shop leaves `sources.shop.auth.user` to you: The account that reads. | Write `user: …` under `sources.shop.auth`.",
-      "crm.yaml:4:5 config.fill-in The preset shop leaves `sources.shop.streams.customers.mapping.branchCode` to you: The branch that a customer belongs to. | Write `branchCode: …` under `sources.shop.streams.customers.mapping`.",
+      "crm.yaml:4:5 config.fill-in The preset shop needs your value for `sources.shop.baseUrl`: The address of your own server, such as https://you.example.com. | Write `baseUrl: …` under `sources.shop`.",
+      "crm.yaml:4:5 config.fill-in The preset shop needs your value for `sources.shop.auth.user`: The account that reads. | Write `user: …` under `sources.shop.auth`.",
+      "crm.yaml:4:5 config.fill-in The preset shop needs your value for `sources.shop.streams.customers.mapping.branchCode`: The branch that a customer belongs to. | Write `branchCode: …` under `sources.shop.streams.customers.mapping`.",
       'crm.yaml:6:5 config.invalid `sources.more.kind` is the text "fil"; one of file, http, sql is expected. | Did you mean `file`?',
     ]);
   });
@@ -141,7 +141,7 @@ describe("a source that names a preset", () => {
     );
     const open = (more: string): string[] =>
       load(settings.replace("    streams:\n", `    streams:\n${more}`), { shop: asks }).problems.map(
-        (problem) => /leaves `sources\.shop\.([^`]*)`/u.exec(problem)?.[1] ?? problem,
+        (problem) => /needs your value for `sources\.shop\.([^`]*)`/u.exec(problem)?.[1] ?? problem,
       );
     expect(open("")).toEqual(["headers.office", "streams.staff.nullTexts"]);
     expect(open("      staff: null\n")).toEqual(["headers.office"]);

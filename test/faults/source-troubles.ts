@@ -85,7 +85,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
     file,
     spoil: (text) => utf16(`\uFEFF${text}`),
     exit: 7,
-    says: /staff\.\w+ is configured as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.\w+ is configured as utf-8, but its beginning shows that it is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "is missing": {
@@ -103,7 +103,7 @@ const common = (file: string, header: 0 | 1): Record<string, FileTrouble> => ({
       return undefined;
     },
     exit: 7,
-    says: /The file staff\.\w+ is not read: it is a folder\./u,
+    says: /The file staff\.\w+ cannot be used: it is a folder\./u,
     newcomer: false,
   },
   "grows while it is read": {
@@ -132,7 +132,7 @@ const csvOnly: Record<string, FileTrouble> = {
     file: "staff.csv",
     spoil: utf16,
     exit: 7,
-    says: /staff\.csv is configured as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.csv is configured as utf-8, but its beginning shows that it is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "is Latin-1": {
@@ -225,7 +225,7 @@ const linesOnly: Record<string, FileTrouble> = {
     file: "staff.ndjson",
     spoil: utf16,
     exit: 7,
-    says: /staff\.ndjson is configured as utf-8 and is utf-16le[^]+Set `encoding: utf-16le`/u,
+    says: /staff\.ndjson is configured as utf-8, but its beginning shows that it is utf-16le[^]+Set `encoding: utf-16le`/u,
     newcomer: false,
   },
   "has another name for the keys": {
@@ -253,7 +253,7 @@ const asPeople =
 const json = "staff.json";
 const jsonOnly: Record<string, FileTrouble> = {
   "holds an empty list": { file: json, spoil: asPeople(() => []), exit: 7, says: shrank, newcomer: false },
-  "is empty": { file: json, spoil: () => "", exit: 7, says: /staff\.json ends in the middle/u, newcomer: false },
+  "is empty": { file: json, spoil: () => "", exit: 7, says: /staff\.json is cut off/u, newcomer: false },
   "lost a fifth of its records": {
     file: json,
     spoil: asPeople((list) => list.slice(0, 16)),

@@ -483,7 +483,7 @@ describe("a file of details that was cut between two rows, with less than a fift
       writeFileSync(file, lines(whole).slice(0, -1).join(""));
       const told = await tellingRun(world);
       expect([told.code, told.calls]).toEqual([7, {}]);
-      expect(told.text).toContain("The file holds.csv is not finished: its marker {file}.done is not there.");
+      expect(told.text).toContain("The file holds.csv is not finished: its marker {file}.done is missing.");
       writeFileSync(file, whole);
       writeFileSync(`${file}.done`, "");
       expect(await goodRun(world)).toBe(0);

@@ -76,7 +76,7 @@ describe("credentials", () => {
       sourceWith(service.origin, { kind: "bearer", token: "env:MISSING" }, { secrets }),
       "customers",
     );
-    expect(outcome.problem?.message).toBe("The secret env:MISSING of the source crm is not there.");
+    expect(outcome.problem?.message).toBe("The secret env:MISSING of the source crm is missing.");
     expect(service.asked).toHaveLength(0);
   });
 });

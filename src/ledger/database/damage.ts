@@ -97,7 +97,7 @@ export function contradictionIn(error: unknown, what: string): unknown {
   return new Problem({
     code: "ledger.contradiction",
     message: `the outcome of ${what} contradicts the ledger: ${said}. The outcome was not recorded`,
-    cure: "correct the CRM or the platform. `crm-sync settle list` shows the evidence and the command to decide",
+    cure: "correct the CRM or the platform, then decide: `crm-sync settle list` shows the evidence",
     cause: error,
   });
 }

@@ -18,12 +18,7 @@ export const openSuffixes = ["", "-wal", "-shm"];
 export function prepareLedgerFile(path: string): void {
   const now = statOf(path);
   if (now !== undefined && !now.isFile()) {
-    throw refused(
-      "ledger.not-a-file",
-      path,
-      `ledger.path is ${path}, which is not a file`,
-      "set ledger.path to a file",
-    );
+    throw refused("ledger.not-a-file", path, `the ledger ${path} is not a file`, "set ledger.path to a file");
   }
   if (now === undefined || now.size === 0n) refuseLostLedger(path);
   try {
@@ -78,12 +73,7 @@ export function requireThere(path: string): void {
     );
   }
   if (!now.isFile())
-    throw refused(
-      "ledger.not-a-file",
-      path,
-      `ledger.path is ${path}, which is not a file`,
-      "set ledger.path to a file",
-    );
+    throw refused("ledger.not-a-file", path, `the ledger ${path} is not a file`, "set ledger.path to a file");
   if (now.size === 0n) refuseLostLedger(path);
 }
 

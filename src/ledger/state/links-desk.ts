@@ -121,7 +121,7 @@ export class LinksDesk {
       const { link } = this.#rows.links.known(customer);
       const name = formatKey(customer);
       if (link === undefined)
-        throw refused("unlink.not-linked", `${name} is linked with no enterprise`, "nothing needs to be done");
+        throw refused("unlink.not-linked", `${name} is not linked with an enterprise`, "nothing needs to be done");
       this.#requireNothingOpen(customer, "unlink");
       const standing = this.#standingOf(customer);
       const { orders, assignments } = standing;

@@ -68,7 +68,7 @@ export function requireObserved({ label, zone, to }: Omit<Period, "joined">, beg
     code: "periods.before-ledger",
     message: `${label} ended before this ledger began, at ${began}, so the ledger has no data to close it with`,
     cure:
-      "after its end, close the period in which the ledger began: `crm-sync report close " +
+      "close the period in which the ledger began, when that period is over: `crm-sync report close " +
       `${periodLike(label, began, zone)}\``,
     exitCode: exitCodes.usage,
   });

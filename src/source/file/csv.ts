@@ -160,7 +160,7 @@ class CsvReading {
       "source.half-read",
       place,
       `The file ${this.#name} ends in the middle of a line: the row at ${place} has no line end.`,
-      "Export it again; where its writer never ends the last line, set `csv.lastLineEnd: optional`.",
+      "Export it again; if its writer never ends the last line, set `csv.lastLineEnd: optional`.",
     );
   }
 

@@ -68,7 +68,7 @@ export class HeadedRows {
     const header = this.#header ?? [];
     const fields = this.#withoutSurplus(record, header.length);
     if (fields.length !== header.length) {
-      const message = `the row has ${record.length} fields, but the header has ${header.length}`;
+      const message = `the row has ${record.length} fields, the header ${header.length}`;
       this.addBad(place, "column-count", message, record);
       return false;
     }
@@ -91,7 +91,7 @@ export class HeadedRows {
       "source.wrong-shape",
       place,
       `The first row of ${this.#name} looks like a header: it contains names of \`${this.#format}.header\`.`,
-      `Set \`${this.#format}.firstRow: header\`, or \`${this.#format}.firstRow: record\` if it is a record.`,
+      `Set \`${this.#format}.firstRow: header\`, or \`${this.#format}.firstRow: record\` if the row is a record.`,
     );
   }
 
@@ -108,7 +108,7 @@ export class HeadedRows {
         : header.includes("__proto__")
           ? "has a column __proto__, which no record can have"
           : surplusInto !== undefined && !header.includes(surplusInto)
-            ? `has no column ${JSON.stringify(surplusInto)}, which \`csv.surplusInto\` names`
+            ? `has no column ${JSON.stringify(surplusInto)}, which \`surplusInto\` names`
             : undefined;
     if (wrong !== undefined) {
       const named = JSON.stringify({ header: shown === undefined ? ["…"] : ownNames(shown), firstRow: "header" });
@@ -152,8 +152,8 @@ export class HeadedRows {
       "source.wrong-shape",
       place,
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
-      `Export the file with this column, or correct the mapping and \`${this.#format}\`. If the column may be ` +
-        `missing, list it in \`${this.#format}.optionalColumns\`.`,
+      `Export the file with this column, or correct the mapping and \`${this.#format}\`. ` +
+        `If the column may be missing, list it in \`${this.#format}.optionalColumns\`.`,
     );
   }
 

@@ -124,7 +124,7 @@ it("takes no seat when the file does not have as many rows as its marker says, o
     write(0, night);
     for (const content of ["", "ok", `${value} staff.csv\n`, `${value}\n${value}\n`]) {
       mark(content, night);
-      expect((await w.does("run", "everything")).stderr).toContain("its marker {file}.done holds no ");
+      expect((await w.does("run", "everything")).stderr).toContain("its marker {file}.done does not contain the ");
     }
   }
 });

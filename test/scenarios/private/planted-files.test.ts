@@ -117,7 +117,7 @@ describe("a source reads regular files inside its folder", () => {
     const ended = await w.run("run", "people");
     expect([ended.exitCode, ended.stderr]).toEqual([
       7,
-      expect.stringContaining(`${name} is not read: it is no regular file`),
+      expect.stringContaining(`${name} cannot be used: it is no regular file`),
     ]);
   });
 
