@@ -66,7 +66,7 @@ export async function makeReady(
   const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
   const passwords = await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
-    const reason = "ledger.sealKey is not set, so crm-sync cannot keep the password";
+    const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };
   }
   const valueOf = ledger.private.reader();

@@ -186,8 +186,8 @@ function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: Le
 
 function ignoredChange(left: RecordKey): Block {
   const reason =
-    `policies.orders.moved is ignore, so the order stays with ${formatKey(left)} although it moved to this customer ` +
-    "in the CRM. The CRM changed the order since then, and crm-sync does not buy or remove any part of that change";
+    `the setting policies.orders.moved is ignore, so the order stays with ${formatKey(left)} although it moved to ` +
+    "this customer in the CRM. Since then the CRM changed the order, and crm-sync does not carry out that change";
   return { code: "order.moved-changed", reason, again: false };
 }
 

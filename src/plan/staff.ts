@@ -123,7 +123,7 @@ function passwordBlock(
   if (!canSeal) {
     return {
       code: "staff.no-sealing-key",
-      reason: "ledger.sealKey is not set, so crm-sync cannot keep an initial password",
+      reason: "the setting ledger.sealKey is missing, so crm-sync cannot keep an initial password",
       again: true,
     };
   }

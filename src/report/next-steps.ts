@@ -22,8 +22,8 @@ const byCode: Record<string, string> = {
     "nothing: the next run removes the licence, unless a hold stops the removal (EXPLAIN). After the removal, end " +
     "the assignment in the CRM",
   "asset.lending-unknown":
-    "have the lock returned on the platform. If the platform shows that the licence is not lent, you can remove it " +
-    "there",
+    "have the lock returned on the platform. If the platform shows that the licence is not lent, you can remove that " +
+    "licence there",
   "asset.lent": "have the lock returned on the platform: crm-sync cannot return it. The next run checks again",
   "asset.held-by-another":
     "if crm-sync did not make the assignment of the holder, end it on the platform, or correct the CRM. If its " +
@@ -133,8 +133,8 @@ const byCode: Record<string, string> = {
     "look on the platform for the order. If M6 or E8 shows licences of this type, add the type to " +
     "assumptions.visibleLicenseTypes (A43)",
   "order.not-shown":
-    "look for it on the platform and remove it there if it still exists: crm-sync deletes only licences and products " +
-    "that M6, E8 and M7 show",
+    "look on the platform for the asset or product in the reason, and remove it there if it still exists: crm-sync " +
+    "deletes only what M6, E8 and M7 show",
   "order.not-repaired":
     "find out on the platform who removed it, and restore or order it there. Then crm-sync resolve RECORD --done " +
     "--reason TEXT",
@@ -154,9 +154,10 @@ const byCode: Record<string, string> = {
     "it. After a rebuild, repeat crm-sync rebuild before the first run: only a rebuild adopts the asset numbers",
   "order.there-already":
     "if a person added it on the platform for this order: crm-sync resolve RECORD --done --reason TEXT. If not, have " +
-    "it removed on the platform; the next run then buys it",
+    "the additional product removed on the platform; the next run then buys it",
   "order.twin-product":
-    "remove the product on the platform, then run again: a deletion by crm-sync would also remove the other product",
+    "do on the platform what the reason says, then run again: a deletion by crm-sync would also remove the other " +
+    "product",
   "order.form-lost":
     "restore the ledger from a backup that has the order's earlier form, or change the order on the platform",
   "order.number-unknown":
