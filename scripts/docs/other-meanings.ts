@@ -34,6 +34,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "request.refused": "a service refused the request of a person",
     "run.failed": "the job ended before its work was done",
     "service.refused": "the service refuses all calls of this application",
+    "service.unreadable": "a service did not give a list or an answer that this work needs",
     "service.unclear": "crm-sync called the service several times, and no answer said whether the change was done",
     "source.removed":
       "the source of the record is no longer in the configuration; `crm-sync reassign` gives the record another source",

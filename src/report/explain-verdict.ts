@@ -1,5 +1,6 @@
 import { boughtAgain, goneSince } from "./explain.ts";
 import type { ExplainFacts, RecordFacts } from "./explain.ts";
+import type { HoldFacts } from "./facts.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import type { View } from "./text.ts";
 import { also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
@@ -53,6 +54,12 @@ function unique(lines: readonly string[]): string[] {
   return [...new Set(lines)];
 }
 
+/** The holds of the customer, or those of the operations of a record. */
+function ownHolds({ stream, operations, customer }: ExplainFacts): readonly HoldFacts[] {
+  const own = new Set(operations.newest.map(({ questionId }) => questionId));
+  return customer?.holds.filter(({ id }) => stream === "customers" || own.has(id)) ?? [];
+}
+
 function explainOpen(facts: ExplainFacts, because: string[], next: string[], view: View): void {
   for (const row of facts.customer?.openOperations ?? []) {
     const what = `${row.endpoint} on ${row.subject} (${row.id}) is ${row.state}`;
@@ -60,10 +67,8 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[], vie
     because.push(`${what}${why}; nothing else is sent for this customer until it is settled`);
     next.push(nextForOperation(row));
   }
-  const mine = new Set(facts.operations.newest.map((row) => row.questionId).filter((id) => id !== null));
-  for (const hold of facts.customer?.holds ?? []) {
+  for (const hold of ownHolds(facts)) {
     if (hold.state === "rejected") continue;
-    if (facts.stream !== "customers" && !mine.has(hold.id)) continue;
     because.push(`hold ${hold.id} (${hold.state}): ${hold.explanation}`);
     next.push(nextForHold(hold));
   }
@@ -86,8 +91,7 @@ function explainDeferral(
   const { code, reason, since } = record.deferred;
   because.push(`it waits since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
-  const own = new Set(facts.operations.newest.map(({ questionId }) => questionId));
-  const holds = facts.customer?.holds.filter(({ id }) => facts.stream === "customers" || own.has(id)) ?? [];
+  const holds = ownHolds(facts);
   const ids = (state: string): string[] => holds.filter((hold) => hold.state === state).map(({ id }) => id);
   // What is held is told above, with what decides it.
   if (code === "order.moving" && ids("open").length > 0) return;
@@ -174,8 +178,9 @@ function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boole
         ? "the CRM no longer has it"
         : undefined;
   const standing = standingOf(facts, view);
-  const waits =
-    state ?? (record.deferred === null ? (record.pending ? "waits for the next run" : undefined) : "it waits");
+  const isHeld = ownHolds(facts).some((hold) => hold.state === "open");
+  const pending = record.pending ? `waits for ${isHeld ? "a decision" : "the next run"}` : undefined;
+  const waits = state ?? (record.deferred === null ? pending : "it waits");
   return waits === undefined ? `${name}: ${standing}` : `${name}: ${standing}; ${waits}`;
 }
 

@@ -60,6 +60,8 @@ export interface PlanSummary {
   rejected: number;
   /** The operations of this plan that limits and policies hold, by hash, and why. */
   heldBy: WaitsInPlan["asked"];
+  /** How many of these no person was asked about before. */
+  newlyHeld: number;
   /** Every record that is not done, those that this plan would defer among them. */
   open: OpenRecords[];
 }
@@ -96,6 +98,7 @@ export async function planRun(
     held: [],
     rejected: 0,
     heldBy: new Map(),
+    newlyHeld: 0,
     open: [],
   };
   let looked = 0;
@@ -126,6 +129,7 @@ export async function planRun(
     const time = request.time ?? new TrustedClock(deps);
     const held = await heldOfPlans({ ...deps, time, limits: request.limits.removals }, gated);
     summary.heldBy = held;
+    summary.newlyHeld = held.size - new Set(gated.flatMap(({ asked }) => [...asked.keys()])).size;
     await save(run, held);
     summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));
     summary.rejected = await ledger.decisions.rejected();

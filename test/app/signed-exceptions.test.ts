@@ -256,7 +256,7 @@ describe("an exception that stood open at the end of a period", () => {
       await expect(signOff(place, "2026-12", [id], accepts)).rejects.toMatchObject({
         code: "periods.not-begun",
         exitCode: 64,
-        message: expect.stringContaining("2026-12 has not begun"),
+        message: expect.stringContaining("2026-12 begins only at"),
       });
     expect([...world.ledger.audit.rows()].filter(({ kind }) => kind === "signed-off")).toEqual([]);
     world.now += 1;

@@ -93,7 +93,7 @@ const impersonal: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     open_circuit: "service",
     last_fire_time: "job",
     fired_time: "job",
-    alert_told: "way",
+    alert_told: "channel",
     delivery: "kind name",
     audit: "kind",
     head_place: "place",

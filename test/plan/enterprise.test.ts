@@ -278,7 +278,7 @@ describe("a linked customer", () => {
     ]);
     expect(planned.records.map((record) => record.again)).toEqual([false, true]);
     for (const { reason } of planned.records) {
-      expect(reason).toContain("is now OTHER, and the enterprise is linked under ALFKI");
+      expect(reason).toContain("is now OTHER, but the enterprise is linked under ALFKI");
       expect(reason).toContain(`crm-sync link crm/ALFKI ${enterpriseGlobalId}`);
     }
   });

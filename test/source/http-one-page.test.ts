@@ -95,7 +95,7 @@ describe.each(pagings)("a list that is paged by %s and ends with its first page"
     const { outcome } = await readOnce(answer, paging);
     expect(outcome).toMatchObject({ complete: false, rows: 2, problem: { code: "source.more-beyond", exitCode: 7 } });
     expect(outcome.problem?.cure).toMatch(
-      /^Correct `paging`.*: (?:hasMore|page\.next|page\.next_page|page\.next_cursor|page\.total|the header Link) speaks/u,
+      /^Correct `paging`.*: (?:hasMore|page\.next|page\.next_page|page\.next_cursor|page\.total|the header Link) shows more records/u,
     );
     expect(outcome.problem?.cure).toContain("`sure: true`");
     const sure = await readOnce(answer, { ...paging, sure: true });

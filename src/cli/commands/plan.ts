@@ -65,7 +65,7 @@ export async function planCommand(invocation: Invocation, words: PlanWords): Pro
         output.line(await shownPlan.text(summary, called, planAgain(words), viewOf(output, zone)));
         output.line("");
         if (out !== undefined) output.line(savedText(out, summary.operations, summary.heldBy.size));
-        output.line(closingLine({ ...summary, held: summary.held.length + summary.heldBy.size }));
+        output.line(closingLine({ ...summary, held: summary.held.length + summary.newlyHeld }));
       },
     });
   });

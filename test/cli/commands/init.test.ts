@@ -84,7 +84,7 @@ describe("init", () => {
       );
       if (name === "odoo-postgres") {
         const left = stderr
-          .match(/leaves `[^`]+` to you/gu)
+          .match(/needs your value for `[^`]+`/gu)
           ?.map((text) => text.split("`")[1]?.replace("sources.crm.", ""));
         const text = readFileSync(config, "utf8");
         expect([exitCode, left?.length]).toEqual([78, text.match(/DOUBT: /gu)?.length]);

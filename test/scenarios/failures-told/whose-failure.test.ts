@@ -95,7 +95,7 @@ describe("a defect of the program", () => {
     expect(await told(w)).toEqual(["staff T1 defect"]);
     const { open } = await w.ask("status");
     expect(open).toMatchObject([{ code: "defect", owner: "program" }]);
-    expect((await w.run("status")).stdout).toMatch(/report it to the makers of crm-sync/u);
+    expect((await w.run("status")).stdout).toMatch(/send the makers of crm-sync the output/u);
     expect(await planned(w)).toEqual({ exit: 1, unplanned: ["crm/C1 defect"] });
     expect(await serviceDown(w)).toBe(false);
   });
