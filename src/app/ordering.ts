@@ -56,7 +56,7 @@ function customerReasons(customers: readonly LookedAtStream[]): Reason[] {
   const samples = readable(customers);
   if (samples.length < customers.length) return [];
   if (samples.some(({ sample }) => sample.mapped > sample.notOrderable.records)) return [];
-  return samples.map(({ source, sample }): Reason => {
+  return samples.filter(hasRecords).map(({ source, sample }): Reason => {
     const mapping = `sources.${source}.streams.customers.mapping`;
     const fields = sample.notOrderable.fields.join(", ");
     if (fields === "") return unusable("customer", source, mapping);
@@ -68,7 +68,7 @@ function customerReasons(customers: readonly LookedAtStream[]): Reason[] {
 function orderReasons(orders: readonly LookedAtStream[]): Reason[] {
   const samples = readable(orders);
   if (samples.length < orders.length || samples.some(({ sample }) => sample.mapped > 0)) return [];
-  return samples.map(({ source }) => unusable("order", source, `sources.${source}.streams.orders.mapping`));
+  return samples.filter(hasRecords).map(({ source }) => unusable("order", source, `sources.${source}.streams.orders.mapping`));
 }
 
 /** Those that could be read; of the others, nobody knows what they hold. */
@@ -76,6 +76,11 @@ function readable(looked: readonly LookedAtStream[]): { source: string; sample: 
   return looked.flatMap(({ source, sample }) =>
     sample?.problem === undefined && sample !== undefined ? [{ source, sample }] : [],
   );
+}
+
+/** Whether a list has rows that are not skipped: an empty list, or one of quotes alone, is no mistake. */
+function hasRecords({ sample: { rows, skipped } }: { sample: StreamSample }): boolean {
+  return rows > skipped;
 }
 
 function unusable(record: string, source: string, mapping: string): Reason {
