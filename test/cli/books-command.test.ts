@@ -51,7 +51,7 @@ it("an option of `report` is refused before and after a command below it that do
     ["close", "2026-10", "--out", "x"],
     ["reopen", "2026-10", "--source", "crm", "--reason", "wrong"],
     ["blockers", "2026-10", "--as-of", "2020-01-01"],
-    ["blockers", "2026-10", "--by", "anna"],
+    ["blockers", "2026-10", "--date", "crm-date"],
     ["sign-off", "2026-10", "run:run_1", "--period", "2026-10", "--by", "anna", "--reason", "known"],
     ["closings", "--format", "csv"],
     ["print", "2026-10", "--out", w.folder, "--part", "x"],
