@@ -39,6 +39,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "source.removed":
       "the source of the record is no longer in the configuration; `crm-sync reassign` gives the record another source",
     "staff.refused": "M1 added other people and refused this one",
+    unreadable: "the service answered with a code in an unknown form; the code is not shown, since it may hold a name",
     "web.cannot-listen": "the web server cannot listen on its port",
   },
   quarantine: {

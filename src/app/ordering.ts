@@ -68,7 +68,9 @@ function customerReasons(customers: readonly LookedAtStream[]): Reason[] {
 function orderReasons(orders: readonly LookedAtStream[]): Reason[] {
   const samples = readable(orders);
   if (samples.length < orders.length || samples.some(({ sample }) => sample.mapped > 0)) return [];
-  return samples.filter(hasRecords).map(({ source }) => unusable("order", source, `sources.${source}.streams.orders.mapping`));
+  return samples
+    .filter(hasRecords)
+    .map(({ source }) => unusable("order", source, `sources.${source}.streams.orders.mapping`));
 }
 
 /** Those that could be read; of the others, nobody knows what they hold. */

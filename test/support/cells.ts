@@ -16,7 +16,7 @@ import type { Ended, Place } from "./program.ts";
 import { temporaryFolder } from "./northwind.ts";
 import { base, baseWished, configOf, ledgerOf, platformOf, writeWorld } from "./world/small.ts";
 import type { Change, SmallWorld } from "./world/small.ts";
-import { personal, sealEnvironment, secrets } from "./world/crm.ts";
+import { personal, sealEnvironment, secrets, withoutCompanies } from "./world/crm.ts";
 import { HandTime, newSandbox } from "./world/start.ts";
 
 const minute = 60_000;
@@ -138,7 +138,7 @@ export class Cell {
   /** Carries a command line out. */
   async carryOut(...words: string[]): Promise<Ended> {
     const ended = await crmSync({ ...this.place, clock: this.#later() }, ...words);
-    this.output.push(ended.stdout, ended.stderr);
+    this.output.push(withoutCompanies(words, ended.stdout), ended.stderr);
     return ended;
   }
 

@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { stringify } from "yaml";
 import { fileSource, filesOf, writeFiles } from "./world/crm-files.ts";
-import { company, companyText, privateText, sealEnvironment } from "./world/crm.ts";
+import { company, privateText, sealEnvironment, withoutCompanies } from "./world/crm.ts";
 import type { Crm } from "./world/crm.ts";
 import { unexplainedCodes } from "./known-codes.ts";
 import { putNewLedger } from "./new-ledger.ts";
@@ -103,10 +103,7 @@ const betweenCommands = 60_000;
  * JSON on every line, with codes that the reference explains.
  */
 export function expectDecent(words: readonly string[], ended: Pick<Ended, "stdout" | "stderr">): void {
-  // Names of companies are shown to people, and to nothing that reads JSON.
-  const showsCompanies = !words.includes("--json") && words.some((word) => word === "plan" || word === "explain");
-  const stdout = showsCompanies ? ended.stdout.replaceAll(companyText, "") : ended.stdout;
-  const said = `${stdout}\n${ended.stderr}`;
+  const said = `${withoutCompanies(words, ended.stdout)}\n${ended.stderr}`;
   const command = `crm-sync ${words.join(" ")}`;
   for (const pattern of [privateText, tokens])
     expect.soft(pattern.exec(said)?.[0], `${command} shows something private`).toBeUndefined();

@@ -81,7 +81,7 @@ describe("the plan of an enterprise that somebody else made", () => {
     const part = { operation: "M7", fault: "oddField", field: "channelOrderId", value: "another" } as const;
     company.fault({ ...part, about: "6500000000000000001" });
     const plan = await company.does("plan", "--out", company.w.path("plan"));
-    expect(plan.stdout).toContain("adopts the enterprise");
+    expect(plan.stdout).toContain("adopt the enterprise");
     const whole = /= takes the order crm\/(O[19]) for placed: .*channel order number \1/.exec(plan.stdout)?.[1];
     const shownInPart = /orders crm\/(O[19]) deferred: .*shows only a part of the order crm\/\1/.exec(plan.stdout)?.[1];
     expect(new Set([whole, shownInPart])).toEqual(new Set(["O1", "O9"]));

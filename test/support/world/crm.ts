@@ -23,8 +23,13 @@ export const canary = {
 /** What is seen where something private of these rows stands. */
 export const privateText = /zqcanary|\+4917700700700/iu;
 
-/** The name of a company of these rows. */
-export const companyText = new RegExp(String.raw`${canary.name}(?: [\w-]+)?`, "gu");
+const companies = new RegExp(String.raw`${canary.name}(?: [\w-]+)?`, "gu");
+
+/** What a command printed. `plan` and `explain` may name companies to people, and nobody may in JSON. */
+export function withoutCompanies(words: readonly string[], stdout: string): string {
+  const mayName = !words.includes("--json") && words.some((word) => word === "plan" || word === "explain");
+  return mayName ? stdout.replaceAll(companies, "") : stdout;
+}
 
 /** What every private text of these rows holds. */
 export const personal: readonly string[] = ["Zqcanary", "zqcanary", canary.mobile];
