@@ -157,7 +157,7 @@ function amend(
     const what = `the order ${key} moved here from ${formatKey(customer)} in the CRM`;
     const said = consider(options.policies, "orders.moved", what);
     if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
-    const reason = `${what}; crm-sync orders it here after the removal there`;
+    const reason = `${what}; the order is placed here after the removal there`;
     return waits(said === "act" ? { code: orderMoving, reason, again: true } : said);
   }
   if (!isHere) {

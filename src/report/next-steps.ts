@@ -43,7 +43,7 @@ const byCode: Record<string, string> = {
   "assumption.missing": "choose a value for the setting in the configuration: crm-sync check shows the choices",
   "customer.blocked": "solve the problem of the customer first: EXPLAIN",
   "customer.gone":
-    "nothing: crm-sync orders nothing and makes no account for a customer that was deleted in the CRM. If the " +
+    "nothing: for a customer that was deleted in the CRM, no order is placed and no account is made. If the " +
     "customer must stay, restore it in the CRM",
   "customer.incomplete": "add the purchaser's mobile number in the CRM; the next run uses it",
   "customer.not-looked-up": itself,
@@ -93,7 +93,7 @@ const byCode: Record<string, string> = {
   "order.contents-not-read": itself,
   "order.earlier-continued":
     "let only one of the two continue the earlier asset. In the CRM, correct the field of the other that says which " +
-    "asset it continues; if you clear that field, crm-sync orders a new licence",
+    "asset it continues; if you clear that field, a new licence is ordered",
   "order.earlier-ended": "to order a new licence, clear the field in the CRM that says which asset this one continues",
   "order.earlier-locked":
     "have the lock enabled: in the CRM, or with the command that `crm-sync unlock CUSTOMER --help` shows; then run " +
@@ -128,7 +128,7 @@ const byCode: Record<string, string> = {
     "customer",
   "order.move-stopped": "correct the cause in the CRM; the next run moves the order",
   "order.moving":
-    "nothing: crm-sync orders it here after the removal at its earlier customer. If that does not happen, EXPLAIN",
+    "nothing: the order is placed here after the removal at its earlier customer. If that does not happen, EXPLAIN",
   "order.not-observable":
     "look on the platform for the order. If M6 or E8 shows licences of this type, add the type to " +
     "assumptions.visibleLicenseTypes (A43)",

@@ -163,7 +163,7 @@ async function judge(world: World, trouble: Trouble, spoil: () => void, mend: ()
   stop?.();
   expect(told.text, told.text).toMatch(trouble.says);
   expect(told.code, told.text).toBe(trouble.exit);
-  if (trouble.exit === 7) expect(told.text, "a cure").toMatch(/source \w+\/staff: .+\n +→ \w/u);
+  if (trouble.exit === 7) expect(told.text, "a cure").toMatch(/source \w+\/staff: .+\n +→ [`\w]/u);
   lastRunBalances(world.path);
   expect(told.calls).toEqual({ E4: 1, ...(trouble.newcomer ? { M1: 1 } : {}) });
   expect(held(world)).toEqual(before);
@@ -277,7 +277,7 @@ const httpTroubles: Record<string, HttpTrouble> = {
     answer: (whole) => (asked) =>
       page(asked) === 3 ? whole({ ...asked, query: { ...asked.query, page: "1" } }) : whole(asked),
     exit: 7,
-    says: /gave the record S\d-\d 2 times: the list changed while it was read/u,
+    says: /gave the record S\d-\d 2 times; the list changed while it was read/u,
     newcomer: true,
   },
   "gives one page for ever": {

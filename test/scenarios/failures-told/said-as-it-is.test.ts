@@ -150,7 +150,7 @@ it("what a person rejected stays told of, as no alarm, with how to take that bac
     for (const words of [["run", "everything"], ["run", "verify"], ["plan"], ["status", "--all"]]) {
       const { exitCode, stdout } = await w.run(...words);
       expect([words, exitCode]).toEqual([words, 0]);
-      expect(stdout.includes("all is well") && stdout.includes("stays undone"), stdout).toBe(false);
+      expect(/all is well/iu.test(stdout) && stdout.includes("stays undone"), stdout).toBe(false);
       texts.push(stdout);
     }
     return texts;

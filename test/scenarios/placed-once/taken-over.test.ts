@@ -82,11 +82,14 @@ describe("the plan of an enterprise that somebody else made", () => {
     company.fault({ ...part, about: "6500000000000000001" });
     const plan = await company.does("plan", "--out", company.w.path("plan"));
     expect(plan.stdout).toContain("adopt the enterprise");
-    const whole = /= takes the order crm\/(O[19]) for placed: .*channel order number \1/.exec(plan.stdout)?.[1];
-    const shownInPart = /orders crm\/(O[19]) deferred: .*shows only a part of the order crm\/\1/.exec(plan.stdout)?.[1];
+    const whole = /= adopt the order (O[19]): the platform shows all of it as \1/.exec(plan.stdout)?.[1];
+    const shownInPart =
+      /1 order waits \(order\.shown-in-part\) +crm\/(O[19]) +the platform shows only a part of the order crm\/\1/.exec(
+        plan.stdout,
+      )?.[1];
     expect(new Set([whole, shownInPart])).toEqual(new Set(["O1", "O9"]));
-    expect(plan.stdout).not.toMatch(/\+ E5 order:crm\/O[19]/);
-    expect(plan.stdout).toMatch(/\+ E5 order:crm\/O2/);
+    expect(plan.stdout).not.toMatch(/\+ place order O[19]/);
+    expect(plan.stdout).toMatch(/\+ place order O2/);
     expect([plan.exitCode, plan.calls]).toEqual([3, {}]);
     expect(await company.placed()).toEqual({});
     const applied = await company.does("apply", company.w.path("plan"));
