@@ -13,7 +13,8 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
   },
   configuration: {
     "config.alerts": "a key of `alerts` does not fit the others",
-    "config.invalid": "a value is not what its key takes",
+    "config.invalid":
+      "the value of a setting is not allowed; the printed message names the setting, the value and what is expected",
     "config.job": "a key does not belong to a job of this kind",
   },
   sources: {
@@ -35,7 +36,8 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "run.failed": "the job ended before its work was done",
     "service.refused": "the service refuses all calls of this application",
     "service.unreadable": "a service did not give a list or an answer that this work needs",
-    "service.unclear": "crm-sync called the service several times, and no answer said whether the change was done",
+    "service.unclear":
+      "crm-sync sent a call that may be repeated several times, and no answer said whether the change was done",
     "source.removed":
       "the source of the record is no longer in the configuration; `crm-sync reassign` gives the record another source",
     "staff.refused": "M1 added other people and refused this one",
@@ -47,7 +49,8 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "does-not-fit": "a value of the record does not fit its field",
     "no-such-date": "a date is outside the `plausibleDates` of the stream",
     "stored-form": "the stored record can no longer be used, and its source no longer gives the record",
-    "no-value": "the record has no value with which crm-sync could read its list",
+    "no-value":
+      "the record lacks a value that the mapping puts into the address or query of another list, so crm-sync cannot read that list for it",
     "wrong-type": "the value is not of the type of its field",
   },
   pages: { "proxy-refused": "the assertion of the reverse proxy does not hold" },
