@@ -68,7 +68,7 @@ export class HeadedRows {
     const header = this.#header ?? [];
     const fields = this.#withoutSurplus(record, header.length);
     if (fields.length !== header.length) {
-      const message = `the row has ${record.length} fields, the header ${header.length}`;
+      const message = `the row has ${record.length} fields, but the header has ${header.length}`;
       this.addBad(place, "column-count", message, record);
       return false;
     }
