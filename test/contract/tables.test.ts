@@ -31,7 +31,7 @@ describe("operations", () => {
     );
     expect(() => endpointPath("M4", { enterpriseGlobalId: "e" })).toThrow(Problem);
     for (const unusable of ["", ".", ".."])
-      expect(() => endpointPath("M6", { enterpriseGlobalId: unusable })).toThrow(/M6 needs the id enterpriseGlobalId/);
+      expect(() => endpointPath("M6", { enterpriseGlobalId: unusable })).toThrow(/it needs the id enterpriseGlobalId/);
   });
 });
 
