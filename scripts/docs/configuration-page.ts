@@ -179,7 +179,7 @@ export function configurationPage(): string {
       "- A secret is a reference, never the value: `env:NAME` names a variable of the environment, `file:/path` a " +
         "file that holds nothing else. Addresses and the values of `query` and `headers` may be references too.",
       "- The environment overrides the file: `CRM_SYNC__orderService__callsAtOnce=4` sets `orderService.callsAtOnce`.",
-      "- `config/schema.json` lets editors complete and check the file. `config/production.example.yaml` has every key.",
+      "- `config/schema.json` lets editors complete and check the file.",
     ].join("\n"),
     "## All sections",
     table(["Key", "Meaning", "Keys of its own"], sectionRows()),

@@ -52,12 +52,12 @@ export function newDocument(
   document.commentBefore = [
     ` yaml-language-server: $schema=${join(projectFolder, "config/schema.json")}`,
     " DOUBT marks a guess: check each. `crm-sync --sandbox map SOURCE STREAM` shows how your records are mapped.",
-    ` Every other setting: ${join(projectFolder, "config/production.example.yaml")}`,
+    ` Every other setting: ${join(projectFolder, "docs/reference/configuration.md")}`,
   ].join("\n");
   comment(
     document,
     ["ledger"],
-    " What crm-sync remembers: what it read, sent and decided. A file on a disk of this machine.",
+    " The memory of crm-sync: records, calls and decisions. A file on a disk of this machine.",
   );
   if (hasStaff)
     comment(

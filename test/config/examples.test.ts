@@ -1,15 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { configSchema } from "../../src/config/config.ts";
-import { settingsOf } from "../../scripts/docs/settings.ts";
-import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
 import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";
 import { channelCodesOf } from "../../src/contract/assumption-settings.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { ordersOf } from "./example-bodies.ts";
-import { outlineOf, sameSetting } from "./example-outline.ts";
 import { contentsOf, loadExample, readExample } from "./example-records.ts";
 
 const examples = resolve(import.meta.dirname, "../../config");
@@ -94,78 +90,5 @@ describe("config/northwind.yaml", () => {
         },
       ],
     });
-  });
-});
-
-describe("config/production.example.yaml", () => {
-  const path = join(examples, "production.example.yaml");
-  const text = readFileSync(path, "utf8");
-  const secrets = [...text.matchAll(/^#   \| ([A-Z][A-Z_]+) +\|/gm)].map((match) => match[1] ?? "");
-  const environment = Object.fromEntries(secrets.map((name) => [name, `value of ${name}`]));
-  const shown = outlineOf(text);
-  const rows = settingsOf(jsonSchemaOf(configSchema));
-
-  it("loads with the variables of its table, all of which it uses", { tags: "long" }, async () => {
-    expect(secrets.length).toBeGreaterThan(5);
-    const loaded = await loadExample(path, { environment });
-    for (const value of Object.values(environment)) expect(loaded.secrets.known.isIn(value)).toBe(true);
-    for (const name of secrets)
-      await expect(loadExample(path, { environment: { ...environment, [name]: undefined } })).rejects.toThrow(name);
-  });
-
-  it("sends nothing that rests on an assumption without a default before somebody has asked", async () => {
-    const { config } = await loadExample(path, { environment });
-    expect(missingAssumptions(config.assumptions, "E5").map(({ key }) => key)).toEqual(
-      missingAssumptions(configSchema.shape.assumptions.parse({}), "E5").map(({ key }) => key),
-    );
-  });
-
-  it("shows every setting that there is", () => {
-    const names = new Set(shown.map(({ key }) => sameSetting(key)));
-    // A file says limits under one of their two names, and the example under the one of today.
-    const own = rows.filter(({ key }) => !/\blimits\.revokes\b/u.test(key));
-    expect(own.filter(({ key }) => !names.has(sameSetting(key))).map(({ key }) => key)).toEqual([]);
-  });
-
-  it("shows no setting that there is not", () => {
-    const names = new Set(rows.map(({ key }) => sameSetting(key)));
-    const own =
-      /^(?:(?:sources|jobs)\.\*(?:\.streams\.\*|\.(?:tables|details)\.\*|\.streams\.\*\.details\.\*|\.auth\.(?:take|secrets)\.\*)?|\w+\.tokens\.userTokens\.\*)$/;
-    const unknown = shown.flatMap(({ key, line }) => {
-      const name = sameSetting(key);
-      return name === undefined || names.has(name) || own.test(name) ? [] : `${line}: ${key}`;
-    });
-    expect(unknown).toEqual([]);
-  });
-
-  it("explains every setting where it stands first", () => {
-    const seen = new Set<string>();
-    const bare = shown.filter(({ key, explained }) => {
-      const name = sameSetting(key);
-      if (name === undefined || seen.has(name)) return false;
-      seen.add(name);
-      return !explained;
-    });
-    expect(bare.map(({ line, key }) => `${line}: ${key}`)).toEqual([]);
-  });
-
-  it("shows the default of every setting that is commented out, where there is one", () => {
-    const defaults = Map.groupBy(rows, (row) => sameSetting(row.key));
-    const others = shown.flatMap(({ key, line, commentedOut, value }) => {
-      const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-      if (!commentedOut || value === undefined || isMap) return [];
-      const standard = (defaults.get(sameSetting(key)) ?? []).flatMap((row) => row.default ?? []);
-      return standard.length === 0 || standard.includes(JSON.stringify(value))
-        ? []
-        : `${line}: ${key}, by default ${standard.join(" or ")}`;
-    });
-    expect(others).toEqual([]);
-  });
-});
-
-describe("examples", () => {
-  it("never hold what only the sandbox may be told", () => {
-    const text = readFileSync(join(examples, "production.example.yaml"), "utf8");
-    expect(text).not.toMatch(/^\s*(?:unseen: resend|fixed:|callsPerSecond: null)/m);
   });
 });
