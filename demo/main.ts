@@ -12,6 +12,8 @@ const state = join(directory, "state");
 const here = relative(process.cwd(), directory) || ".";
 
 const output = createOutput(process.stdout, process.stderr, () => performance.now());
+const crmSync = `bin/crm-sync --config ${here}/crm-sync.yaml --sandbox`;
+output.suggests((text) => text.replaceAll("`crm-sync ", `\`${crmSync} `));
 const words = process.argv.slice(2);
 const json = words.includes("--json");
 const at = words.indexOf("--act");

@@ -23,13 +23,15 @@ export async function companyNames(
   { db }: ReadOnlyLedger,
   { namespace, id }: RecordKey,
 ): Promise<{ name: string; commitment: string }[]> {
-  const { rows } = await sql<{ name: string | null; commitment: string; type: string }>`
-    select p.body ->> 'name' as name, v.body ->> '$.name.commitment' as commitment, v.body ->> 'customerType' as type
+  const { rows } = await sql<{ name: string | null; commitment: string }>`
+    select p.body ->> 'name' as name, v.body ->> '$.name.commitment' as commitment
     from record_version v
     left join private_value p on p.ref = 'customers/' || v.namespace || '/' || v.id and p.version = v.version
-    where v.stream = 'customers' and v.namespace = ${namespace} and v.id = ${id}
+    where v.stream = 'customers' and v.namespace = ${namespace} and v.id = ${id} and not exists (
+      select 1 from record_version o
+      where o.stream = 'customers' and o.namespace = ${namespace} and o.id = ${id}
+        and o.body ->> 'customerType' is not 'company')
     order by v.version desc limit ${mostVersions}`.execute(db);
-  if (rows.some(({ type }) => type !== "company")) return [];
   return rows.flatMap(({ name, commitment }) => (name === null ? [] : [{ name, commitment }]));
 }
 

@@ -141,7 +141,8 @@ const byCode: Record<string, string> = {
   "order.overlap": itself,
   "order.placed-already": "EXPLAIN shows for which customer the order was placed",
   "order.placed-before-restore":
-    "find out on the platform what happened to the order. Then crm-sync resolve RECORD --done --reason TEXT",
+    "find out on the platform what happened to the order. If it must exist, order it there, then crm-sync resolve RECORD " +
+    "--done --reason TEXT",
   "order.shown-elsewhere":
     "if the reason names a difference, first do what the reason says. Then set ledger.path to a file that does not " +
     "exist yet and enter crm-sync rebuild: the new ledger records the order as moved",

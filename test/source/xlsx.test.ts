@@ -142,6 +142,7 @@ describe("a workbook", () => {
   const parts = workbookParts({ S: [header, ["1", "a"], ["2", "b"]] });
   const sheet = parts["xl/worksheets/sheet1.xml"] ?? "";
   const whole = zip(parts);
+  const endless = Array.from({ length: 3_000_000 }, (_, index) => index).join("");
   const entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]><worksheet>&b;</worksheet>';
   it.each([
     ["that was cut", whole.subarray(0, whole.length - 200)],
@@ -150,6 +151,10 @@ describe("a workbook", () => {
     ["whose sheet was cut", zip({ ...parts, "xl/worksheets/sheet1.xml": sheet.slice(0, -40) })],
     ["with another size inside than it says", zip(parts, { "xl/worksheets/sheet1.xml": 10 })],
     ["with entities", zip({ ...parts, "xl/worksheets/sheet1.xml": entities })],
+    [
+      "with a tag that is longer than any real one",
+      zip({ ...parts, "xl/worksheets/sheet1.xml": sheet.replace("<sheetData>", `<x a="${endless}"/><sheetData>`) }),
+    ],
     ["without its sheet", zip({ ...parts, "xl/_rels/workbook.xml.rels": "<Relationships/>" })],
     ["with a damaged sheet", Buffer.from(whole.toString("latin1").replace(/(sheet1\.xml)./u, "$1\0"), "latin1")],
     ["far larger inside than outside", zip({ ...parts, "xl/media/x": Buffer.alloc(20_000_000) })],

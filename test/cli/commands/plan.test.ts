@@ -73,6 +73,43 @@ describe("a plan for people", () => {
     expect(changes((await w.run("plan", "--source", "crm", "--all")).stdout)).toBe(60);
   });
 
+  it("counts what a person was asked about once, and explain says that it waits for the decision", async () => {
+    const w = await world({ records: company(1, 1) });
+    w.extra = "policies: { assignments: { revoked: ask } }\n";
+    await w.run("run", "everything");
+    for (const person of w.staff) person.holds = [];
+    w.write();
+    const closing = expect.stringMatching(/^1 approval needed \(exit 4\)\. /u);
+    expect((await w.run("plan")).last).toEqual(closing);
+    expect((await w.run("run", "everything")).exitCode).toBe(4);
+    const again = await w.run("plan");
+    expect([again.exitCode, again.last]).toEqual([4, closing]);
+    expect(again.stdout.split("\n", 1)).toEqual(["Plan: no changes, 1 held. Nothing was sent."]);
+    const { stdout } = await w.run("explain", "staff", "S1-1");
+    expect(stdout.split("\n", 1)[0]).toMatch(/; waits for a decision$/u);
+  });
+
+  it("names no customer that is or was a person", async () => {
+    const w = await world({ records: company(1, 1) });
+    const config = w.path("crm-sync.yaml");
+    const text = readFileSync(config, "utf8");
+    const ofPeople = text.replace("value: company", "value: personal");
+    expect(ofPeople).not.toBe(text);
+    const heads = async (): Promise<string[]> => {
+      const outputs = [await w.run("plan"), await w.run("explain", "customer", "C1")];
+      expect(outputs.map(({ stdout }) => stdout).join("")).not.toContain(canary.name);
+      return outputs.map(({ stdout }) => stdout.split("\n").find((line) => line.includes("C1")) ?? "");
+    };
+    writeFileSync(config, ofPeople);
+    expect((await heads())[0]).toBe("C1");
+    await w.run("run", "everything");
+    writeFileSync(config, text);
+    await w.run("run", "everything", "--accept-mass-change", "crm/customers=1");
+    if (w.staff[0] !== undefined) w.staff[0].holds = [];
+    w.write();
+    expect((await heads())[0]).toBe("C1");
+  });
+
   it("ends with 2 where nothing is worse than a change, and else as the run will", async () => {
     const w = await world({ records: company(1, 1) });
     w.customers.push({ id: "C9", name: "" });

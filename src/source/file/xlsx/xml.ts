@@ -9,7 +9,13 @@ export interface XmlEvents {
   close?: (name: string) => void;
 }
 
-/** Reads XML and yields after each piece. Throws a Problem for what is no XML, was cut, or has a document type. */
+/** Longest text or tag: far more than a cell of a spreadsheet holds. The parser keeps each in memory. */
+const longestPiece = 16_777_216;
+
+/**
+ * Reads XML and yields after each piece. Throws a Problem for XML that is broken, was cut, has a document type, or has a
+ * text or a tag that is far longer than any real one.
+ */
 export async function* readXml(
   chunks: AsyncIterable<Buffer>,
   events: XmlEvents,
@@ -23,10 +29,23 @@ export async function* readXml(
   parser.on("doctype", () => {
     throw damaged(file, new Error("its XML declares a document type"));
   });
-  parser.on("opentag", ({ name, attributes }) => events.open?.(localName(name), attributes));
-  parser.on("text", (text) => events.text?.(text));
-  parser.on("cdata", (text) => events.text?.(text));
-  parser.on("closetag", ({ name }) => events.close?.(localName(name)));
+  let unfinished = 0;
+  const ended = (): void => {
+    unfinished = 0;
+  };
+  parser.on("opentag", ({ name, attributes }) => {
+    ended();
+    events.open?.(localName(name), attributes);
+  });
+  for (const kind of ["text", "cdata"] as const)
+    parser.on(kind, (text) => {
+      ended();
+      events.text?.(text);
+    });
+  parser.on("closetag", ({ name }) => {
+    ended();
+    events.close?.(localName(name));
+  });
   const decode = (chunk?: Buffer): string => {
     try {
       return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
@@ -35,7 +54,9 @@ export async function* readXml(
     }
   };
   for await (const chunk of chunks) {
+    unfinished += chunk.length;
     parser.write(decode(chunk));
+    if (unfinished > longestPiece) throw damaged(file, new Error("its XML has a text or a tag without end"));
     yield;
   }
   parser.write(decode()).close();
