@@ -31,6 +31,15 @@ async function shown(cell: string, options: Parameters<typeof workbook>[1] = {})
 
 const styled = (value: string): string => `<c s="1"><v>${value}</v></c>`;
 
+/** The bytes of an archive whose list of files has another checksum for the sheet. */
+function otherChecksum(archive: Buffer): Buffer {
+  const bytes = Buffer.from(archive);
+  const sheet = bytes.lastIndexOf("xl/worksheets/sheet1.xml");
+  const entry = bytes.lastIndexOf(Buffer.from("PK\x01\x02"), sheet);
+  bytes.writeUInt32LE((bytes.readUInt32LE(entry + 16) + 1) >>> 0, entry + 16);
+  return bytes;
+}
+
 describe("a workbook", () => {
   it("is read into objects of texts with sheet and row", async () => {
     const reading = await read(
@@ -143,6 +152,7 @@ describe("a workbook", () => {
   const sheet = parts["xl/worksheets/sheet1.xml"] ?? "";
   const whole = zip(parts);
   const endless = Array.from({ length: 3_000_000 }, (_, index) => index).join("");
+  const large = `<c t="str"><v>${endless.slice(0, 2_000_000)}</v></c>`;
   const entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;">]><worksheet>&b;</worksheet>';
   it.each([
     ["that was cut", whole.subarray(0, whole.length - 200)],
@@ -155,6 +165,19 @@ describe("a workbook", () => {
       "with a tag that is longer than any real one",
       zip({ ...parts, "xl/worksheets/sheet1.xml": sheet.replace("<sheetData>", `<x a="${endless}"/><sheetData>`) }),
     ],
+    ["with rows in another order", zip({ ...parts, "xl/worksheets/sheet1.xml": sheet.replace('r="3"', 'r="2"') })],
+    [
+      "with a cell beyond the last column",
+      zip({ ...parts, "xl/worksheets/sheet1.xml": sheet.replace("<c ", '<c r="XFE1" ') }),
+    ],
+    [
+      "with a row that is larger than the limit",
+      zip({
+        ...parts,
+        "xl/worksheets/sheet1.xml": sheet.replace("</row></sheetData>", `${large.repeat(9)}</row></sheetData>`),
+      }),
+    ],
+    ["with another checksum than it says", otherChecksum(whole)],
     ["without its sheet", zip({ ...parts, "xl/_rels/workbook.xml.rels": "<Relationships/>" })],
     ["with a damaged sheet", Buffer.from(whole.toString("latin1").replace(/(sheet1\.xml)./u, "$1\0"), "latin1")],
     ["far larger inside than outside", zip({ ...parts, "xl/media/x": Buffer.alloc(20_000_000) })],

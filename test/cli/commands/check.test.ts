@@ -66,6 +66,15 @@ describe("check", () => {
     expect((await checked(w.run("--json", "check"))).found.get("ordering").detail).not.toContain("assumptions");
   });
 
+  it("finds nothing wrong with a list that has no orders yet", async () => {
+    const w = await world({ isNew: true });
+    w.orders = [];
+    w.staff = [];
+    w.write();
+    const { exitCode, found } = await checked(w.run("--json", "check"));
+    expect([exitCode, found.get("ordering")]).toEqual([0, undefined]);
+  });
+
   it("is content with a world that is in order, and writes nothing", async () => {
     const w = await world({ isNew: true });
     const { result, calls } = await w.writes(() => checked(w.run("--json", "check")));

@@ -280,6 +280,7 @@ describe("init", () => {
       said.push(refused.stdout, refused.stderr);
     }
     expect(asked).toEqual(["nothing", "nothing"]);
+    for (const why of ["over plain http", "to several services"]) expect(said.join("")).toContain(why);
     const { text, stdout, stderr } = await made(place, [`${url}/customers`], ...token);
     expect(text).toMatch(/auth:\s+kind: bearer\s+token: env:TOKEN/u);
     expect([...said, text, stdout, stderr].join("\n")).not.toContain("zqsecret");
