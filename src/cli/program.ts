@@ -102,6 +102,16 @@ export async function main(argv: readonly string[], environment: Environment, st
   }
 }
 
+/** The words with what belongs to `--sandbox` behind a "=": only a URL is its value, never the command after it. */
+function withSandboxUrl(argv: readonly string[]): string[] {
+  return argv.flatMap((word, at) => {
+    const isUrl = argv[at - 1] === "--sandbox" && /^https?:/u.test(word);
+    if (isUrl) return [];
+    const next = argv[at + 1] ?? "";
+    return word === "--sandbox" ? [`--sandbox=${/^https?:/u.test(next) ? next : ""}`] : [word];
+  });
+}
+
 /** Carries one command line out, and says what it has to say on the output that it is given. */
 export async function carryOut(argv: readonly string[], surroundings: Omit<Invocation, "options">): Promise<ExitCode> {
   const { output } = surroundings;
@@ -119,9 +129,7 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
   });
 
   try {
-    // Without a "=" the word after --sandbox would be taken for its URL.
-    const words = argv.map((word) => (word === "--sandbox" ? "--sandbox=" : word));
-    await program.parseAsync(words, { from: "user" });
+    await program.parseAsync(withSandboxUrl(argv), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
       return error.exitCode === 0 || error.code === "commander.help" ? exitCodes.ok : exitCodes.usage;

@@ -11,6 +11,14 @@ it("is a mistake of the configuration if its state cannot be opened", async () =
   expect([ended.exitCode, ended.stderr]).toEqual([78, expect.stringContaining(w.path("sandbox.db"))]);
 });
 
+it("takes the word after --sandbox as its URL only if it is one", async () => {
+  const w = await world({ records: company(1, 1) });
+  const spaced = await w.plain("--sandbox", w.sandbox.url, "run", "everything");
+  expect([spaced.exitCode, w.sandbox.counts().effects]).toEqual([0, expect.objectContaining({ E2: 1 })]);
+  const here = await w.plain("check", "--sandbox");
+  expect([here.exitCode, here.stderr]).toEqual([0, ""]);
+});
+
 it("is refused with a ledger of another one, which goes on with its own", { tags: "long" }, async () => {
   const one = await world({ records: company(1, 1) });
   const other = await world();
