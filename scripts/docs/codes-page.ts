@@ -4,7 +4,7 @@ import { ReadFailure } from "../../src/http/call-outcome.ts";
 import type { ReadFailureKind } from "../../src/http/call-outcome.ts";
 import { nextForDeferral, nextForQuarantine } from "../../src/report/next-steps.ts";
 import { code, page, sentence, table } from "./markdown.ts";
-import { otherMeanings } from "./other-meanings.ts";
+import { otherMeanings, otherSteps } from "./other-meanings.ts";
 import { saidCodes } from "./said-codes.ts";
 import type { SaidCode } from "./said-codes.ts";
 
@@ -135,8 +135,11 @@ export function codesPage(): string {
   const listed = listedCodes();
   return page([
     "# Codes",
-    "A code is a stable word for programs; the text beside it may change. An ellipsis is a value. " +
-      "Other lists: [exit codes](exit-codes.md), [kinds of alerts](alerts.md), " +
+    "A code is a stable word for programs; the text beside it may change. An ellipsis is a value. E1–E9 are the " +
+      "calls of the order service, M1–M10 those of the member-center " +
+      "([what each does](../explanation/nothing-sent-twice.md#settling); E3, E8 and M5–M8 only read), and A1–A43 are " +
+      "[assumptions](assumptions.md) about both. An asset is one unit of a licence; its asset number is unique. A lock " +
+      "is an asset that can be disabled, or lent to a person (a loan). Other lists: [exit codes](exit-codes.md), [kinds of alerts](alerts.md), " +
       "[findings in the audit log](audit/format.md#findings).",
     ...groupNames.flatMap((group) => [
       `## ${groups[group].title}`,
@@ -146,7 +149,7 @@ export function codesPage(): string {
         (listed.get(group) ?? []).map((one) => [
           code(one.code),
           shown(one.meaning ?? ""),
-          shown(one.hint ?? inMessage),
+          shown(one.hint ?? otherSteps[one.code] ?? inMessage),
         ]),
       ),
     ]),

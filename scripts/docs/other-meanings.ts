@@ -4,7 +4,11 @@ import type { Group } from "./codes-page.ts";
 export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<string, string>>>>> = {
   commands: {
     "periods.changed": "the files or tables of a closed period are not those that the audit log names",
+    "approve.not-held": "the operation does not wait for an approval, so nothing was approved",
+    "clock.not-trusted": "the time of this computer cannot be trusted enough for this command",
     "folder.held": "another process works in this folder",
+    "link.taken": "the enterprise is already linked to another customer",
+    "login.refused": "no sign-in link was made",
     "lock.wrong-type": "the asset is not a lock that E6 and E7 can switch",
     "not-found": "there is no record, run or file of this name",
     "settle.is-there-in-part": "the platform shows a part of it, so it was neither applied nor not applied",
@@ -23,6 +27,8 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "source.not-found": "the service does not know the address of the list (HTTP 404 or 410)",
   },
   waiting: {
+    "customer.not-orderable":
+      "nothing can be ordered for the customer yet: the CRM does not give a field that E5 needs",
     defect: "a defect in crm-sync itself stopped this work",
     "enterprise.customers-not-shown": "E3 does not show all customers yet that the orders need",
     "enterprise.unlinked": "a person unlinked this customer from its enterprise",
@@ -31,6 +37,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "ledger.unreachable": "the ledger cannot be read",
     "order.earlier-not-placed": "the order that this one continues is not placed",
     "order.not-sendable": "crm-sync cannot send a field of the order with E5",
+    "pool.empty": "the order service (E9) gave no new asset numbers",
     "request.open": "a request of a person for the customer is not done yet",
     "request.refused": "a service refused the request of a person",
     "run.failed": "the job ended before its work was done",
@@ -54,4 +61,20 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "wrong-type": "the value is not of the type of its field",
   },
   pages: { "proxy-refused": "the assertion of the reverse proxy does not hold" },
+};
+
+/** The next steps of codes whose text the program puts together from parts. */
+export const otherSteps: Readonly<Record<string, string>> = {
+  "clock.not-trusted": "find out whose clock is wrong: `crm-sync clock` compares this computer with the services",
+  "config.alerts": "use one of the values that the message lists",
+  "config.invalid": "write a value that the message allows",
+  "folder.held": "wait until that process has ended",
+  "login.refused":
+    "set `serve.pages` and `serve.port`, and run `crm-sync login` as the user that runs `crm-sync serve`",
+  "not-found": "use an id that the message lists, or the command that it names for a list",
+  "settle.is-there-in-part": "compare the platform with the operation, finish or undo it there, then decide again",
+  "source.more-beyond": "correct `paging` of the source; if the list is complete, write `sure: true` there",
+  "source.not-found": "correct the address of the list in the configuration of the source",
+  "source.order-went-back":
+    "request the order of the key in `query` or `body`, and check `paging.order` and `paging.compare`",
 };

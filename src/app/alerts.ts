@@ -10,7 +10,7 @@ import { deliver, reasonOf } from "../run/notify/channels.ts";
 import type { Application } from "./application.ts";
 import { tellingSettings } from "./alert-settings.ts";
 
-/** What stands at the last look, who was told of it by which channel, and how the channels are doing. */
+/** The open issues of the last look, who was notified of each by which channel, and the state of the channels. */
 export async function alertsNow(
   application: Pick<Application, "config">,
   inquiry: Pick<Inquiry, "alerts">,

@@ -49,11 +49,10 @@ export interface BackupRequest {
 }
 
 /**
- * Copies the ledger beside a run that is on, and the files of closed periods with it. The copy is looked through page by
- * page, its audit record is verified, and each file that it names is there with the bytes that it names, before its
- * manifest is written: a copy without a manifest counts for nothing. Only then older backups of the same ledger are
- * removed, while the clock is trusted. Throws a Problem that says what could not be done; of it nothing stays but files
- * of closed periods that are whole.
+ * Copies the ledger and the files of closed periods, also during a run. Each page of the copy, its audit log and every
+ * file that the log names are checked before the manifest is written; a copy without a manifest is not a backup. Then,
+ * if the clock is trusted, older backups of the same ledger are removed. Throws a Problem that says what failed, and
+ * then leaves nothing but complete files of closed periods.
  */
 export async function makeBackup(application: Application, request: BackupRequest): Promise<MadeBackup> {
   application.requireLedger();

@@ -242,7 +242,7 @@ async function* ofEach(
   for (const file of files) yield { file: file.name, chunks: await frozen.read(file) };
 }
 
-/** Throws a Problem where the tables say otherwise of a closing than its audit entry. */
+/** Throws a Problem if the tables and the audit entry of a closing differ. */
 export async function requireAsClosed(
   inquiry: Inquiry,
   { period, closing, asOf, entry, hash }: ClosingFacts,
@@ -252,7 +252,7 @@ export async function requireAsClosed(
   const listed = (of: readonly Pick<ClosedFileFacts, "name" | "sha256" | "bytes">[]): string =>
     canonicalJson(of.map(({ name, sha256, bytes }) => [name, sha256, bytes]).toSorted(byText));
   if (said?.asOf === asOf && said.entry === entry && said.hash === hash && listed(said.files) === listed(files)) return;
-  throw changed(`what the ledger knows of closing ${closing} of ${period} differs from the audit log`);
+  throw changed(`closing ${closing} of ${period} differs between the tables of the ledger and the audit log`);
 }
 
 function changed(message: string): Problem {

@@ -110,12 +110,12 @@ function settingsOf({ settings, fields }: ProposedStream): JsonObject {
 /** Where the answer to a question that has no default is found. */
 const whereToAsk: Readonly<Record<string, string>> = {
   productTypes:
-    "The mapping gives the type of each product. The operator of the order service has the list; an order that was " +
+    "The mapping gives the type of each product. The provider of the order service has the list; an order that was " +
     "placed without crm-sync shows words that are in use.",
-  timeUnits: "The mapping gives the unit of each term. The operator of the order service has the list.",
+  timeUnits: "The mapping gives the unit of each term. The provider of the order service has the list.",
 };
 
-/** The services, and what only their operators know, as comments: the sandbox has its own answers. */
+/** The services, and what only their providers know, as comments: the sandbox has its own answers. */
 function beforeProduction(): string {
   const asked = new Map<string, string>();
   const nothing = assumptionSettingsSchema.parse({});
@@ -123,33 +123,29 @@ function beforeProduction(): string {
     for (const { key, row, choices } of missingAssumptions(nothing, endpoint, []))
       asked.set(
         key,
-        `${row}: ${whereToAsk[key] ?? "Ask the operator of the service."} Set it to ${choices.join(" or ")}.`,
+        `${row}: ${whereToAsk[key] ?? "Ask the provider of the service."} Set it to ${choices.join(" or ")}.`,
       );
-  return `# Before the first real order: the two services, and what only their operators know. The sandbox needs none of it.
+  return `# Before the first real order: the two services, and what only their providers know. The sandbox needs none of it.
 # docs/how-to/go-to-production.md goes through it; \`crm-sync check\` names what is missing.
-#orderService:
-#  baseUrl: https://orders.example.com
-#  appKey: your-application-key
-#  tokens:
-#    authorization:
-#      oauth2:
-#        tokenUrl: https://login.example.com/oauth/token
-#        grant: client_credentials
-#        clientId: your-application-key
-#        clientSecret: env:ORDER_CLIENT_SECRET
-#        scope: auth_order
-#memberCenter:
-#  baseUrl: https://members.example.com
-#  tokens:
-#    authorization:
-#      oauth2:
-#        tokenUrl: https://login.example.com/oauth/token
-#        grant: client_credentials
-#        clientId: your-application-key
-#        clientSecret: env:MEMBER_CLIENT_SECRET
-#        scope: auth_me
+${serviceText("orderService", "orders", "ORDER", "auth_order")}
+${serviceText("memberCenter", "members", "MEMBER", "auth_me")}
 #    userToken: { file: /run/secrets/user-token }
 #assumptions:
 ${[...asked].map(([key, question]) => `#  # ${question}\n#  ${key}:`).join("\n")}
 `;
+}
+
+/** The settings of one service, as comments. */
+function serviceText(key: string, host: string, variable: string, scope: string): string {
+  const appKey = key === "orderService" ? "\n#  appKey: your-application-key" : "";
+  return `#${key}:
+#  baseUrl: https://${host}.example.com${appKey}
+#  tokens:
+#    authorization:
+#      oauth2:
+#        tokenUrl: https://login.example.com/oauth/token
+#        grant: client_credentials
+#        clientId: your-application-key
+#        clientSecret: env:${variable}_CLIENT_SECRET
+#        scope: ${scope}`;
 }

@@ -93,7 +93,7 @@ function unclear(why: string): Problem {
   return new Problem({
     code: "link.unclear",
     message: `nothing was linked, because the platform (E3) does not show clearly which enterprises exist: ${why}`,
-    cure: "ask the operator of the order service about this answer, then run the command again",
+    cure: "ask the provider of the order service about this answer, then run the command again",
     exitCode: exitCodes.sourceDown,
   });
 }

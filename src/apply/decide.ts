@@ -125,7 +125,7 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
     throw refusal(
       "settle.on-its-way",
       row,
-      "it is being sent now, or the program ended while sending it",
+      "the operation is being sent now, or the program ended while sending it",
       "wait until the run ends. If no run is in progress, start one: it finds the outcome",
     );
   }
@@ -133,7 +133,7 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
     throw refusal(
       "settle.not-open",
       row,
-      `it is already ${row.state}`,
+      `the operation is already ${row.state}`,
       `nothing needs to be decided: \`${explainCommand("customers", row.operation.customer)}\` shows what happened`,
     );
   }
@@ -159,7 +159,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
     throw refusal(
       "settle.is-there",
       row,
-      "the platform shows that it was carried out",
+      "the platform shows that the operation was carried out",
       "decide --applied. If the change must not stay, first undo it on the platform, then decide --not-applied",
     );
   }

@@ -70,7 +70,7 @@ function doubtOf(evidence: ClockEvidence): ClockDoubt | undefined {
   if (others.length > 0 && heard.some(({ time }) => Math.abs(time - (heard[0]?.time ?? 0)) > toleranceMs))
     return doubt(
       "the services do not agree about the time",
-      "find out whose clock is wrong: correct that of this computer, or tell the operator of the service",
+      "find out whose clock is wrong: correct that of this computer, or tell the provider of the service",
     );
   if (others.length > 0) return doubt("the clock of this computer is not that of the services", "correct the clock");
   if (read.length === 0 && now - Math.max(...kept.map(({ time }) => time)) > keptForMs)

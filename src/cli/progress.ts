@@ -59,14 +59,14 @@ export class ProgressLine {
     this.#draw(phase);
   }
 
-  /** Takes the line away, so that what follows stands alone. */
+  /** Removes the progress line, so that other output does not follow it on the same line. */
   clear(): void {
     if (!this.#isShown) return;
     this.#stderr.write("\r\u001b[2K");
     this.#isShown = false;
   }
 
-  /** What was counted has ended: nothing is drawn before something is told again. */
+  /** Ends the phase that is shown. The next report of progress begins a new one. */
   rest(): void {
     this.clear();
     this.#phase = undefined;

@@ -52,7 +52,7 @@ const rows: Record<string, Row> = {
   "500": {
     effect: "unknown",
     meaning: "the service reports a network error on its side",
-    cure: "Nothing. If this happens again and again, ask the operator of the service.",
+    cure: "Nothing. If this happens again and again, ask the provider of the service.",
   },
   "60000": {
     effect: "refresh-token",
@@ -72,14 +72,14 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the security check of the service refused the call",
     cure:
-      "Ask the operator of the service why it refuses this application. crm-sync does not send the call again by " +
+      "Ask the provider of the service why it refuses this application. crm-sync does not send the call again by " +
       "itself.",
     alert: true,
   },
   "80001": {
     effect: "unknown",
     meaning: "the user center that the service uses failed",
-    cure: "Nothing. If this happens again and again, ask the operator of the service.",
+    cure: "Nothing. If this happens again and again, ask the provider of the service.",
   },
   "40000": {
     effect: "rejected",
@@ -155,7 +155,7 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the enterprise has no account suffix",
     cure:
-      "Ask the operator of the service to give the enterprise its code. Then run " +
+      "Ask the provider of the service to give the enterprise its code. Then run " +
       "`crm-sync resync --customer CUSTOMER`.",
   },
   "60009": {
@@ -263,7 +263,7 @@ const unlisted: CodeMeaning = {
   effect: "unknown",
   meaning: "the contract does not list this code for this operation",
   cure:
-    "Ask the operator of the service what the code means; until then crm-sync reads the platform to find the " +
+    "Ask the provider of the service what the code means; until then crm-sync reads the platform to find the " +
     "outcome.",
   listed: false,
   alert: false,

@@ -239,7 +239,7 @@ export function endpointPath(id: EndpointId, target: PathTarget): string {
         message:
           `${id} was not sent: it needs the id ${name}, ` +
           (value === undefined ? "which is not known" : "and the known id cannot be used in an address"),
-        cure: "nothing: the next run looks the id up again. If the problem stays, ask the operator of the service",
+        cure: "nothing: the next run looks the id up again. If the problem stays, ask the provider of the service",
       });
     }
     return encodeURIComponent(value);

@@ -45,12 +45,12 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
     cure: "Nothing was removed because of this list. The next run reads it again.",
   },
   "no-turn": {
-    what: "waited too long for its turn",
-    cure: "In the settings of the service, raise callsPerSecond or lower callsAtOnce.",
+    what: "waited too long for its turn: the rate limit of the service lets fewer calls out",
+    cure: "In the settings of the service, raise callsPerSecond if its provider allows more calls, or lower callsAtOnce.",
   },
   "odd-answer": {
     what: "got an answer in an unexpected form",
-    cure: "Ask the operator of the service. The answer is kept, without secrets.",
+    cure: "Ask the provider of the service. The answer is kept, without secrets.",
   },
   token: {
     what: "has no usable token",

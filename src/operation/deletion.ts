@@ -168,7 +168,7 @@ async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snaps
       const reason =
         `M7 shows the asset ${assetId} without any product or package, so it is not known whether the ` +
         "products are removed; " +
-        "ask the operator of the member-center whether such assets are empty " +
+        "ask the provider of the member-center whether such assets are empty " +
         "(assumptions.emptyAssets)";
       return { kind: "ambiguous", reason, detail, says: "nothing" };
     }

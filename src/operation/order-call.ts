@@ -133,7 +133,7 @@ export async function readPurchase(
   if (bare !== undefined) {
     const reason =
       `M7 shows the asset number ${bare} of the order without any product or package, which says ` +
-      "neither that the order is there nor that it is not; ask the operator of the member-center whether " +
+      "neither that the order is there nor that it is not; ask the provider of the member-center whether " +
       "such assets are empty (assumptions.emptyAssets)";
     return { kind: "ambiguous", reason, detail, says: "nothing" };
   }

@@ -161,11 +161,11 @@ function whyKept(
   if (held.size > 0)
     return kept(
       "staff.still-holds",
-      `it has the asset numbers ${[...held].sort().join(", ")}, which crm-sync did not assign`,
+      `the account holds the asset numbers ${[...held].sort().join(", ")}, which crm-sync did not assign`,
     );
   const lock = member.borrows ?? observed.loans?.find((loan) => loan.lent && loan.borrower === member.globalId)?.lock;
   if (lock !== undefined)
-    return kept("staff.still-borrows", `the lock ${lock} is lent to it, and crm-sync cannot return a lock`);
+    return kept("staff.still-borrows", `the lock ${lock} is lent to this account, and crm-sync cannot return a lock`);
   const code = { known: known.enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
   const person = given.staff.find((one) => formatKey(one.key) === formatKey(link.key));
   const marker = link.login ?? person?.body.userName;

@@ -11,7 +11,6 @@ export type Owner = "crm" | "configuration" | "platform" | "operator" | "program
  * outranks it.
  */
 const owners: Record<string, Owner> = {
-  "amendment.not-enabled": "program",
   "asset.": "crm",
   "asset.ending": "program",
   "asset.held-by-another": "platform",

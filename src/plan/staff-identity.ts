@@ -184,8 +184,8 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
 const otherEnding: Block = {
   code: "staff.other-ending",
   reason:
-    "the platform shows an account with this person's name, and with this person's account name followed by " +
-    "something else than the enterprise code. It may be this person's account, so crm-sync adds no account",
+    "the platform (M5) shows an account with this person's name and account name, but with another ending than the " +
+    "enterprise code. The account may belong to this person, so crm-sync adds no second account",
   again: true,
 };
 

@@ -90,7 +90,7 @@ function notRenewable(
     if (reading.bare) {
       const reason =
         `the order continues the asset number ${number}, but M7 shows that number without any product or package. ` +
-        "Ask the operator of the member-center whether such assets are empty (assumptions.emptyAssets)";
+        "Ask the provider of the member-center whether such assets are empty (assumptions.emptyAssets)";
       return { code: "order.earlier-not-shown", reason, again: true };
     }
     if (reading.asset.borrowed) {

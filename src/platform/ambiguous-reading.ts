@@ -14,7 +14,7 @@ export function saysNothing(channelCustomerId: string): AmbiguousReading {
       `the platform (E3) answered null for the channel customer number ${quoted(channelCustomerId)}, so it is not ` +
       "known if an enterprise exists",
     cure:
-      "ask the operator of the order service what null means. If it means that no enterprise exists, set " +
+      "ask the provider of the order service what null means. If it means that no enterprise exists, set " +
       "assumptions.nullEnterprises: none (A13)",
   });
 }
@@ -34,7 +34,7 @@ export function notAskedFor(asked: Channel, came: Channel): AmbiguousReading {
     code: "platform.ambiguous",
     message: `E3 was asked for ${words(asked)} and answered with ${words(came)}, so the answer proves nothing`,
     cure:
-      "ask the operator of the order service why E3 answers with another customer. Until then crm-sync creates " +
+      "ask the provider of the order service why E3 answers with another customer. Until then crm-sync creates " +
       "nothing for this customer",
   });
 }

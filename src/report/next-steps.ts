@@ -32,10 +32,10 @@ const byCode: Record<string, string> = {
   "asset.not-shown": itself,
   "asset.number-taken": "correct the asset number in the CRM, or leave it empty: the number belongs to another licence",
   "asset.readings-disagree":
-    "nothing: the next run reads both lists again. If they still disagree, ask the operator of the member-center who " +
+    "nothing: the next run reads both lists again. If they still disagree, ask the provider of the member-center who " +
     "has the licence",
   "assumption.contradicted":
-    "ask the operator of the service what is true, and correct the setting of ROW (docs/reference/assumptions.md). Then " +
+    "ask the provider of the service what is true, and correct the setting of ROW (docs/reference/assumptions.md). Then " +
     "`crm-sync assumptions accept ROW --reason TEXT`",
   "asset.wrong-type":
     "correct the field `locked` of the licence in the CRM. For a lock of a large customer, `crm-sync lock --help` " +
@@ -87,7 +87,7 @@ const byCode: Record<string, string> = {
   "order.asset-changed":
     "give the licence another instance id or another asset number in the CRM: its old id and number stay together",
   "order.assets-ambiguous":
-    "ask the operator of the member-center whether such licences are empty. If they are, set " +
+    "ask the provider of the member-center whether such licences are empty. If they are, set " +
     "assumptions.emptyAssets: empty (A43)",
   "order.changed-meanwhile": itself,
   "order.contents-not-read": itself,
@@ -176,7 +176,7 @@ const byCode: Record<string, string> = {
   "order.transfer-unknown":
     "check the order and the instance that the product is transferred from, or add srcLicenseOrderId in the CRM",
   "pool.":
-    "nothing: the next run asks for numbers again. If it gets no numbers either, ask the operator of the order " +
+    "nothing: the next run asks for numbers again. If it gets no numbers either, ask the provider of the order " +
     "service why E9 gives none",
   "rebuild.": itself,
   "rejected.":
@@ -193,10 +193,10 @@ const byCode: Record<string, string> = {
   "run.": "nothing: the next run takes up the record",
   "service.": "nothing: the next run tries again. If the problem stays, crm-sync check tests the services",
   "service.refused":
-    "ask the operator of the service why it refuses this application. When it accepts crm-sync again: RESYNC (or " +
+    "ask the provider of the service why it refuses this application. When it accepts crm-sync again: RESYNC (or " +
     "crm-sync resync --source SOURCE for all records)",
   "service.unclear":
-    "nothing: the next run tries again. If the problem stays, ask the operator of the service why its answers do not " +
+    "nothing: the next run tries again. If the problem stays, ask the provider of the service why its answers do not " +
     "say what a call did",
   "settle-time": itself,
   "undo.taken-back":
@@ -231,9 +231,9 @@ const byCode: Record<string, string> = {
   "staff.still-used": keepOne,
   "staff.would-set-back":
     "set policies.drift.different to ask or apply, or give the person in the CRM the value of the platform. Or ask " +
-    "the operator of the service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
+    "the provider of the service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
   "staff.would-clear":
-    "give the person in the CRM the value of the platform, or clear it on the platform. Or ask the operator of the " +
+    "give the person in the CRM the value of the platform, or clear it on the platform. Or ask the provider of the " +
     "service: if M2 keeps omitted fields, set assumptions.leftOutStaffFields: kept (A41)",
   "staff.refused":
     "correct in the CRM the field that the service names. crm-sync tries in three runs, and then when the record " +
@@ -311,7 +311,7 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       "correct the record in the CRM, or add its word to the setting in the message; the next run maps the record " +
       "again"
     );
-  return `correct the record in the CRM; or correct the mapping, then crm-sync quarantine retry ${row.id}`;
+  return "correct the field in the CRM or in the mapping; the next run maps the record again";
 }
 
 /** What a run does about an operation whose outcome is unknown. */

@@ -224,7 +224,7 @@ function contradicted({ assumptions }: TodayFacts): Waiting[] {
           why: against.evidence,
           since: against.since,
           owner: "configuration",
-          cure: `ask the operator of the service, correct the setting, then crm-sync assumptions accept ${id} --reason TEXT`,
+          cure: `ask the provider of the service, correct the setting, then crm-sync assumptions accept ${id} --reason TEXT`,
           page: "/assumptions",
           tone: "bad" as const,
         },

@@ -10,7 +10,7 @@ export function whoseTurn({ because, next }: Verdict): string {
   if (due === undefined)
     return because.length === 0 ? "nobody's: there is nothing to do" : "nobody's: the next run looks at it by itself";
   if (/\bin the CRM\b|\bfrom the CRM\b|the source of/u.test(due)) return "that of whoever keeps the CRM";
-  if (/\bon the platform\b/u.test(due)) return "that of an operator of the platform";
+  if (/\bon the platform\b/u.test(due)) return "that of a provider of the platform";
   return "that of an operator of crm-sync";
 }
 

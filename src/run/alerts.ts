@@ -69,7 +69,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
 /** Services that are not called for now. */
 async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
   const cure =
-    "it is tried again by itself; where it lasts, crm-sync check, then the network and the operator of the service";
+    "it is tried again by itself; where it lasts, crm-sync check, then the network and the provider of the service";
   return (await ledger.schedule.openCircuits()).map(({ service, since, reason }) => ({
     key: `breaker:${service}`,
     kind: "breaker",

@@ -22,7 +22,7 @@ export async function settleOpen(
     const settled = await settling.settle(row, { runId, signal, knows });
     if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "rejected") continue;
     const { endpoint, subject } = row.operation;
-    const reason = `waits for the outcome of ${endpoint} on ${subject} (${row.id}) to be settled`;
+    const reason = `waits until the outcome of ${endpoint} on ${subject} (${row.id}) is known`;
     return { code: operationOpen, reason, end: endOf(settled) };
   }
   return undefined;

@@ -288,7 +288,8 @@ export class SyncRun {
     if (this.#deps.ledger.broken !== undefined) return;
     const { ledger } = this.#deps;
     if (state === "done") {
-      await ledger.records.deferPending(this.#run, undefined, "run.scope", "left to the next run");
+      const reason = "this run did not reach the record; the next run of the job does";
+      await ledger.records.deferPending(this.#run, undefined, "run.scope", reason);
       return;
     }
     const ended = state === "stopped" ? "was stopped" : "failed";

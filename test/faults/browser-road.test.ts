@@ -44,7 +44,7 @@ describe("a person with a browser, while a run is on and its platform fails,", (
     if (anna.path === "/search") await anna.click(/C-1003/u);
     expect(anna.path).toBe("/customer/crm/C-1003");
     const story = await anna.text();
-    expect(story).toMatch(/waits for the outcome of E5/u);
+    expect(story).toMatch(/waits until the outcome of E5/u);
 
     await anna.click("Settle");
     await anna.click(/place-order/u);
@@ -102,7 +102,7 @@ describe("a person with a browser, while a run is on and its platform fails,", (
       await anna.tabTo(/^(?:crm\/)?C-1003$/u);
       await anna.enter();
     }
-    expect(await anna.text()).toMatch(/waits for the outcome of E5/u);
+    expect(await anna.text()).toMatch(/waits until the outcome of E5/u);
 
     await anna.tabTo("Settle");
     await anna.enter();

@@ -158,7 +158,7 @@ describe("records that wait for nothing that comes by itself", () => {
     const { ledger, path } = await openLedger();
     expect(await ledger.records.decideBy("1.0")).toBe(0);
     await read(ledger, [a, b, { id: "C", body: { branch: "1" } }]);
-    const waits = { stream: "customers", outcome: "deferred", code: "amendment.not-enabled", reason: "x" } as const;
+    const waits = { stream: "customers", outcome: "deferred", code: "customer.stale", reason: "x" } as const;
     const done = { stream: "customers", key: key("B"), outcome: "planned" } as const;
     await ledger.records.setOutcomes("r", [{ ...waits, key: key("A") }, done, { ...waits, key: key("C") }]);
     sqlite(path).exec("update record set state = 'quarantined' where id = 'C'");

@@ -35,6 +35,6 @@ it("an exact code outranks its area, and what no table names is the program's ow
 
 it("what a person decided, and what the next run does by itself, is shown and not counted", () => {
   expect(["revokes.rejected", "customer.gone", "run.stopped", "run.scope"].filter(counts)).toEqual([]);
-  expect(["amendment.not-enabled", "run.failed", "rejected.13004"].filter((code) => !counts(code))).toEqual([]);
+  expect(["customer.stale", "run.failed", "rejected.13004"].filter((code) => !counts(code))).toEqual([]);
   expect(["run.stopped", "run.scope", "customer.gone"].filter(waitsForNextRun)).toEqual(["run.stopped", "run.scope"]);
 });

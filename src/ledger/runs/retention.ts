@@ -59,7 +59,7 @@ export interface Batch {
 /** Reads of each stream that are always kept: what is absent was judged by them. */
 const readsKept = 10;
 
-/** Whether closed periods, or closings of them before, stand on what was so from one moment to another. */
+/** Whether a closed period, or an earlier closing of one, used the state between two moments. */
 const closedWhile = (from: string, to: string): string =>
   `exists (select 1 from closed_period c where c.as_of >= ${from} and c.as_of < ${to})`;
 

@@ -112,7 +112,7 @@ export const detailSchema = () =>
       examples: ["orderId"],
     }),
     rowKey: pathSchema.optional().meta({
-      description: "Field that identifies a row, by which is noticed that the list moved while it was read",
+      description: "Field that identifies a row; crm-sync uses it to notice that the list changed during a read",
       examples: ["id"],
     }),
     required: requiredDetails,

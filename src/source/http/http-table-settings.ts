@@ -11,7 +11,7 @@ export const httpTableSchema = () =>
       ...tableFields,
       rowKey: pathSchema.optional().meta({
         description:
-          "Field that identifies a row, by which is noticed that the list moved while it was read; `key` by default. " +
+          "Field that identifies a row, to notice that the list changed during a read; `key` by default. " +
           "Needed if the table has rows with the same key and the same values",
         examples: ["id"],
       }),

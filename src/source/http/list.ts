@@ -254,7 +254,7 @@ class PagedList implements List {
     return resumed && this.#settings.paging.kind !== "keyset";
   }
 
-  /** How is noticed that the list moved. */
+  /** How crm-sync notices that the list changed during a read. */
   #moving(counts: boolean): Moving {
     return movingOf(this.#settings.paging, counts);
   }

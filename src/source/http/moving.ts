@@ -33,7 +33,7 @@ export interface Step {
 }
 
 /**
- * How is noticed that a list moved while it was read. Where the settings do not say: by overlapping pages where a page
+ * How crm-sync notices that a list changed during a read. If the settings do not say: by overlapping pages where a page
  * begins after so many records, and by reading again where pages are counted in another way; a cursor or an address is
  * trusted to keep its place in the list unless it merely counts.
  */

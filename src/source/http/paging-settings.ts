@@ -36,7 +36,7 @@ const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
     .optional()
     .meta({
       description:
-        "How is noticed that the list moved while it was read, which makes a reading incomplete; " +
+        "How crm-sync notices that the list changed during a read, so that the read counts as incomplete; " +
         `by default ${otherwise}. ${movings}`,
       examples: ["again"],
     });

@@ -21,7 +21,7 @@ export interface ProposedInstances {
 export const toChoose = "CHOOSE_A_COLUMN";
 
 const productTypeDoubt =
-  "a made-up product type: ask the operator of the order service for its words, and list them in assumptions.productTypes (A22)";
+  "a made-up product type: ask the provider of the order service for its words, and list them in assumptions.productTypes (A22)";
 const termDoubt =
   "a purchase has no end; a term of a year is timeUnit YEAR, timeUnitQuantity 1, term 1-0-0, with limitStart and limitEnd";
 

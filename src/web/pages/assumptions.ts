@@ -93,7 +93,7 @@ function contradiction(context: PageContext, dashboard: Dashboard, row: Assumpti
       ["Stops", html`${stops}; everything else goes on`],
       [
         "What to do",
-        html`<span class="cure">ask the operator of the service; ${setting}then accept the answer here</span>`,
+        html`<span class="cure">ask the provider of the service; ${setting}then accept the answer here</span>`,
       ],
     ])}
     ${decide}

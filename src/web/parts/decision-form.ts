@@ -14,7 +14,7 @@ const reasonsToChoose = [
   "The change is not wanted",
   "The CRM is being corrected",
   "The platform was looked at",
-  "The operator of the service was asked",
+  "The provider of the service was asked",
   "The service is being repaired",
   "The service works again",
 ];

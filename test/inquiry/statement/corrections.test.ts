@@ -99,7 +99,7 @@ describe("the statement of corrections", () => {
     const without = second.instances.filter((item) => !("id" in item && item.id === "P1-O2"));
     await world.read("orders", [{ orders: changed }, { orders: { ...second, instances: without, ...eur(10_000) } }]);
     await world.ledger.records.setOutcomes(world.run, [
-      { stream: "orders", key: key("O1"), outcome: "deferred", code: "amendment.not-enabled", reason: "not enabled" },
+      { stream: "orders", key: key("O1"), outcome: "deferred", code: "customer.stale", reason: "not enabled" },
     ]);
     const { corrections = [] } = await stated(world.path, "corrections");
     expect(corrections.map((row) => cells(row, ...fields))).toEqual([
@@ -112,7 +112,7 @@ describe("the statement of corrections", () => {
       ["crm/O2", "product", "P1-O2", "product", "pid-P1-O2", null],
     ]);
     expect(corrections.map((row) => cells(row, "became", "reason"))).toEqual([
-      ...Array.from({ length: 5 }, () => ["deferred", "amendment.not-enabled"]),
+      ...Array.from({ length: 5 }, () => ["deferred", "customer.stale"]),
       ["nothing", null],
       ["nothing", null],
     ]);

@@ -46,7 +46,7 @@ describe("the statement of exceptions", () => {
         stream: "orders",
         key: key("O4"),
         outcome: "deferred",
-        code: "amendment.not-enabled",
+        code: "customer.stale",
         reason: "amendment not enabled: lines changed",
       },
     ]);

@@ -158,7 +158,7 @@ describe("the verdicts of a reconciliation", () => {
         stream: "orders",
         key: key("O1"),
         outcome: "deferred",
-        code: "amendment.not-enabled",
+        code: "customer.stale",
         reason: "amendment not enabled: lines changed",
       },
     ]);
@@ -167,7 +167,7 @@ describe("the verdicts of a reconciliation", () => {
     expect(products.map((row) => [row["item"], row["verdict"], firstOf(row["details"])])).toEqual([
       ["P1-O1", "different", "CRM nodes: placed with 5, now 7"],
       ["P2-O1", "extra", "the CRM no longer has it in the order, which stays unchanged"],
-      ["P3-O1", "matched", "waits: amendment.not-enabled"],
+      ["P3-O1", "matched", "waits: customer.stale"],
       ["P9-O1", "missing", "not sent: the order was placed without it"],
     ]);
     await world.read("orders", [{ orders: { ...order, cancelled: true } }]);

@@ -220,7 +220,7 @@ describe("the clock is compared with the Date headers of the services", () => {
     w.write();
     await runs(w, 3);
     expect(await issue(w)).toMatch(
-      /do not agree.*this computer says 2026-.*order-service says 2026-.*member-center says 2046-.*operator of the service/u,
+      /do not agree.*this computer says 2026-.*order-service says 2026-.*member-center says 2046-.*provider of the service/u,
     );
     expect((await backup(w, 3)).exitCode).toBe(3);
     w.sandbox.dates.delete("member");
