@@ -40,7 +40,8 @@ export function termDisagreement(stated: {
   if (limitStart === undefined || limitEnd === undefined) return undefined;
   return somewhereAgrees(term, limitStart, limitEnd)
     ? undefined
-    : `limitEnd is not ${term.years}-${term.months}-${term.days} (years-months-days) after limitStart`;
+    : `limitEnd (${limitEnd}) is not ${term.years}-${term.months}-${term.days} (years-months-days) after limitStart ` +
+        `(${limitStart})`;
 }
 
 function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: number): boolean {
@@ -51,10 +52,13 @@ function sameLength(term: Term, unit: Exclude<TermUnit, "none">, quantity: numbe
 
 const hourMs = 3_600_000;
 
+/** How far the end may be from the end of the term: a day, and the change of a clock. */
+const toleranceMs = 26 * hourMs;
+
 /**
  * Whether the end lies a term after the start on some clock of the world. A limit is midnight somewhere, and counted on
  * another clock a month may begin a day earlier and be up to three days shorter. Zones and inclusive ends move the end
- * by up to a day.
+ * by up to a day, and a day on which clocks change is longer.
  */
 function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): boolean {
   const end = Date.parse(limitEnd);
@@ -63,7 +67,7 @@ function somewhereAgrees(term: Term, limitStart: string, limitEnd: string): bool
     const local = Temporal.Instant.from(start).toZonedDateTimeISO("UTC");
     const expected =
       local.add({ years: term.years, months: term.months, days: term.days }).epochMilliseconds - offset * hourMs;
-    if (Math.abs(expected - end) <= 24 * hourMs) return true;
+    if (Math.abs(expected - end) <= toleranceMs) return true;
   }
   return false;
 }

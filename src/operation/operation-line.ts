@@ -1,7 +1,9 @@
 import type { RecordKey } from "../crm/model.ts";
+import { parseTerm } from "../contract/term.ts";
 import { counted, printable } from "../report/text.ts";
 import type { Operation } from "./operation.ts";
-import type { AssetRecord, MerchandiseRecord, OrderRecord } from "./order-payload.ts";
+import { productsOf } from "./order-payload.ts";
+import type { OrderRecord, ProductRecord } from "./order-payload.ts";
 import type { OperationKind } from "./registry.ts";
 
 /** What things are called for whoever reads: only what this reader may see. Everything is safe on a terminal. */
@@ -134,13 +136,28 @@ class Counts {
 function bought(orderList: readonly OrderRecord[]): string {
   const counts = new Counts();
   for (const { assetNos, products, merchandises = [] } of orderList.flatMap(({ assets }) => assets))
-    for (const { productName } of [...products, ...merchandises.flatMap(productsOf)])
-      counts.add(productName, assetNos.length);
+    for (const product of [...products, ...merchandises.flatMap(productsOf)])
+      counts.add(soldAs(product), assetNos.length);
   return counts.text();
 }
 
-function productsOf({ licenseOrderProductList, children }: MerchandiseRecord): AssetRecord["products"] {
-  return [...licenseOrderProductList, ...(children ?? []).flatMap(productsOf)];
+/** `CAD Pro (5 nodes, 1 year)`. */
+function soldAs({ productName, limitConcurrent, timeDurationExpression, trial }: ProductRecord): string {
+  const nodes = limitConcurrent === 1 ? [] : [counted(limitConcurrent, "node")];
+  return `${productName} (${[...nodes, termText(timeDurationExpression), ...(trial === 1 ? ["trial"] : [])].join(", ")})`;
+}
+
+/** `1 year 6 months`; `no end` for 0-0-0, and the expression itself if it has another form. */
+function termText(expression: string): string {
+  const term = parseTerm(expression);
+  if (!term.ok) return expression;
+  const { years, months, days } = term.value;
+  const parts = [
+    ...(years === 0 ? [] : [counted(years, "year")]),
+    ...(months === 0 ? [] : [counted(months, "month")]),
+    ...(days === 0 ? [] : [counted(days, "day")]),
+  ];
+  return parts.length === 0 ? "no end" : parts.join(" ");
 }
 
 /** `2 × Office Suite`: assets by their products, or by their numbers where nobody knows these. */

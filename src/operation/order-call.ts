@@ -10,12 +10,13 @@ import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound } from "./ki
 import { orderDesk, some, withinEnterprise } from "./look-for.ts";
 import type { LookFor, Undone } from "./kind.ts";
 import type { OrderContext } from "./order-context.ts";
-import type { AmendmentShapes, OrderRecord, OrderShapes } from "./order-payload.ts";
+import { productsOf } from "./order-payload.ts";
+import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./order-payload.ts";
 import { otherSequences } from "./order-sequences.ts";
 import { isWhole, sightOrder } from "./order-sight.ts";
 import type { OrderSight } from "./order-sight.ts";
 import type { Shapes } from "./shape.ts";
-import { fieldLines, shown } from "./plan-lines.ts";
+import { fieldLines, shown, shownTime } from "./plan-lines.ts";
 import type { LicenceOrder } from "./state/order-steps.ts";
 
 /** What a purchase comes to; `licenceOrders` by sequence, as far as they are known. */
@@ -208,7 +209,30 @@ async function wishOf(
 /** What an E5 that buys says, for people. */
 function purchaseLines({ payload }: { payload: OrderShapes["payload"] | AmendmentShapes["payload"] }): string[] {
   const { orderList, ...others } = payload;
-  return [...fieldLines(others), ...orderList.map((record, index) => `orderList[${index}]: ${recordLine(record)}`)];
+  return [
+    ...fieldLines(others),
+    ...orderList.flatMap((record, index) => [
+      `orderList[${index}]: ${recordLine(record)}`,
+      ...record.assets.flatMap(({ products, merchandises = [] }) =>
+        [...products, ...merchandises.flatMap(productsOf)].map((product) => `  ${productLine(product)}`),
+      ),
+    ]),
+  ];
+}
+
+/** `product P-1: CAD Pro, type tool, 5 nodes, term 1-0-0, from 2026-11-01T00:00:00Z to 2027-11-01T00:00:00Z`. */
+function productLine(product: ProductRecord): string {
+  const { crmProductId, productName, productUri, productType, limitStartDate, limitEndDate } = product;
+  return [
+    `product ${crmProductId}: ${productName}`,
+    productUri,
+    `type ${productType}`,
+    counted(product.limitConcurrent, "node"),
+    `term ${product.timeDurationExpression}`,
+    ...(limitStartDate === undefined ? [] : [`from ${shownTime(limitStartDate)}`]),
+    ...(limitEndDate === undefined ? [] : [`to ${shownTime(limitEndDate)}`]),
+    ...(product.trial === 1 ? ["trial"] : []),
+  ].join(", ");
 }
 
 /** How a purchase is taken back. */

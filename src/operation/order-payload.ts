@@ -55,6 +55,11 @@ const merchandise = z.object({
 });
 export type MerchandiseRecord = z.infer<typeof merchandise>;
 
+/** The products of a package and of the packages in it. */
+export function productsOf({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
+  return [...licenseOrderProductList, ...(children ?? []).flatMap(productsOf)];
+}
+
 const asset = z.object({
   assetNos: z.array(z.union([references.assetNumber, z.string()])),
   products: z.array(product),

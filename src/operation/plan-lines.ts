@@ -38,3 +38,12 @@ export function fieldLines(payload: JsonObject): string[] {
     .filter(([, item]) => item !== undefined)
     .map(([key, item]) => `${key}: ${shown(item)}`);
 }
+
+/** The smallest numbers that are seconds and milliseconds since 1970, and not a date such as 20261129. */
+const [leastSeconds, leastMs] = [1e9, 1e11];
+
+/** A time of a payload as a person reads it, whatever form the settings give it. */
+export function shownTime(time: string | number | null): string {
+  if (typeof time !== "number" || time < leastSeconds) return shown(time);
+  return Temporal.Instant.fromEpochMilliseconds(time < leastMs ? time * 1_000 : time).toString();
+}

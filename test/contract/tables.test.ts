@@ -147,7 +147,7 @@ describe("terms", () => {
     const limits = { limitStart: "2026-02-01T00:00:00Z", limitEnd: "2027-01-31T00:00:00Z" };
     expect(termDisagreement({ term: term("1-0-0"), unit: "year", quantity: 1, ...limits })).toBeUndefined();
     expect(termDisagreement({ term: term("2-0-0"), unit: "year", quantity: 2, ...limits })).toContain(
-      "limitEnd is not 2-0-0",
+      "(2027-01-31T00:00:00Z) is not 2-0-0",
     );
   });
 });

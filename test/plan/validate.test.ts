@@ -111,6 +111,9 @@ describe("an order", () => {
     ["2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z", undefined],
     ["2026-01-01T00:00:00Z", "2026-12-31T00:00:00Z", undefined],
     ["2024-02-29T00:00:00Z", "2025-02-28T00:00:00Z", undefined],
+    // The last day in Berlin, which is the last one of the summer time there.
+    ["2026-10-31T23:00:00Z", "2027-10-30T22:00:00Z", undefined],
+    ["2026-10-31T23:00:00Z", "2027-10-29T22:00:00Z", "terms-disagree"],
     ["2026-01-01T00:00:00Z", "2026-12-30T00:00:00Z", "terms-disagree"],
     ["2026-01-01T00:00:00Z", "2028-01-01T00:00:00Z", "terms-disagree"],
     ["2027-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "terms-disagree"],

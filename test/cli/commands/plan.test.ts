@@ -36,7 +36,7 @@ describe("a plan for people", () => {
       "",
       `C1  ${canary.name} 1`,
       "  + create the enterprise",
-      "  + place order O1: 1 × Product O1-A1-P",
+      "  + place order O1: 1 × Product O1-A1-P (3 nodes, 1 year)",
       "  + add staff S1-1",
       "  + assign 1 × Product O1-A1-P to S1-1",
       "",
