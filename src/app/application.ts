@@ -94,6 +94,7 @@ export class Application {
   #logger: Logger | undefined;
   #ledger: Ledger | undefined;
   #inquiry: Inquiry | undefined;
+  #refusal: Problem | undefined;
   #platform: Platform | undefined;
   #sources: Source[] | undefined;
   #progress: Progress | undefined;
@@ -245,12 +246,18 @@ export class Application {
     this.requireLedger();
     const { openInquiry } = await import("../inquiry/inquiry.ts");
     this.#inquiry = openInquiry(this.ledgerPath);
+    this.#refusal = this.#inquiry.refusal();
     return this.#inquiry;
   }
 
   /** The pause that is on, where the ledger was opened for something. */
   paused(): Paused | undefined {
     return this.#ledger === undefined ? this.#inquiry?.paused() : this.#ledger.pause.now();
+  }
+
+  /** Why no run may use the ledger, as it was when it was opened for reading. */
+  get refusal(): Problem | undefined {
+    return this.#refusal;
   }
 
   platform(): Platform {

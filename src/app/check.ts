@@ -10,6 +10,7 @@ import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
+import { isThere } from "./ledger-folder.ts";
 import { readCertificate } from "./certificate.ts";
 import { nothingOrdered } from "./ordering.ts";
 import type { LookedAtStream } from "./ordering.ts";
@@ -23,7 +24,7 @@ export interface Finding {
   good: boolean;
   /** Good, and worth a look: nothing is stopped by it. */
   warning?: true;
-  kind: "configuration" | "source" | "records" | "service" | "setting";
+  kind: "configuration" | "ledger" | "source" | "records" | "service" | "setting";
   detail: string;
   /** Where it is: a file with line and column, or an address. */
   place?: string;
@@ -43,6 +44,7 @@ export async function check(application: Application, signal: AbortSignal): Prom
   const findings: Finding[] = [
     { what: "configuration", good: true, kind: "configuration", detail: settingsOf(application) },
     ...settingFindings(application),
+    ...(await ledgerFindings(application)),
     ...(await sourceFindings(application, signal)),
     ...(await serviceFindings(application, signal)),
   ];
@@ -94,6 +96,24 @@ export function settingFindings(application: Application): Finding[] {
       cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
     });
   return [...findings, ...secretFindings(application), ...accessFindings(application)];
+}
+
+/** What keeps a run from the ledger; one that does not exist yet is made by the first run. */
+async function ledgerFindings(application: Application): Promise<Finding[]> {
+  if (!isThere(application.ledgerPath)) return [];
+  const refused = await refusalOf(application);
+  if (refused === undefined) return [];
+  const { message, cure } = refused;
+  return [{ what: "ledger", good: false, kind: "ledger", detail: message, cure }];
+}
+
+async function refusalOf(application: Application): Promise<Problem | undefined> {
+  try {
+    await application.inquiry();
+    return application.refusal;
+  } catch (error) {
+    return problemOf(error);
+  }
 }
 
 /** Secrets that crm-sync cannot keep well. */

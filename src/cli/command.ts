@@ -11,7 +11,7 @@ import type { Inquiry } from "../inquiry/inquiry.ts";
 import { pausedText } from "../report/paused.ts";
 import type { Paused } from "../report/paused.ts";
 import type { Heading, Output } from "./output.ts";
-import { reportFailure, viewOf } from "./output.ts";
+import { describeProblem, problemJson, reportFailure, viewOf } from "./output.ts";
 
 /** Options that every command has. */
 interface GlobalOptions extends ConfigChoice {
@@ -49,7 +49,7 @@ export async function withApplication(
       needs,
     );
     const opened = application;
-    output.heading(() => pausedHeading(output, opened));
+    output.heading(() => headingOf(output, opened));
     return await work(application);
   } catch (error) {
     return reportFailure(output, error, options.json, application?.config.zone);
@@ -60,14 +60,24 @@ export async function withApplication(
   }
 }
 
-/** While it is paused, everything that is shown of a ledger says so. */
-function pausedHeading(output: Output, application: Application): Heading | undefined {
+/** While no run may use the ledger, or while it is paused, everything that is shown of it says so. */
+function headingOf(output: Output, application: Application): Heading | undefined {
+  const { refusal } = application;
   const paused = pausedNow(application);
-  if (paused === undefined) return undefined;
-  return { line: pausedText(paused, viewOf(output, application.config.zone)), members: { paused: { ...paused } } };
+  const view = viewOf(output, application.config.zone);
+  const lines = [
+    ...(refusal === undefined ? [] : [output.suggested(describeProblem(refusal, view.zone))]),
+    ...(paused === undefined ? [] : [pausedText(paused, view)]),
+  ];
+  if (lines.length === 0) return undefined;
+  const members = {
+    ...(refusal === undefined ? {} : { refused: problemJson(refusal) }),
+    ...(paused === undefined ? {} : { paused: { ...paused } }),
+  };
+  return { line: lines.join("\n"), members };
 }
 
-/** What a ledger that cannot be read says of it is nothing: why it cannot be read is shown by then. */
+/** A ledger that cannot be read says nothing of a pause: why it cannot be read is shown by then. */
 function pausedNow(application: Application): Paused | undefined {
   try {
     return application.paused();
@@ -93,12 +103,19 @@ export async function withLedger(
   return await withApplication(invocation, work, { services: false });
 }
 
-/** The same for a command that only reads: it needs no secret, and no right to write. */
+/**
+ * The same for a command that only reads: it needs no secret, and no right to write. What it shows of a ledger that no
+ * run may use is not a success.
+ */
 export async function withReader(
   invocation: Invocation,
   work: (application: Application) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return await withApplication(invocation, work, { services: false, secrets: false });
+  const reads = async (application: Application): Promise<ExitCode> => {
+    const exit = await work(application);
+    return exit === exitCodes.ok ? (application.refusal?.exitCode ?? exit) : exit;
+  };
+  return await withApplication(invocation, reads, { services: false, secrets: false });
 }
 
 /** What a person is shown of private data at the command line is read by this. */

@@ -25,6 +25,7 @@ import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
 import { knownTimes } from "./known-times.ts";
 import { paused } from "./paused.ts";
+import { refusal } from "./refusal.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
@@ -73,6 +74,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     ofOneState: async <T>(work: () => Promise<T>): Promise<T> => await ledger.oneState(work),
     status: answered(() => status),
     paused: rows(() => paused),
+    refusal: rows(() => refusal),
     alerts: answered(() => alerts),
     taken: answered(() => taken),
     explain: answered(() => explain),

@@ -40,6 +40,7 @@ export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
       }
     }
     const bad = findings.filter((finding) => !finding.good);
+    if (bad.some((finding) => finding.kind === "ledger")) return exitCodes.ledgerRefused;
     if (bad.some((finding) => finding.kind === "setting")) return exitCodes.configuration;
     if (bad.some((finding) => finding.kind !== "records")) return exitCodes.sourceDown;
     return bad.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;

@@ -1,5 +1,6 @@
 import type Database from "better-sqlite3";
 import { refuseOlderLedger } from "../audit/audit-heads.ts";
+import { Problem } from "../../base/errors.ts";
 import { refused } from "./damage.ts";
 
 /** The key under which `meta` counts the groups of work that were committed. */
@@ -13,6 +14,17 @@ export function requireNewest(database: Database.Database, path: string): void {
     hashAt: (sequence) =>
       database.prepare<[number], string>("select hash from audit where sequence = +?").pluck().get(sequence),
   });
+}
+
+/** Why no program may write to this ledger although it can be read; undefined for the newest one. */
+export function refusalOf(database: Database.Database, path: string): Problem | undefined {
+  try {
+    requireNewest(database, path);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
 }
 
 /** Under which keys `meta` keeps the last gap, and when it is open: not everything is read back yet. */
