@@ -246,7 +246,7 @@ export class Application {
     this.requireLedger();
     const { openInquiry } = await import("../inquiry/inquiry.ts");
     this.#inquiry = openInquiry(this.ledgerPath);
-    this.#refusal = this.#inquiry.refusal();
+    if (this.#ledger === undefined) this.#refusal = this.#inquiry.refusal();
     return this.#inquiry;
   }
 

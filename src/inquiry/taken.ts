@@ -3,7 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import { kindOf } from "../operation/registry.ts";
 import { takenThings } from "../operation/taking.ts";
 import type { TakenThing } from "../operation/taking.ts";
-import { allowedBy } from "../plan/limits.ts";
+import { allowedOfAll } from "../plan/limits.ts";
 import type { TakingLimits } from "../plan/limits.ts";
 import { liveByType } from "../ledger/state/live.ts";
 import type { TakenFacts } from "../report/facts.ts";
@@ -34,7 +34,7 @@ export async function taken(
         thing,
         within: scope,
         count,
-        allowed: allowedBy(limits[scope], (await live(ledger, thing)) + count),
+        allowed: allowedOfAll(limits[scope], (await live(ledger, thing)) + count),
       });
     }
   }

@@ -113,9 +113,21 @@ export interface HeldFor {
  */
 const places = 6;
 
-/** How many things a limit allows of so many. */
+/** So few things may always go, however few there are. */
+const fewThings = 2;
+
+/** How many things a limit allows of so many in one enterprise. */
 export function allowedBy(limit: DeletionLimit, live: number): number {
   return Math.max(limit.floor, Math.floor(Number((live * limit.share).toFixed(places))));
+}
+
+/**
+ * How many things a limit allows of so many in all enterprises: a floor that suits a large ledger would let a small one
+ * lose everything, so that it allows at most half of what exists. A share allows what it says.
+ */
+export function allowedOfAll(limit: DeletionLimit, live: number): number {
+  const most = Math.max(fewThings, Math.floor(live / 2));
+  return allowedBy({ ...limit, floor: Math.min(limit.floor, most) }, live);
 }
 
 /**
@@ -145,7 +157,7 @@ export function judgeTakings(
     if (first === undefined) continue;
     const { customer } = first;
     const together = [...(before.get(key) ?? []), ...own];
-    const over = overLimit(together, asked.of(customer), limits.enterprise, live.of(customer));
+    const over = overLimit(together, asked.of(customer), limits.enterprise, live.of(customer), { allows: allowedBy });
     if (over === undefined) continue;
     const why = {
       ...over,
@@ -218,7 +230,7 @@ function overLimit(
   asked: readonly Removes[],
   limit: DeletionLimit,
   live: Counts,
-  before?: Counts,
+  { allows = allowedOfAll, before }: { allows?: typeof allowedBy; before?: Counts } = {},
 ): Over | undefined {
   const own = items.map(({ removes }) => removes);
   const now = countRemoved(own);
@@ -227,7 +239,7 @@ function overLimit(
     const earlier = before?.[thing] ?? 0;
     const count = all[thing] + earlier;
     const total = live[thing] + earlier;
-    const allowed = allowedBy(limit, total);
+    const allowed = allows(limit, total);
     if (now[thing] > 0 && count > allowed)
       return { thing, count, allowed, total, limit, waiting: all[thing] - now[thing] };
   }
@@ -251,7 +263,7 @@ function overWindows(
     ["day", "24 hours"],
     ["week", "7 days"],
   ] as const) {
-    const over = overLimit(counted, asked, limits[scope], live, windows[scope]);
+    const over = overLimit(counted, asked, limits[scope], live, { before: windows[scope] });
     if (over === undefined) continue;
     const before = windows[scope][over.thing];
     const earlier = before === 0 ? "" : `, ${grouped(before)} of them before this run`;
@@ -268,10 +280,10 @@ function sum({ thing, count, total }: Over): string {
 
 function taken({ allowed, limit, waiting }: Over, when = ""): string {
   const asked = waiting === 0 ? "" : ` (${grouped(waiting)} of them waited for a person already)`;
-  return (
-    `would have been removed${when}${asked}; ${grouped(allowed)} are allowed: ` +
-    `the larger of ${limit.floor} and ${Number((limit.share * 100).toFixed(places))} %`
-  );
+  const share = `${Number((limit.share * 100).toFixed(places))} %`;
+  const isHalf = allowed < limit.floor;
+  const why = isHalf ? `at most half of so few, or ${share}` : `the larger of ${limit.floor} and ${share}`;
+  return `would have been removed${when}${asked}; ${grouped(allowed)} are allowed: ${why}`;
 }
 
 /** What is held of a customer for one reason: a limit, a policy, or the operation itself. */

@@ -27,7 +27,7 @@ export const misfirePolicies = ["run-once", "skip", "all"] as const;
 
 const atLeastOne = z.int().min(1);
 
-const floor = z.int().min(0).describe("This many are always allowed.");
+const floor = z.int().min(0).describe("So many are allowed, whatever the share.");
 const share = z.number().min(0).max(1).describe("Share of the live things of the same kind that is allowed.");
 const deletionLimit = (floorOf: number, shareOf: number) =>
   z.strictObject({ floor: floor.default(floorOf), share: share.default(shareOf) }).prefault({});
@@ -69,13 +69,14 @@ const resumeWithin = durationSchema.describe(
     "longer ago than this; after that it begins anew.",
 );
 const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
-const withinRun = "Within one run: the larger of floor and share.";
+const ofFew = " A floor allows at most half of what exists, but always 2.";
+const withinRun = `Within one run: the larger of floor and share.${ofFew}`;
 const withinDay =
   "Within any 24 hours: the larger of floor and share. The share is of all that exist, plus those " +
-  "removed in that time.";
+  `removed in that time.${ofFew}`;
 const withinWeek =
   "Within any 7 days: the larger of floor and share. The share is of all that exist, plus those " +
-  "removed in that time.";
+  `removed in that time.${ofFew}`;
 const beforeApproval = "How much may be removed before a person must approve it; each kind is counted separately.";
 
 const removalsSchema = z.strictObject({

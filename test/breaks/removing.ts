@@ -18,7 +18,7 @@ function seats(count: number): Crm {
 }
 
 const none = { floor: 0, share: 0 };
-const many = { floor: 100, share: 0 };
+const many = { floor: 100, share: 1 };
 const open = { enterprise: many, run: many, day: many, week: many };
 
 function limits(taking: Partial<typeof open>, absenceReads: number): { limits: LimitsSettings } {

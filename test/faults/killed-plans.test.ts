@@ -130,6 +130,7 @@ const settings = {
   ...policies,
   CRM_SYNC__limits__removals__enterprise__floor: "100",
   CRM_SYNC__limits__removals__run__floor: "100",
+  CRM_SYNC__limits__removals__run__share: "1",
   CRM_SYNC__limits__absenceReads: "1",
   CRM_SYNC__limits__absenceTime: "0s",
 };

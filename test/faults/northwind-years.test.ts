@@ -18,9 +18,12 @@ const settings = {
   CRM_SYNC__policies__orders__deleted: "apply",
   CRM_SYNC__policies__orders__replaced: "apply",
   CRM_SYNC__limits__removals__run__floor: "10000",
+  CRM_SYNC__limits__removals__run__share: "1",
   CRM_SYNC__limits__removals__enterprise__floor: "10000",
   CRM_SYNC__limits__removals__day__floor: "10000",
+  CRM_SYNC__limits__removals__day__share: "1",
   CRM_SYNC__limits__removals__week__floor: "10000",
+  CRM_SYNC__limits__removals__week__share: "1",
   CRM_SYNC__settle__timeMs: "20",
 };
 

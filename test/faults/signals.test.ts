@@ -35,6 +35,7 @@ const settings = {
   // What stops hold up adds up, and no limit is meant here.
   CRM_SYNC__limits__removals__enterprise__floor: "1000000",
   CRM_SYNC__limits__removals__run__floor: "1000000",
+  CRM_SYNC__limits__removals__run__share: "1",
 };
 const writes = ["E2", "E4", "E5", "E9", "M1", "M9"] as const satisfies EndpointId[];
 

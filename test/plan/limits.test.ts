@@ -258,7 +258,8 @@ describe("the limit of one run: 20, or 1 % of all that is live", () => {
   it.each([
     [2_000, 4, true],
     [2_000, 5, true],
-    [0, 5, true],
+    [40, 5, true],
+    [39, 5, false],
   ])("with %i live in all and %i in the last of four enterprises: released %s", (liveInAll, last, released) => {
     expect(judged(four(last), liveInAll).every((text) => text.endsWith("released"))).toBe(released);
   });
@@ -295,6 +296,15 @@ describe("the limit of one run: 20, or 1 % of all that is live", () => {
       { all: { [thing]: 100 } },
     );
     expect(over.every((text) => text.endsWith("held by run"))).toBe(true);
+  });
+
+  it("never allows more than half of what there is, but always 2, unless the share says more", () => {
+    const of = (count: number, live: number, limits = defaults) =>
+      judged([destruction("a", count, live)], live, { limits: { ...limits, enterprise: { floor: 100, share: 0 } } });
+    const [is, held] = [["a released"], ["a held by run"]];
+    expect([of(2, 2), of(3, 3), of(4, 9), of(5, 9), of(9, 9)]).toEqual([is, held, is, held, held]);
+    const all = { floor: 0, share: 1 };
+    expect(of(9, 9, { ...defaults, run: all, day: all, week: all })).toEqual(is);
   });
 
   it("is exact at the share: 29, 30 and 31 of 3,000", () => {
@@ -343,7 +353,7 @@ describe.each([
     (thing) => {
       const of = (count: number) =>
         judged([{ takings: [taking("a", { thing, count: 3 })], live: {} }], 0, {
-          all: { [thing]: 0 },
+          all: { [thing]: floor + 3 },
           windows: before(thing, count),
         });
       expect([of(floor - 4), of(floor - 3), of(floor - 2)]).toEqual([
@@ -385,7 +395,7 @@ describe.each([
   it("counts what is asked along with what was taken before", () => {
     const of = (count: number) =>
       judged([destruction("a", 1, 10)], 0, {
-        all: { seats: 0 },
+        all: { seats: floor + 2 },
         windows: before("seats", floor - 2),
         asked: { b: removed("x", "seats", count) },
       });

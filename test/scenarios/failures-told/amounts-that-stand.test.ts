@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openHold, unsettled } from "../../support/asking.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import type { GivenOrder } from "../../support/world/crm.ts";
-import { amend, line, placedOrders, rule } from "../../support/world/placed-orders.ts";
+import { amend, line, placedOrders, removesAll, rule } from "../../support/world/placed-orders.ts";
 
 /** `units` of P1, which cost 7.00 each. */
 const units = (count: number): Partial<GivenOrder> => ({
@@ -103,6 +103,7 @@ const linesOf = async (w: World): Promise<unknown[]> =>
 it("of an order that moved nothing had an amount before it was bought again", async () => {
   const w = await placedOrders({ first: whole(2), staff: [] });
   rule(w, "orders.moved", "apply");
+  removesAll(w);
   amend(w, "1", { customer: "C2" });
   expect((await w.does("resync", "--customer", "C1")).calls).toEqual({ E5: 1 });
   w.sandbox.faults.add({ operation: "E5", fault: "resetBefore" });

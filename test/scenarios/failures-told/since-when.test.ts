@@ -4,7 +4,7 @@ import type { Parsed, World } from "../../support/cli.ts";
 import { statementRows } from "../../support/statement-rows.ts";
 import type { StatedRow } from "../../support/statement-rows.ts";
 import { personOf } from "../../support/world/members.ts";
-import { amend, line, orderOf, placedOrders, rule } from "../../support/world/placed-orders.ts";
+import { amend, line, orderOf, placedOrders, removesAll, rule } from "../../support/world/placed-orders.ts";
 
 const now = (w: World): string => new Date(w.clock.now()).toISOString();
 
@@ -16,6 +16,7 @@ async function orderRow(w: World, order: string, customer: string): Promise<Stat
 it("an order that moved is by the purchase that stands, and missing since the customer wants it again", async () => {
   const w = await placedOrders({ staff: [] });
   rule(w, "orders.moved", "apply");
+  removesAll(w);
   w.later(2);
   const moved = now(w);
   amend(w, "1", { customer: "C2" });

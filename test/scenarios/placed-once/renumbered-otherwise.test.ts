@@ -7,7 +7,7 @@ import { company } from "../../support/world/crm.ts";
 import type { Crm } from "../../support/world/crm.ts";
 import { fileSource } from "../../support/world/crm-files.ts";
 import { parse, stringify } from "yaml";
-import { amend, placedOrders } from "../../support/world/placed-orders.ts";
+import { amend, placedOrders, removesAll } from "../../support/world/placed-orders.ts";
 import { adds, renewal, runs } from "../../support/world/renewals.ts";
 
 const doubted = ({ stdout }: { stdout: string }): string[] =>
@@ -87,6 +87,7 @@ it("another source that has the same orders under its own ids buys nothing again
 
 it("ids that go back to what they were are not taken in", async () => {
   const w = await withCompany(company(8, 1));
+  removesAll(w);
   Object.assign(w.environment, {
     CRM_SYNC__policies__orders__deleted: "apply",
     CRM_SYNC__limits__absenceTime: "0s",

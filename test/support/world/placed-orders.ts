@@ -45,6 +45,11 @@ export function rule(w: World, name: string, word: string): void {
   w.environment[`CRM_SYNC__policies__${name.replace(".", "__")}`] = word;
 }
 
+/** Lets a run remove everything of all enterprises together. */
+export function removesAll(w: World): void {
+  for (const span of ["run", "day", "week"]) w.environment[`CRM_SYNC__limits__removals__${span}__share`] = "1";
+}
+
 /** What the platform holds. */
 export function standing(w: World): Record<string, unknown> {
   const { products, assets, assignments } = w.sandbox.state();

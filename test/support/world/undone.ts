@@ -7,7 +7,7 @@ export function removeFreely(w: World): void {
     w.environment[`CRM_SYNC__policies__${name.replace(".", "__")}`] = "apply";
   w.environment["CRM_SYNC__policies__locks__locked"] = "apply";
   w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
-  w.environment["CRM_SYNC__limits__removals__run__floor"] = "100";
+  for (const span of ["run", "day", "week"]) w.environment[`CRM_SYNC__limits__removals__${span}__share`] = "1";
 }
 
 /** Writes the CRM and runs; the id of that run. Throws unless everything was done. */
