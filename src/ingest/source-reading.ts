@@ -12,6 +12,7 @@ import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../plan/block.ts";
 import { rulesOf } from "../plan/rules.ts";
 import type { Source } from "../source/source.ts";
+import { acceptsTrials } from "./belief/guards.ts";
 import type { Acceptance } from "./belief/guards.ts";
 import { takingBlockedBy } from "./belief/read-doubts.ts";
 import { ingestStream } from "./ingest.ts";
@@ -90,6 +91,7 @@ export class SourceReading {
       scope: this.#request.scope,
       resumeWithinMs: durationMs(this.#request.limits.resumeWithin),
     };
+    const isTrial = await ledger.runs.onlyPlansBefore(this.#run);
     for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
       for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
         if (this.#request.scope?.source !== undefined && source.name !== this.#request.scope.source) continue;
@@ -100,7 +102,7 @@ export class SourceReading {
             limits: this.#request.limits,
             absence: this.#absenceRule,
             job: this.#jobReading(source.name, stream),
-            accepts: this.#request.accepts ?? [],
+            accepts: isTrial ? acceptsTrials(source.name, stream) : (this.#request.accepts ?? []),
             progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
             clock: this.#deps.clock,
           },

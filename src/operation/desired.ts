@@ -39,6 +39,8 @@ export interface Desired<Body> {
   state: RecordState;
   /** Set while the record waits to be planned. */
   pending: boolean;
+  /** The last full read lacks it, and it does not count as deleted yet: nothing new is made for it meanwhile. */
+  missing?: true | undefined;
   /** How often in a row it came back to the form before its last one. */
   flips?: number | undefined;
   body: Body;

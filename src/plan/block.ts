@@ -22,3 +22,12 @@ export function firstBlocks(blocked: Iterable<BlockedRecord>): Map<string, Block
   }
   return blocks;
 }
+
+/** Why nothing new is made for a record that the last full read lacks. */
+export const missingRecord: Block = {
+  code: "record.missing",
+  reason:
+    "the last full read does not contain the record, so crm-sync buys and creates nothing for it before a read " +
+    "contains it again",
+  again: true,
+};

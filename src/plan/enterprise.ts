@@ -7,6 +7,7 @@ import type { Policies, PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { Link, Unlinked } from "../operation/state/link.ts";
 import type { ShownEnterprise } from "../platform/snapshot.ts";
+import { missingRecord } from "./block.ts";
 import type { Block } from "./block.ts";
 import type { Observed } from "./input.ts";
 import { consider } from "./policy.ts";
@@ -83,6 +84,8 @@ function usableBody({
   }
   if (desiredCustomer.state === "quarantined")
     return blocked("customer.quarantined", "the record of the customer is in quarantine", true);
+  if (desiredCustomer.missing === true && known.link === undefined)
+    return { meant: [], changes: [], block: missingRecord };
   if (desiredCustomer.state === "absent" && known.link === undefined)
     return blocked("customer.gone", "the customer was deleted in the CRM", false);
   return desiredCustomer.body;

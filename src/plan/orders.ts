@@ -9,6 +9,7 @@ import type { MeantOperation } from "../operation/operation.ts";
 import { hasProducts } from "../operation/order-standing.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
+import { missingRecord } from "./block.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
 import type { LeftBehind, Observed } from "./input.ts";
@@ -267,7 +268,7 @@ export function purchaseOf(
     return { code: "customer.unknown", reason: "no source has given the customer of the order yet", again: true };
   if (isGone(given))
     return { code: "customer.gone", reason: "the customer of the order was deleted in the CRM", again: false };
-  const waits = given.renumbered ?? given.observed.unread?.customers;
+  const waits = (order.missing && missingRecord) ?? given.renumbered ?? given.observed.unread?.customers;
   if (waits !== undefined) return waits;
   const made = orderRecords(given, desiredCustomer.body, order, assets, settings);
   if ("code" in made) return made;

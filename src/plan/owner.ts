@@ -28,6 +28,7 @@ const owners: Record<string, Owner> = {
   "customer.stale": "program",
   defect: "program",
   "plan.not-chosen": "program",
+  "record.missing": "program",
   "enterprise.": "platform",
   "enterprise.no-single-customer": "configuration",
   "loan.": "crm",

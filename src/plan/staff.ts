@@ -5,6 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
+import { missingRecord } from "./block.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { isGone } from "./enterprise.ts";
 import type { Observed } from "./input.ts";
@@ -60,7 +61,11 @@ export function planStaff(given: Given, settings: AssumptionSettings, options: S
     if (membership?.kind !== "to-add") continue;
     const entry = newStaff(staff, settings);
     const { alone, together } = rejections.person(personHash(customer, staff.key, entry));
-    const block = (isGone(given) ? customerGone : undefined) ?? passwordBlock(staff, settings, canSeal) ?? alone;
+    const block =
+      (isGone(given) ? customerGone : undefined) ??
+      (staff.missing && missingRecord) ??
+      passwordBlock(staff, settings, canSeal) ??
+      alone;
     if (block !== undefined) memberships.set(key, { kind: "blocked", block });
     else toAdd.push({ staff, entry, together, lost: membership.lost === true });
   }

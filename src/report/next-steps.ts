@@ -198,6 +198,9 @@ const byCode: Record<string, string> = {
   "service.unclear":
     "nothing: the next run tries again. If the problem stays, ask the provider of the service why its answers do not " +
     "say what a call did",
+  "record.missing":
+    "nothing: if the next reads lack the record too, it counts as deleted. If the record must exist, restore it in the " +
+    "CRM",
   "settle-time": itself,
   "undo.taken-back":
     "correct the record in the CRM before the next run: if nothing changes there, the run repeats the change",

@@ -54,6 +54,11 @@ export function acceptedOf(acceptances: readonly Acceptance[], source: string, s
   return { rows: most("rows"), ids: most("ids"), changes: most("changes"), shape: most("shape") };
 }
 
+/** While a mapping is tried, before anything is sent, its author changes it: no record is compared with an earlier one. */
+export function acceptsTrials(source: string, stream: Stream): Acceptance[] {
+  return (["rows", "ids", "changes"] as const).map((guard) => ({ guard, source, stream, most: Infinity }));
+}
+
 /** The first of these doubts that goes beyond what a person believes. */
 export function unlessAccepted(doubts: readonly (Doubt | undefined)[], accepted: Accepted): Doubt | undefined {
   return doubts.find((doubt) => doubt !== undefined && doubt.count > accepted[doubt.guard]);

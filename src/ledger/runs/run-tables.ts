@@ -72,6 +72,10 @@ export class RunTables {
     return this.#statements.lastOf.all(job, limit).map(runFromRow);
   }
 
+  onlyPlansBefore(run: string): boolean {
+    return this.#statements.otherThanPlans.get(run) === undefined;
+  }
+
   lastByJob(): Map<string, RunFacts> {
     return new Map(this.#statements.lastByJob.all().map((row) => [row.job, runFromRow(row)]));
   }

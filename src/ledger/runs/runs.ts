@@ -98,6 +98,11 @@ export class Runs {
     return this.#context.read(() => this.#runs.lastOf(job, limit));
   }
 
+  /** Whether nothing but plans was made before this run: nothing was sent yet, or adopted. */
+  async onlyPlansBefore(run: string): Promise<boolean> {
+    return this.#context.read(() => this.#runs.onlyPlansBefore(run));
+  }
+
   /** The last run of each job. */
   async lastByJob(): Promise<Map<string, RunFacts>> {
     return this.#context.read(() => this.#runs.lastByJob());

@@ -8,7 +8,7 @@ import { stored } from "../database/stored.ts";
 import type { Row } from "../tables.ts";
 
 type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash"> &
-  Row<"record", "state" | "pending" | "flips"> &
+  Row<"record", "state" | "pending" | "flips" | "missed"> &
   Row<"record_version", "body" | "from_at">;
 
 type InQuarantine = Pick<CustomerInput, "customerInQuarantine" | "quarantinedInScope" | "sourceWithStrayRecord">;
@@ -88,6 +88,7 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
     bodyHash: row.body_hash,
     state: row.state,
     pending: row.pending === 1,
+    ...(row.missed > 0 && row.state !== "absent" ? { missing: true } : {}),
     ...(row.flips === 0 ? {} : { flips: row.flips }),
     body: stored<Body>(row.body),
   };
@@ -100,7 +101,7 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
 const configured = `(not exists (select 1 from source_stream)
   or exists (select 1 from source_stream s where s.source = q.source and s.stream = q.stream))`;
 
-const columns = `r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips, v.body, v.from_at`;
+const columns = `r.stream, r.namespace, r.id, r.version, r.body_hash, r.state, r.pending, r.flips, r.missed, v.body, v.from_at`;
 const withForm = `record r
   join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
     and v.version = r.version`;

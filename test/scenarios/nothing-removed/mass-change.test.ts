@@ -58,3 +58,26 @@ it("nothing is changed where a look-up table lost most of its lines", async () =
   writeFileSync(table, lines(50));
   expect((await w.does("run", "everything")).calls).toEqual({});
 });
+
+it("who tries a mapping by plans may change it as often as it takes; after the first run it is judged", async () => {
+  const w = await world({ records: company(30, 0) });
+  w.orders = [];
+  w.write();
+  const branch = (name: string, count = 30): void => {
+    w.customers = w.customers.slice(0, count).map((row) => ({ ...row, branch: name }));
+    w.write();
+  };
+  for (const [name, count] of [
+    ["North", 30],
+    ["South", 30],
+    ["West", 12],
+  ] as const) {
+    branch(name, count);
+    expect((await w.run("plan")).exitCode, name).toBe(2);
+  }
+  expect((await w.does("run", "everything")).calls).toEqual({ E2: 12 });
+  branch("East", 12);
+  w.extra = "limits: { massChange: { floor: 10 } }\n";
+  w.write();
+  for (const words of [["plan"], ["run", "everything"]]) expect((await w.run(...words)).exitCode).toBe(7);
+});
