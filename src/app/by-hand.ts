@@ -4,6 +4,8 @@ import { toInstant } from "../base/clock.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
+import { acceptsChanges } from "../ingest/belief/guards.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
 import { planRun } from "../run/plan-run.ts";
 import type { Planned, PlanSummary } from "../run/plan-run.ts";
 import type { RunRequest } from "../run/request.ts";
@@ -17,6 +19,8 @@ import { planFormat, readPlanFile, requirePlanPlace, writePlanFile } from "./pla
 import type { KeptPlan } from "./plan-file.ts";
 import { privateIn } from "./shown-private.ts";
 import { underRunLock } from "./run-lock.ts";
+import { isTrial, onCopy } from "./trial.ts";
+import type { PlanPlace } from "./trial.ts";
 
 /** What part of the work a person means; undefined: all of it. */
 export type Scope = RunRequest["scope"];
@@ -31,7 +35,8 @@ interface ByHand<Summary> {
 
 /**
  * Plans what would change now, shows each customer's plan, and saves it to a file where one is named. Sends nothing
- * but reads.
+ * but reads. With another configuration than that of the last run the plan is a trial, of which nothing is kept but
+ * the file.
  */
 export async function planByHand(
   application: Application,
@@ -42,19 +47,22 @@ export async function planByHand(
     show,
     showPlan,
     privateFor,
-  }: ByHand<PlanSummary> & {
+  }: Omit<ByHand<PlanSummary>, "show"> & {
+    /** `inquiry`: to the ledger that the plan was made in. */
+    show: (summary: PlanSummary, made: { inquiry: Inquiry; isTrial: boolean }) => Promise<void>;
     showPlan: (planned: Planned, shown: Record<string, string> | undefined) => void;
     /** Who sees the personal data behind the markers; undefined: nobody does. */
     privateFor: string | undefined;
   },
 ): Promise<ExitCode> {
   requirePlanPlace(out);
-  const dependencies = await application.runDependencies();
+  const own = await application.runDependencies();
   const kept: KeptPlan[] = [];
-  return await underRunLock(application, async () => {
-    const request = { ...requestOf(application, "plan", signal), scope, read: true };
+  const planned = async ({ dependencies, inquiry }: PlanPlace, trial: boolean): Promise<ExitCode> => {
+    const accepts = trial ? dependencies.streams.flatMap(({ source, stream }) => acceptsChanges(source, stream)) : [];
+    const request = { ...requestOf(application, "plan", signal), scope, read: true, accepts };
     if (privateFor !== undefined)
-      await dependencies.ledger.audit.append({
+      await own.ledger.audit.append({
         kind: "private-shown",
         subject: "plan",
         body: { by: privateFor, scope: scope === undefined ? null : toJson(scope) },
@@ -75,8 +83,13 @@ export async function planByHand(
       await writePlanFile(dependencies.ledger, out, { type: "plan", format: planFormat, ...made }, kept, held);
     };
     const summary = await planRun(dependencies, request, keep, save);
-    await show(summary);
+    await show(summary, { inquiry, isTrial: trial });
     return summary.exitCode;
+  };
+  return await underRunLock(application, async () => {
+    if (out === undefined && (await isTrial(application, own)))
+      return await onCopy(application, (place) => planned(place, true));
+    return await planned({ dependencies: own, inquiry: await application.inquiry() }, false);
   });
 }
 

@@ -54,14 +54,15 @@ export async function planCommand(invocation: Invocation, words: PlanWords): Pro
       privateFor,
       showPlan: (planned, shown) =>
         options.json ? output.json(plannedJson(planned, shown)) : shownPlan.add(planned, shown),
-      show: async (summary) => {
+      show: async (summary, { inquiry, isTrial }) => {
+        if (isTrial) output.note(trialText);
         noteSources(output, summary);
         if (options.json) {
           output.json(totalJson(summary));
           return;
         }
         const { namespace, zone } = application.config;
-        const called = calledIn(await application.inquiry(), { namespace, showsPeople: privateFor !== undefined });
+        const called = calledIn(inquiry, { namespace, showsPeople: privateFor !== undefined });
         output.line(await shownPlan.text(summary, called, planAgain(words), viewOf(output, zone)));
         output.line("");
         if (out !== undefined) output.line(savedText(out, summary.operations, summary.heldBy.size));
@@ -70,6 +71,10 @@ export async function planCommand(invocation: Invocation, words: PlanWords): Pro
     });
   });
 }
+
+const trialText =
+  "This configuration is not that of the last run, so this plan was made in a copy of the ledger: nothing is kept of " +
+  "it, and a run may still refuse a read that changed too much.";
 
 /** The same plan as it was asked for. */
 function planAgain({ customer, order, source }: ScopeWords): string {

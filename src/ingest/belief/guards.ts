@@ -59,6 +59,11 @@ export function acceptsTrials(source: string, stream: Stream): Acceptance[] {
   return (["rows", "ids", "changes"] as const).map((guard) => ({ guard, source, stream, most: Infinity }));
 }
 
+/** Another mapping may change one field in all records: whoever tries it wants to see that. */
+export function acceptsChanges(source: string, stream: Stream): Acceptance[] {
+  return [{ guard: "changes", source, stream, most: Infinity }];
+}
+
 /** The first of these doubts that goes beyond what a person believes. */
 export function unlessAccepted(doubts: readonly (Doubt | undefined)[], accepted: Accepted): Doubt | undefined {
   return doubts.find((doubt) => doubt !== undefined && doubt.count > accepted[doubt.guard]);
