@@ -35,8 +35,8 @@ export interface StreamSample {
   /** Left out by the `skip` of the stream. */
   skipped: number;
   faults: SampleFault[];
-  /** Raw places that the mapping reads and that hold nothing in any row, with the target fields that read them. */
-  emptyPlaces: { place: string; fields: string[] }[];
+  /** Raw places that the mapping reads and that hold nothing in any row. */
+  emptyPlaces: EmptyPlace[];
   /**
    * In how many rows the place that tells changes holds something, and how many hold something that does not tell them;
    * undefined: the stream has no such place.
@@ -47,6 +47,15 @@ export interface StreamSample {
   /** Ids that are personal data; undefined where they are none. */
   personalIds: PersonalIds | undefined;
   problem: Problem | undefined;
+}
+
+/** A raw place that the mapping reads and that holds nothing in any row of a sample. */
+interface EmptyPlace {
+  place: string;
+  /** The target fields that read it. */
+  fields: string[];
+  /** A condition or a list of the mapping reads it, and the rows have no such member at all. */
+  isMissing: boolean;
 }
 
 /** How many rows `check` looks at. */
@@ -126,12 +135,13 @@ function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { 
 }
 
 function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): StreamSample["emptyPlaces"] {
-  const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string> }>();
-  for (const { field, reads } of ways) {
+  const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string>; decides: boolean }>();
+  for (const { field, reads, deciding } of ways) {
     for (const steps of reads) {
       const place = formatRawPath(steps);
-      const known = fields.get(place) ?? { steps, fields: new Set<string>() };
+      const known = fields.get(place) ?? { steps, fields: new Set<string>(), decides: false };
       known.fields.add(field);
+      known.decides ||= deciding.includes(steps);
       fields.set(place, known);
     }
   }
@@ -142,7 +152,20 @@ function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): Stream
     }
     if (fields.size === 0) return [];
   }
-  return [...fields].map(([place, found]) => ({ place: place === "" ? "." : place, fields: [...found.fields] }));
+  return [...fields].map(([place, found]) => ({
+    place: place === "" ? "." : place,
+    fields: [...found.fields],
+    isMissing: found.decides && isMissing(items, found.steps),
+  }));
+}
+
+/** Whether rows have what a member would be in, and none has the member. An empty list or null says nothing of it. */
+function isMissing(items: readonly SourceItem[], steps: Way["reads"][number]): boolean {
+  const rows = items.flatMap((item) => ("raw" in item ? [item.raw.value] : []));
+  const found = (length: number): Json[] => rows.flatMap((row) => valuesAt(row, steps.slice(0, length)));
+  const first = steps.findIndex((_, index) => found(index + 1).length === 0);
+  if (typeof steps[first] !== "string") return false;
+  return found(first).some((value) => isThere(value) && !(Array.isArray(value) && value.length === 0));
 }
 
 /** An empty list is there: it says that the record has none. */

@@ -5,7 +5,7 @@ import { ReadingWorld } from "../support/world/reading-world.ts";
 async function readOnce(pageSize = 5): Promise<ReadingWorld> {
   const w = await ReadingWorld.open(pageSize);
   const mapping = w.source.mapping.bind(w.source);
-  const reads = { reads: [["branch"]], hashed: [] };
+  const reads = { reads: [["branch"]], hashed: [], deciding: [], isCondition: false };
   const way = { field: "branchName", kind: undefined, expression: "branch", at: ["branchName"], ...reads };
   w.source.mapping = async (stream) => ({ ...(await mapping(stream)), ways: () => [way] });
   w.add(60);
