@@ -152,20 +152,25 @@ function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): Stream
     }
     if (fields.size === 0) return [];
   }
-  return [...fields].map(([place, found]) => ({
-    place: place === "" ? "." : place,
-    fields: [...found.fields],
-    isMissing: found.decides && isMissing(items, found.steps),
-  }));
+  return [...fields].map(([place, { steps, fields: readers, decides }]) => {
+    const missing = decides ? missingAt(items, steps) : undefined;
+    // What is in a list that the rows lack is told with that list.
+    const isMissing = missing !== undefined && (missing === place || !fields.has(missing));
+    return { place: place === "" ? "." : place, fields: [...readers], isMissing };
+  });
 }
 
-/** Whether rows have what a member would be in, and none has the member. An empty list or null says nothing of it. */
-function isMissing(items: readonly SourceItem[], steps: Way["reads"][number]): boolean {
+/**
+ * The first member on the way to a place that no row has, where rows have what it would be in. An empty list or null
+ * says nothing of its members.
+ */
+function missingAt(items: readonly SourceItem[], steps: Way["reads"][number]): string | undefined {
   const rows = items.flatMap((item) => ("raw" in item ? [item.raw.value] : []));
   const found = (length: number): Json[] => rows.flatMap((row) => valuesAt(row, steps.slice(0, length)));
   const first = steps.findIndex((_, index) => found(index + 1).length === 0);
-  if (typeof steps[first] !== "string") return false;
-  return found(first).some((value) => isThere(value) && !(Array.isArray(value) && value.length === 0));
+  if (typeof steps[first] !== "string") return undefined;
+  const isIn = found(first).some((value) => isThere(value) && !(Array.isArray(value) && value.length === 0));
+  return isIn ? formatRawPath(steps.slice(0, first + 1)) : undefined;
 }
 
 /** An empty list is there: it says that the record has none. */

@@ -146,6 +146,8 @@ it("check only warns of a path whose absence is meant, or of which the sample sa
     ["blocked", [{ one: asset, when: { path: "blocked", present: false } }]],
     ["blocked", [{ one: asset, when: { path: { path: "blocked", default: "no" }, equals: "no" } }]],
     ["left", employed, { path: "left", equals: "yes" }],
+    ["more", [{ one: asset }, { each: { path: "more", default: [] }, fields: { instanceId: "." } }]],
+    ["more[].type", [{ one: asset }, { each: { path: "more", default: [] }, fields: { instanceId: "type" } }]],
     [
       "contracts[].type",
       [{ one: asset }, { each: "contracts", when: { path: "type", equals: "cad" }, fields: { instanceId: "type" } }],
