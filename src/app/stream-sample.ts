@@ -5,7 +5,7 @@ import type { Stream } from "../crm/model.ts";
 import { orderableFields } from "../plan/order-records.ts";
 import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
-import { valuesAt } from "../source/mapping/ways.ts";
+import { skipWay, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
@@ -85,9 +85,11 @@ export async function lookAtStream(
     problem: outcome?.problem,
   };
   const usable: SourceItem[] = [];
+  const kept: SourceItem[] = [];
   const faults = new Map<string, SampleFault>();
   for (const item of items) {
     const fault = faultOf(item, mapping, settings);
+    if (fault !== "skipped") kept.push(item);
     if (fault === undefined || fault === "skipped") {
       finding[fault ?? "mapped"] += 1;
       if (fault === undefined) usable.push(item);
@@ -105,7 +107,7 @@ export async function lookAtStream(
     faults.set("repeated ids", repeated);
   }
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
-  finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, ways);
+  finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, kept, ways);
   return finding;
 }
 
@@ -134,7 +136,12 @@ function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { 
   };
 }
 
-function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): StreamSample["emptyPlaces"] {
+/** `kept`: those that the stream does not skip. */
+function emptyPlaces(
+  items: readonly SourceItem[],
+  kept: readonly SourceItem[],
+  ways: readonly Way[],
+): StreamSample["emptyPlaces"] {
   const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string>; decides: boolean }>();
   for (const { field, reads, deciding } of ways) {
     for (const steps of reads) {
@@ -153,7 +160,7 @@ function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): Stream
     if (fields.size === 0) return [];
   }
   return [...fields].map(([place, { steps, fields: readers, decides }]) => {
-    const missing = decides ? missingAt(items, steps) : undefined;
+    const missing = decides ? missingAt(readers.has(skipWay) ? items : kept, steps) : undefined;
     // What is in a list that the rows lack is told with that list.
     const isMissing = missing !== undefined && (missing === place || !fields.has(missing));
     return { place: place === "" ? "." : place, fields: [...readers], isMissing };

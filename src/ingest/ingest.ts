@@ -203,7 +203,7 @@ class StreamReading {
     const isRefused =
       (lost !== undefined && lost.isOfAbsence !== true) ||
       outcome.problem?.code === notAsMarked ||
-      this.#watch.problem !== undefined;
+      this.#watch.problem(true) !== undefined;
     const judged = isRefused ? await this.#intake.refuse() : await this.#intake.end(read, limits, this.#accepted);
     const doubt = judged ?? lost;
     tally.complete = outcome.complete;
@@ -233,7 +233,7 @@ class StreamReading {
   /** What a reading has brought that was stopped is taken in, where it is believed: the next one goes on behind it. */
   async takeIn(): Promise<void> {
     const read = { isWhole: this.#isWholeAsked, isComplete: false };
-    if (this.#watch.problem !== undefined) return await this.#intake.refuse();
+    if (this.#watch.problem(true) !== undefined) return await this.#intake.refuse();
     await this.#intake.end(read, this.#deps.limits, this.#accepted);
     await this.#part.caughtUp();
   }

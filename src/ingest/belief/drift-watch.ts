@@ -33,7 +33,6 @@ export class DriftWatch {
   readonly #watched: WatchedStream;
   readonly #seen: ShapeOfRows;
   readonly #places: ReadonlySet<string>;
-  #problem: Problem | undefined;
 
   constructor(watched: WatchedStream) {
     this.#watched = watched;
@@ -46,11 +45,6 @@ export class DriftWatch {
     return this.#seen.shape();
   }
 
-  /** Why nothing that was read may be used; undefined where nothing is known against it. */
-  get problem(): Problem | undefined {
-    return this.#problem;
-  }
-
   async *watch(
     reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
   ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
@@ -58,11 +52,11 @@ export class DriftWatch {
     try {
       for (;;) {
         const next = await reading.next();
-        if (next.done !== true && this.#seen.rows < watchedRows) {
+        const isWatched = next.done === true || this.#seen.rows < watchedRows;
+        if (next.done !== true && isWatched)
           for (const item of next.value) if ("raw" in item) this.#seen.see(item.raw.value);
-          this.#judge(false);
-        } else if (next.done === true) this.#judge(true);
-        if (this.#problem !== undefined) return { complete: false, full: false, rows: 0, problem: this.#problem };
+        const problem = isWatched ? this.problem(next.done === true) : undefined;
+        if (problem !== undefined) return { complete: false, full: false, rows: 0, problem };
         if (next.done === true) return next.value;
         rows += next.value.length;
         yield next.value;
@@ -72,16 +66,16 @@ export class DriftWatch {
     }
   }
 
-  /** `isAll`: no more rows come. */
-  #judge(isAll: boolean): void {
+  /** Why nothing that was read may be used. `isAll`: no more rows come. */
+  problem(isAll: boolean): Problem | undefined {
     const { source, stream, before, changesOnly, job, accepted } = this.#watched;
-    if (before === undefined) return;
+    if (before === undefined) return undefined;
     const now = { ...this.shape, isAll };
     const drifts = driftOf(before, now, this.#places, judgedOf[changesOnly ? "changes" : "everything"]);
     const doubt = { guard: "shape", count: drifts.length } as const;
-    if (drifts.length <= accepted.shape) return;
+    if (drifts.length <= accepted.shape) return undefined;
     const rows = { before: before.rows, now: now.rows };
-    this.#problem = sourceProblem(
+    return sourceProblem(
       "source.drifted",
       `sources.${source}.streams.${stream}`,
       `The rows of the source ${source} (${stream}) have another form than in its last complete read: ` +

@@ -28,7 +28,7 @@ export interface Way {
 }
 
 /** What the condition of a stream that leaves records out is called among the ways. */
-const skipWay = "skip";
+export const skipWay = "skip";
 
 /**
  * Each target field that a mapping fills, in the order of the mapping; before them the condition under which a record
