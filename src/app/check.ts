@@ -266,14 +266,18 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
           detail: `${read}${leftOut}, and ${unusable} would be quarantined: ${shown}${more}`,
           cure,
         };
-  const empty = emptyPlaces.map(({ place, fields }): Finding => ({
-    what,
-    good: true,
-    warning: true,
-    kind: "records",
-    detail: `${place} holds nothing in any of ${rows} rows; the mapping of ${fields.join(", ")} reads it`,
-    cure: "correct the path, or leave it where the CRM may fill it later",
-  }));
+  const empty = emptyPlaces.map(({ place, fields, isMissing }): Finding => {
+    const found = { what, kind: "records" } as const;
+    const named = fields.join(", ");
+    if (isMissing) {
+      const detail = `none of ${rows} rows has ${place}, and the mapping of ${named} decides by it`;
+      const absent = "if rows may lack it, say what that means with `present` or `default`";
+      return { ...found, good: false, detail, cure: `correct the path; ${absent}` };
+    }
+    const detail = `${place} holds nothing in any of ${rows} rows; the mapping of ${named} reads it`;
+    const correct = "correct the path, or leave it where the CRM may fill it later";
+    return { ...found, good: true, warning: true, detail, cure: correct };
+  });
   return [records, ...empty, ...changedAtFindings(what, sample), ...idFindings(what, sample)];
 }
 

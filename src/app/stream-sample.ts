@@ -5,7 +5,7 @@ import type { Stream } from "../crm/model.ts";
 import { orderableFields } from "../plan/order-records.ts";
 import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
-import { valuesAt } from "../source/mapping/ways.ts";
+import { skipWay, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
@@ -35,8 +35,8 @@ export interface StreamSample {
   /** Left out by the `skip` of the stream. */
   skipped: number;
   faults: SampleFault[];
-  /** Raw places that the mapping reads and that hold nothing in any row, with the target fields that read them. */
-  emptyPlaces: { place: string; fields: string[] }[];
+  /** Raw places that the mapping reads and that hold nothing in any row. */
+  emptyPlaces: EmptyPlace[];
   /**
    * In how many rows the place that tells changes holds something, and how many hold something that does not tell them;
    * undefined: the stream has no such place.
@@ -47,6 +47,15 @@ export interface StreamSample {
   /** Ids that are personal data; undefined where they are none. */
   personalIds: PersonalIds | undefined;
   problem: Problem | undefined;
+}
+
+/** A raw place that the mapping reads and that holds nothing in any row of a sample. */
+interface EmptyPlace {
+  place: string;
+  /** The target fields that read it. */
+  fields: string[];
+  /** A condition or a list of the mapping reads it, and the rows have no such member at all. */
+  isMissing: boolean;
 }
 
 /** How many rows `check` looks at. */
@@ -76,9 +85,11 @@ export async function lookAtStream(
     problem: outcome?.problem,
   };
   const usable: SourceItem[] = [];
+  const kept: SourceItem[] = [];
   const faults = new Map<string, SampleFault>();
   for (const item of items) {
     const fault = faultOf(item, mapping, settings);
+    if (fault !== "skipped") kept.push(item);
     if (fault === undefined || fault === "skipped") {
       finding[fault ?? "mapped"] += 1;
       if (fault === undefined) usable.push(item);
@@ -96,7 +107,7 @@ export async function lookAtStream(
     faults.set("repeated ids", repeated);
   }
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
-  finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, ways);
+  finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, kept, ways);
   return finding;
 }
 
@@ -125,13 +136,19 @@ function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { 
   };
 }
 
-function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): StreamSample["emptyPlaces"] {
-  const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string> }>();
-  for (const { field, reads } of ways) {
+/** `kept`: those that the stream does not skip. */
+function emptyPlaces(
+  items: readonly SourceItem[],
+  kept: readonly SourceItem[],
+  ways: readonly Way[],
+): StreamSample["emptyPlaces"] {
+  const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string>; decides: boolean }>();
+  for (const { field, reads, deciding } of ways) {
     for (const steps of reads) {
       const place = formatRawPath(steps);
-      const known = fields.get(place) ?? { steps, fields: new Set<string>() };
+      const known = fields.get(place) ?? { steps, fields: new Set<string>(), decides: false };
       known.fields.add(field);
+      known.decides ||= deciding.includes(steps);
       fields.set(place, known);
     }
   }
@@ -142,7 +159,25 @@ function emptyPlaces(items: readonly SourceItem[], ways: readonly Way[]): Stream
     }
     if (fields.size === 0) return [];
   }
-  return [...fields].map(([place, found]) => ({ place: place === "" ? "." : place, fields: [...found.fields] }));
+  return [...fields].map(([place, { steps, fields: readers, decides }]) => {
+    const missing = decides ? missingAt(readers.has(skipWay) ? items : kept, steps) : undefined;
+    // What is in a list that the rows lack is told with that list.
+    const isMissing = missing !== undefined && (missing === place || !fields.has(missing));
+    return { place: place === "" ? "." : place, fields: [...readers], isMissing };
+  });
+}
+
+/**
+ * The first member on the way to a place that no row has, where rows have what it would be in. An empty list or null
+ * says nothing of its members.
+ */
+function missingAt(items: readonly SourceItem[], steps: Way["reads"][number]): string | undefined {
+  const rows = items.flatMap((item) => ("raw" in item ? [item.raw.value] : []));
+  const found = (length: number): Json[] => rows.flatMap((row) => valuesAt(row, steps.slice(0, length)));
+  const first = steps.findIndex((_, index) => found(index + 1).length === 0);
+  if (typeof steps[first] !== "string") return undefined;
+  const isIn = found(first).some((value) => isThere(value) && !(Array.isArray(value) && value.length === 0));
+  return isIn ? formatRawPath(steps.slice(0, first + 1)) : undefined;
 }
 
 /** An empty list is there: it says that the record has none. */

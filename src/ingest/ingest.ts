@@ -200,7 +200,10 @@ class StreamReading {
     const details = { ...outcome.details, ...tableCounts(mapping.tableEntries) };
     const lost = this.#rowsDoubt(outcome, details);
     const read = { isWhole: this.#isWholeAsked, isComplete: outcome.complete };
-    const isRefused = (lost !== undefined && lost.isOfAbsence !== true) || outcome.problem?.code === notAsMarked;
+    const isRefused =
+      (lost !== undefined && lost.isOfAbsence !== true) ||
+      outcome.problem?.code === notAsMarked ||
+      this.#watch.problem(true) !== undefined;
     const judged = isRefused ? await this.#intake.refuse() : await this.#intake.end(read, limits, this.#accepted);
     const doubt = judged ?? lost;
     tally.complete = outcome.complete;
@@ -230,6 +233,7 @@ class StreamReading {
   /** What a reading has brought that was stopped is taken in, where it is believed: the next one goes on behind it. */
   async takeIn(): Promise<void> {
     const read = { isWhole: this.#isWholeAsked, isComplete: false };
+    if (this.#watch.problem(true) !== undefined) return await this.#intake.refuse();
     await this.#intake.end(read, this.#deps.limits, this.#accepted);
     await this.#part.caughtUp();
   }

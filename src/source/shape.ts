@@ -115,30 +115,34 @@ interface Judged {
   leastRows: number;
   /** The share of the rows that had a place filled which is not empty by chance. */
   filled: number;
+  /** Rows that are enough where each of the earlier rows had a place filled, and no row comes after those of now. */
+  leastRowsOfAll: number;
 }
 
 /** Of everything that a list has; of what changed, which may be of one kind. */
 export const judgedOf: Readonly<Record<"everything" | "changes", Judged>> = {
-  everything: { leastRows: 10, filled: 0.5 },
-  changes: { leastRows: 20, filled: 0.9 },
+  everything: { leastRows: 10, filled: 0.5, leastRowsOfAll: 3 },
+  changes: { leastRows: 20, filled: 0.9, leastRowsOfAll: 20 },
 };
 
 /**
  * What is suddenly empty or of another type in `now`, at the places that are read now as they were before. Nothing is
- * said of few rows.
+ * said of few rows. `isAll`: no more rows come.
  */
 export function driftOf(
   before: RowShape,
-  now: RowShape,
+  now: RowShape & { isAll: boolean },
   places: ReadonlySet<string>,
-  { leastRows, filled }: Judged,
+  { leastRows, filled, leastRowsOfAll }: Judged,
 ): Drift[] {
-  if (before.rows < leastRows || now.rows < leastRows) return [];
+  const leastNow = now.isAll ? leastRowsOfAll : leastRows;
   return Object.entries(before.places).flatMap(([place, was]): Drift[] => {
     if (!places.has(place)) return [];
     const is = now.places[place];
     if (is === undefined) {
-      return was.filled >= before.rows * filled ? [{ place, what: "empty", before: was, now: undefined }] : [];
+      const wasInAll = was.filled === before.rows && before.rows >= leastRowsOfAll && now.rows >= leastNow;
+      const wasInMost = was.filled >= before.rows * filled && before.rows >= leastRows && now.rows >= leastRows;
+      return wasInAll || wasInMost ? [{ place, what: "empty", before: was, now: undefined }] : [];
     }
     if (is.filled < leastRows || was.filled < leastRows) return [];
     return is.types.some((type) => was.types.includes(type)) ? [] : [{ place, what: "type", before: was, now: is }];

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { ReadingWorld } from "../support/world/reading-world.ts";
 
-/** A list of sixty customers in pages of five whose branch the mapping reads, read whole once. */
-async function readOnce(pageSize = 5): Promise<ReadingWorld> {
+/** A list of customers whose branch the mapping reads, read whole once. */
+async function readOnce(pageSize = 5, customers = 60): Promise<ReadingWorld> {
   const w = await ReadingWorld.open(pageSize);
   const mapping = w.source.mapping.bind(w.source);
-  const reads = { reads: [["branch"]], hashed: [] };
+  const reads = { reads: [["branch"]], hashed: [], deciding: [], isCondition: false };
   const way = { field: "branchName", kind: undefined, expression: "branch", at: ["branchName"], ...reads };
   w.source.mapping = async (stream) => ({ ...(await mapping(stream)), ways: () => [way] });
-  w.add(60);
+  w.add(customers);
   expect((await w.read())?.problem).toBeUndefined();
   return w;
 }
@@ -33,4 +33,15 @@ it("the part of a reading that goes on is looked at too", async () => {
   expect((await w.read())?.complete).toBe(false);
   rename(w);
   expect((await w.read())?.problem?.code).toBe("source.drifted");
+});
+
+it("three rows are enough where each had the field, however they are paged, and two are not", async () => {
+  for (const [customers, code] of [
+    [3, "source.drifted"],
+    [2, undefined],
+  ] as const) {
+    const w = await readOnce(1, customers);
+    rename(w);
+    expect((await w.read())?.problem?.code).toBe(code);
+  }
 });

@@ -25,9 +25,9 @@ interface WatchedStream {
 }
 
 /**
- * Looks at the first rows of a reading, at the places that the mapping and `skip` read. Where one of them is suddenly
- * empty or of another type the reading ends before those rows are taken: the CRM renamed a field, and each record would
- * read as if it had lost it.
+ * Looks at the first rows of a reading, at the places that the mapping, its conditions and `skip` read. Where one of
+ * them is suddenly empty or of another type the reading ends: the CRM renamed a field, and each record would read as if
+ * it had lost it.
  */
 export class DriftWatch {
   readonly #watched: WatchedStream;
@@ -52,13 +52,13 @@ export class DriftWatch {
     try {
       for (;;) {
         const next = await reading.next();
+        const isWatched = next.done === true || this.#seen.rows < watchedRows;
+        if (next.done !== true && isWatched)
+          for (const item of next.value) if ("raw" in item) this.#seen.see(item.raw.value);
+        const problem = isWatched ? this.problem(next.done === true) : undefined;
+        if (problem !== undefined) return { complete: false, full: false, rows: 0, problem };
         if (next.done === true) return next.value;
         rows += next.value.length;
-        if (this.#seen.rows < watchedRows) {
-          for (const item of next.value) if ("raw" in item) this.#seen.see(item.raw.value);
-          const problem = this.#problem();
-          if (problem !== undefined) return { complete: false, full: false, rows: 0, problem };
-        }
         yield next.value;
       }
     } finally {
@@ -66,10 +66,11 @@ export class DriftWatch {
     }
   }
 
-  #problem(): Problem | undefined {
+  /** Why nothing that was read may be used. `isAll`: no more rows come. */
+  problem(isAll: boolean): Problem | undefined {
     const { source, stream, before, changesOnly, job, accepted } = this.#watched;
     if (before === undefined) return undefined;
-    const now = this.shape;
+    const now = { ...this.shape, isAll };
     const drifts = driftOf(before, now, this.#places, judgedOf[changesOnly ? "changes" : "everything"]);
     const doubt = { guard: "shape", count: drifts.length } as const;
     if (drifts.length <= accepted.shape) return undefined;
@@ -78,7 +79,7 @@ export class DriftWatch {
       "source.drifted",
       `sources.${source}.streams.${stream}`,
       `The rows of the source ${source} (${stream}) have another form than in its last complete read: ` +
-        `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. No more rows were taken from it.`,
+        `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. No record of this read was used.`,
       `\`crm-sync schema ${source} ${stream}\` shows the changes. Correct the mapping; if the new form is right, ` +
         `${believing(doubt, { source, stream, job })}.`,
     );

@@ -71,6 +71,11 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
         const path = compiler.path(spec, at, { goesThrough });
         return elementsOf(path?.read ?? (() => undefined), path?.steps, compiler);
       }
+      const optional = optionalList(spec);
+      if (isJsonObject(spec) && optional !== undefined) {
+        const path = compiler.path(optional, [...at, "path"], { goesThrough });
+        return elementsOf(withDefault(path?.read ?? (() => undefined), spec, context), path?.steps, compiler);
+      }
       const inner = isJsonObject(spec) ? operatorOf(spec) : undefined;
       if (!isJsonObject(spec) || inner?.chosen.elements === undefined || spec["default"] !== undefined)
         return elementsOf(compiler.expression(spec, at, ofList), undefined, compiler);
@@ -80,6 +85,13 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
     },
   };
   return compiler;
+}
+
+/** The path of `{path: PATH, default: []}`, a list that a record may lack: all its elements are those at the path. */
+function optionalList(spec: Json | undefined): string | undefined {
+  if (!isJsonObject(spec) || Object.keys(spec).length !== 2) return undefined;
+  const { path, default: fallback } = spec;
+  return typeof path === "string" && Array.isArray(fallback) && fallback.length === 0 ? path : undefined;
 }
 
 function elementsOf(

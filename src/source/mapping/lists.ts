@@ -26,8 +26,7 @@ export const listEntryReference: Readonly<Record<string, string>> = {
   one: "Fields of one object: target field → expression.",
   each:
     "Path to a list, or an expression that gives one, such as `filter`; `fields` makes one object for every " +
-    "element. A " +
-    "single object counts as a list of one.",
+    "element. A single object counts as a list of one. `{path: PATH, default: []}` is a list that records may lack.",
   fields: "Fields of such an object. Paths start at the element; `^.` goes to the item around it, `.` is the element.",
   kind: "Which kind of object it makes, where the list holds several (`instances`).",
   when: "A condition; where it does not hold, no object is made.",

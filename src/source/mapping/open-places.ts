@@ -1,6 +1,5 @@
 import { privateFields } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { skipWay } from "./ways.ts";
 import type { Way } from "./ways.ts";
 
 /** Ids stand in every message, so what they are made of is shown. */
@@ -17,7 +16,7 @@ export function openPlaces(
 ): Set<string> {
   const hidden = hiddenPlaces(stream, ways, named);
   const open = new Set<string>();
-  for (const way of ways.filter(({ field }) => field !== skipWay))
+  for (const way of ways.filter(({ isCondition }) => !isCondition))
     for (const place of inClear(way).map(named)) if (isId(way) || !hidden.has(place)) open.add(place);
   return open;
 }

@@ -21,6 +21,10 @@ export interface Way {
   reads: readonly ReadPath["steps"][];
   /** Those of which it only gives a hash. */
   hashed: readonly ReadPath["steps"][];
+  /** Conditions and lists that decide whether something is made, unless the mapping says what their absence means. */
+  deciding: readonly ReadPath["steps"][];
+  /** Gives no value: it is the `skip` of the stream, or `when` or `each` of a list. */
+  isCondition: boolean;
 }
 
 /** What the condition of a stream that leaves records out is called among the ways. */
@@ -28,21 +32,42 @@ export const skipWay = "skip";
 
 /**
  * Each target field that a mapping fills, in the order of the mapping; before them the condition under which a record
- * is skipped, where there is one.
+ * is skipped, where there is one. `when` and `each` of a list are ways of the field that holds the list.
  */
 export function waysOf(stream: Stream, spec: MappingSpec, skip?: Json): Way[] {
   const reads = readsOf(stream, spec, skip);
   const skipped: Field[] =
-    skip === undefined ? [] : [{ field: skipWay, kind: undefined, at: [skipWay], expression: skip }];
+    skip === undefined ? [] : [{ field: skipWay, kind: undefined, at: [skipWay], expression: skip, isCondition: true }];
+  const whole: JsonObject = skip === undefined ? spec : { ...spec, [skipWay]: skip };
   return [...skipped, ...fieldsOf(spec, targetOf(stream), [], "")].map((field) => {
     const own = reads.filter((read) => isBelow(read.at, field.at));
     const hashed = own.filter((read) => read.at.slice(field.at.length).includes("hash"));
+    const deciding = own.filter((read) => decides(read) && !isAbsenceMeant(whole, read.at));
     const stepsOf = (some: typeof own): ReadPath["steps"][] => some.map((read) => read.steps);
-    return { ...field, reads: stepsOf(own), hashed: stepsOf(hashed) };
+    return { ...field, reads: stepsOf(own), hashed: stepsOf(hashed), deciding: stepsOf(deciding) };
   });
 }
 
-type Field = Omit<Way, "reads" | "hashed">;
+type Field = Omit<Way, "reads" | "hashed" | "deciding">;
+
+/** Whether something is made or not by what is read there: it is read by a condition, or is a list to go through. */
+function decides({ at, goesThrough }: ReadPath): boolean {
+  return goesThrough || at[0] === skipWay || at.some((key) => key === "when" || key === "where");
+}
+
+/** Whether a mapping says what it means that nothing is there: by `present`, `default`, or another choice of `first`. */
+function isAbsenceMeant(spec: Json, at: KeyPath): boolean {
+  let around: Json | undefined = spec;
+  for (const [index, key] of at.entries()) {
+    if (isJsonObject(around)) {
+      // The `default` inside `lookup` is for a key that the table lacks.
+      if (around["default"] !== undefined && at[index - 1] !== "lookup") return true;
+      if (key === "first" || (key === "path" && around["present"] !== undefined)) return true;
+      around = around[key];
+    } else around = Array.isArray(around) && typeof key === "number" ? around[key] : undefined;
+  }
+  return false;
+}
 
 function fieldsOf(spec: JsonObject, target: ObjectTarget, at: KeyPath, name: string): Field[] {
   return Object.entries(spec).flatMap(([field, expression]): Field[] => {
@@ -51,7 +76,7 @@ function fieldsOf(spec: JsonObject, target: ObjectTarget, at: KeyPath, name: str
     const written = name === "" ? field : `${name}.${field}`;
     return (
       partsOf(expression, of, [...at, field], written) ?? [
-        { field: written, kind: target.kind, at: [...at, field], expression },
+        { field: written, kind: target.kind, at: [...at, field], expression, isCondition: false },
       ]
     );
   });
@@ -71,7 +96,13 @@ function partsOf(expression: Json, of: Target, at: KeyPath, name: string): Field
       of.variants.find(({ fields }) => names.every((field) => fields.has(field)));
     if (variant === undefined) return [];
     const entryAt = Array.isArray(expression) ? [...at, index] : at;
-    return fieldsOf(written, variant, [...entryAt, entry["one"] === undefined ? "fields" : "one"], `${name}[]`);
+    const conditions = ["each", "when"].flatMap((key): Field[] => {
+      const condition = entry[key];
+      if (condition === undefined) return [];
+      return [{ field: name, kind: undefined, at: [...entryAt, key], expression: condition, isCondition: true }];
+    });
+    const fields = fieldsOf(written, variant, [...entryAt, entry["one"] === undefined ? "fields" : "one"], `${name}[]`);
+    return [...conditions, ...fields];
   });
 }
 

@@ -71,7 +71,10 @@ function holds(format: Format): Json {
 }
 
 const borrowed: Json = [
-  { each: "borrows", fields: { lock: "lock", assets: [{ each: "assets", fields: { instanceId: "." } }] } },
+  {
+    each: { path: "borrows", default: [] },
+    fields: { lock: "lock", assets: [{ each: "assets", fields: { instanceId: "." } }] },
+  },
 ];
 
 /** How the rows of an export become canonical records. */
