@@ -2,7 +2,7 @@ import type { Json } from "../src/base/canonical-json.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
-import type { HoldFacts, QuarantineFacts } from "../src/report/facts.ts";
+import type { HoldFacts, QuarantineFacts, RunStory } from "../src/report/facts.ts";
 import type { AgreementCount } from "../src/report/reconciliation/rows.ts";
 import { runSync } from "../src/run/run.ts";
 import type { RunSummary } from "../src/run/summary.ts";
@@ -15,7 +15,7 @@ import { safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/app/report-files.ts";
 import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/app/ended-json.ts";
-import { printRun } from "../src/cli/run-summary.ts";
+import { notAttemptedIn, printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
 import { formatKey, parseKey } from "../src/crm/keys.ts";
 import { openCount, openWhat } from "../src/report/open.ts";
@@ -42,6 +42,7 @@ interface Demonstrated {
   summary: RunSummary;
   verified: VerifySummary;
   writingCalls: number;
+  notAttempted: RunStory["notAttempted"];
   agreement: readonly AgreementCount[];
   waiting: readonly QuarantineFacts[];
   sampleRead: string;
@@ -82,6 +83,7 @@ export async function demonstrate(
       summary,
       verified,
       writingCalls,
+      notAttempted: await notAttemptedIn(application, summary),
       agreement,
       waiting,
       sampleRead: await sampleRead(application),
@@ -270,7 +272,7 @@ function demonstratedJson(shown: Demonstrated): Json {
 
 function print(output: Output, { here }: DemoPlaces, shown: Demonstrated): void {
   const { ledger, reports, sampleRead: since } = shown;
-  printRun(output, shown.summary, shown.writingCalls);
+  printRun(output, shown.summary, { calls: shown.writingCalls, notAttempted: shown.notAttempted });
   const broken = shown.waiting.filter(({ firstSeen }) => firstSeen <= since);
   const later = shown.waiting.filter(({ firstSeen }) => firstSeen > since);
   const listed = (heading: string, rows: readonly QuarantineFacts[]): void => {

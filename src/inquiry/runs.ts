@@ -68,6 +68,14 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
     .orderBy("kind")
     .orderBy("state")
     .execute();
+  const notAttempted = await ledger.db
+    .selectFrom("operation")
+    .select(["kind", sql<string>`coalesce(outcome_message, '')`.as("why"), sql<number>`count(*)`.as("count")])
+    .where("run_id", "=", id)
+    .where("state", "=", "dropped")
+    .groupBy(["kind", "why"])
+    .orderBy("count", "desc")
+    .execute();
   const records = await ledger.db
     .selectFrom("record")
     .select(["stream", sql<string>`coalesce(outcome, 'none')`.as("outcome"), sql<number>`count(*)`.as("count")])
@@ -85,7 +93,7 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
     .orderBy("stream")
     .orderBy("outcome")
     .execute();
-  return { run: runFromRow(row), reads: reads.map(readFacts), operations, records };
+  return { run: runFromRow(row), reads: reads.map(readFacts), operations, notAttempted, records };
 }
 
 /** Streams that the configuration of the last run had; all, before a run has said so. */

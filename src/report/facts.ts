@@ -213,5 +213,7 @@ export interface RunStory {
   run: RunFacts;
   reads: ReadFacts[];
   operations: { kind: string; state: string; count: number }[];
+  /** Operations that were planned and not attempted, by why. */
+  notAttempted: { kind: string; why: string; count: number }[];
   records: { stream: Stream; outcome: string; count: number }[];
 }

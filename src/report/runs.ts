@@ -197,6 +197,19 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
   return `${records}\n\n${draw("operations", operationSums(balance), [operations])}`;
 }
 
+const mostNotAttempted = 5;
+
+/** Which operations were planned and not attempted, and why: `not attempted: 9 grant-assets: planned again, …`. */
+export function notAttemptedLines(rows: RunStory["notAttempted"]): string[] {
+  const lines = rows
+    .slice(0, mostNotAttempted)
+    .map(({ kind, why, count }) =>
+      printable(`not attempted: ${numberText(count)} ${kind}: ${why.replace(/^not attempted: /u, "")}`),
+    );
+  const more = rows.length - mostNotAttempted;
+  return more > 0 ? [...lines, `not attempted: ${numberText(more)} more reasons`] : lines;
+}
+
 /** What the summary of a sync run says of what it left. */
 const leftSchema = z.object({
   open: z.array(z.custom<OpenRecords>(isJsonObject)).default([]),
@@ -229,6 +242,7 @@ export function runText(story: RunStory, view: View = plainView): string {
   lines.push(reads === undefined ? [] : ["", ...reads.split("\n")]);
   const figures = balanceFigures(run.balance);
   if (figures !== undefined) lines.push("", ...balanceText(figures, view).split("\n"));
+  lines.push(notAttemptedLines(story.notAttempted));
   lines.push(operationsTable(story, view));
   const left = leftSchema.safeParse(run.summary);
   const { open, held } = left.success ? left.data : { open: [], held: [] };
@@ -252,7 +266,7 @@ function operationsTable({ operations }: RunStory, view: View): string[] {
     [{ title: "operation" }, { title: "state" }, { title: "count", align: "right" }, { title: "listed by" }],
     operations.map(({ kind, state, count }) => [
       kind,
-      state,
+      state === "dropped" ? "not attempted" : state,
       numberText(count),
       listedBy[state] ?? (state === "done" && ofOrders.test(kind) ? "crm-sync report orders" : ""),
     ]),

@@ -200,7 +200,7 @@ it("counts and names what waits for a person where it waits", async () => {
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   for (const id of ["1", "3"]) amend(w, id, { cancelled: true });
   const run = await said(w, "run", "everything");
-  expect(run).toMatch(/customers: 1 worked on, 1 finished, 1 with something held for a person\n/u);
+  expect(run).not.toMatch(/^customers: /mu);
   const status = await said(w, "status");
   expect(status).not.toContain("for the next run\n\n");
   expect(status).not.toMatch(/\d records? waits? for the next run/u);
