@@ -2,7 +2,7 @@ import type { Json } from "../src/base/canonical-json.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
-import type { HoldFacts, QuarantineFacts, RunStory } from "../src/report/facts.ts";
+import type { HoldFacts, NotAttempted, QuarantineFacts } from "../src/report/facts.ts";
 import type { AgreementCount } from "../src/report/reconciliation/rows.ts";
 import { runSync } from "../src/run/run.ts";
 import type { RunSummary } from "../src/run/summary.ts";
@@ -42,7 +42,7 @@ interface Demonstrated {
   summary: RunSummary;
   verified: VerifySummary;
   writingCalls: number;
-  notAttempted: RunStory["notAttempted"];
+  notAttempted: readonly NotAttempted[];
   agreement: readonly AgreementCount[];
   waiting: readonly QuarantineFacts[];
   sampleRead: string;

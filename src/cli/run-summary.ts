@@ -21,7 +21,7 @@ import {
 import type { View } from "../report/text.ts";
 import type { WaitingHold } from "../run/judgement.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
-import type { RunStory } from "../report/facts.ts";
+import type { NotAttempted } from "../report/facts.ts";
 import { balanceText, notAttemptedLines } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
 import { runJson } from "../app/ended-json.ts";
@@ -41,12 +41,8 @@ export async function showRun(
 }
 
 /** What of a run was planned and not attempted. */
-export async function notAttemptedIn(
-  application: Application,
-  { run, balance }: RunSummary,
-): Promise<RunStory["notAttempted"]> {
-  if (balance.operations.notAttempted === 0) return [];
-  return (await (await application.inquiry()).run(run))?.notAttempted ?? [];
+export async function notAttemptedIn(application: Application, { run, balance }: RunSummary): Promise<NotAttempted[]> {
+  return balance.operations.notAttempted === 0 ? [] : await (await application.inquiry()).notAttempted(run);
 }
 
 const meanings: Record<number, string> = {
@@ -101,7 +97,7 @@ export function holdLines(holds: readonly WaitingHold[], view: View): string[] {
 export function printRun(
   output: Output,
   summary: RunSummary,
-  { calls, notAttempted }: { calls: number } & Pick<RunStory, "notAttempted">,
+  { calls, notAttempted }: { calls: number; notAttempted: readonly NotAttempted[] },
 ): void {
   const { differing } = summary.notAsLeft;
   const view = viewOf(output, "UTC");

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
+import type { NotAttempted, ReadFacts, RunFacts, RunStory } from "./facts.ts";
 import { openTable } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { runVerdict } from "./run-verdict.ts";
@@ -200,7 +200,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
 const mostNotAttempted = 5;
 
 /** Which operations were planned and not attempted, and why: `not attempted: 9 grant-assets: planned again, …`. */
-export function notAttemptedLines(rows: RunStory["notAttempted"]): string[] {
+export function notAttemptedLines(rows: readonly NotAttempted[]): string[] {
   const lines = rows
     .slice(0, mostNotAttempted)
     .map(({ kind, why, count }) =>
@@ -229,7 +229,7 @@ const listedBy: Readonly<Record<string, string>> = {
 const ofOrders = /^(?:place|amend)-order$|^delete-(?!staff)|^(?:grant|revoke)-assets$/u;
 
 /** One run for people: how it ended, then what it read, planned, did and left, with why and what lists it. */
-export function runText(story: RunStory, view: View = plainView): string {
+export function runText(story: RunStory, unattempted: readonly NotAttempted[], view: View = plainView): string {
   const { run } = story;
   const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
   const { tone, words } = runVerdict(run);
@@ -242,7 +242,7 @@ export function runText(story: RunStory, view: View = plainView): string {
   lines.push(reads === undefined ? [] : ["", ...reads.split("\n")]);
   const figures = balanceFigures(run.balance);
   if (figures !== undefined) lines.push("", ...balanceText(figures, view).split("\n"));
-  lines.push(notAttemptedLines(story.notAttempted));
+  lines.push(notAttemptedLines(unattempted));
   lines.push(operationsTable(story, view));
   const left = leftSchema.safeParse(run.summary);
   const { open, held } = left.success ? left.data : { open: [], held: [] };
