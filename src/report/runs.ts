@@ -293,9 +293,15 @@ function summaryLines(summary: Json): string[] {
     .filter((key) => !["sources", "open", "held"].includes(key))
     .sort()
     .flatMap((key) => {
-      const value = withoutZeros(summary[key] ?? null);
+      const value = withoutZeros(key === "customers" ? shortfalls(summary[key]) : (summary[key] ?? null));
       return value === undefined ? [] : [`${key}: ${valueText(value)}`];
     });
+}
+
+/** How many customers fell short, without the passes over customers: the table counts other things. */
+function shortfalls(customers: Json | undefined): Json {
+  if (!isJsonObject(customers)) return null;
+  return Object.fromEntries(Object.entries(customers).filter(([name]) => name !== "worked" && name !== "finished"));
 }
 
 function withoutZeros(value: Json): Json | undefined {

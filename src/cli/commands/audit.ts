@@ -193,7 +193,7 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
       return ok;
     }
     const { writeWhole } = await import("../../app/written-files.ts");
-    await writeWhole(out, lines, { what: "audit record", group: application.group });
+    await writeWhole(out, lines, { what: "audit log", group: application.group });
     output.note(`the audit log is written to ${out}`);
     return ok;
   });

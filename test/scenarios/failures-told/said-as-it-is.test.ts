@@ -250,7 +250,8 @@ it("an order that moves says what to decide, and is bought by the run that remov
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   const hold = await openHold(w);
   expect(await said(w, "explain", "order", "1")).toContain(`crm-sync approve ${hold} --reason TEXT`);
-  await w.run("approve", hold, "--reason", "asked the customer");
+  const approved = await said(w, "approve", hold, "--reason", "asked the customer");
+  expect(approved).toMatch(/the next run carries out exactly this set, or at once: crm-sync resync --customer \S+$/mu);
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as /u);
 });
