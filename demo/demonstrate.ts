@@ -2,7 +2,7 @@ import type { Json } from "../src/base/canonical-json.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
-import type { HoldFacts, QuarantineFacts } from "../src/report/facts.ts";
+import type { HoldFacts, NotAttempted, QuarantineFacts } from "../src/report/facts.ts";
 import type { AgreementCount } from "../src/report/reconciliation/rows.ts";
 import { runSync } from "../src/run/run.ts";
 import type { RunSummary } from "../src/run/summary.ts";
@@ -15,11 +15,12 @@ import { safeLines } from "../src/cli/output.ts";
 import { monthReport } from "../src/app/report-files.ts";
 import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/app/ended-json.ts";
-import { printRun } from "../src/cli/run-summary.ts";
+import { notAttemptedIn, printRun } from "../src/cli/run-summary.ts";
 import type { Environment } from "../src/config/environment.ts";
-import { formatKey } from "../src/crm/keys.ts";
-import { openCount } from "../src/report/open.ts";
-import { counted } from "../src/report/text.ts";
+import { formatKey, parseKey } from "../src/crm/keys.ts";
+import { openCount, openWhat } from "../src/report/open.ts";
+import type { OpenRecords } from "../src/report/open.ts";
+import { counted, explainCommand } from "../src/report/text.ts";
 import { copyExports, edits, writeSecondAct } from "./second-act.ts";
 import type { Application } from "../src/app/application.ts";
 
@@ -41,8 +42,10 @@ interface Demonstrated {
   summary: RunSummary;
   verified: VerifySummary;
   writingCalls: number;
+  notAttempted: readonly NotAttempted[];
   agreement: readonly AgreementCount[];
   waiting: readonly QuarantineFacts[];
+  sampleRead: string;
   ledger: string;
   reports: readonly string[];
 }
@@ -80,8 +83,10 @@ export async function demonstrate(
       summary,
       verified,
       writingCalls,
+      notAttempted: await notAttemptedIn(application, summary),
       agreement,
       waiting,
+      sampleRead: await sampleRead(application),
       ledger: application.ledgerPath,
       reports,
     };
@@ -105,18 +110,32 @@ export async function demonstrateSecondAct(
   output: Output,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  writeSecondAct(places.sample, places.exports);
+  const isNew = writeSecondAct(places.sample, places.exports);
   const invocation = { options: { config: places.config, json, sandbox: true as const }, environment, output };
   return await withApplication(invocation, async (application) => {
     const { sandbox } = application;
     if (sandbox === undefined) throw new Error("the demo runs with a sandbox inside");
     const before = sandbox.counts().calls;
+    const approved = await (await application.inquiry()).holds({ states: ["approved"] });
     const summary = await synchronise(application, signal);
     const calls = writesBetween(before, sandbox.counts().calls);
-    const held = await (await application.inquiry()).holds({ states: ["open"] });
+    const inquiry = await application.inquiry();
+    const held = await inquiry.holds({ states: ["open"] });
     const { exitCode } = summary;
-    if (json) output.json({ exitCode, calls, held: held.map(({ id, explanation }) => ({ id, explanation })) });
-    else printSecondAct(output, places, calls, held);
+    if (json) {
+      output.json({ exitCode, calls, held: held.map(({ id, explanation }) => ({ id, explanation })) });
+      return exitCode;
+    }
+    const left = new Set((await inquiry.holds({ states: ["approved"] })).map(({ id }) => id));
+    const carriedOut = approved.filter(({ id }) => !left.has(id));
+    printSecondAct(output, places, {
+      summary,
+      isNew,
+      calls,
+      held,
+      carriedOut,
+      sampleRead: await sampleRead(application),
+    });
     return exitCode;
   });
 }
@@ -128,35 +147,87 @@ function writesBetween(before: Readonly<Record<string, number>>, after: Readonly
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-function printSecondAct(
-  output: Output,
-  { here }: DemoPlaces,
-  calls: Readonly<Record<string, number>>,
-  held: readonly HoldFacts[],
-): void {
-  output.line("changes in the CRM since the first act:");
-  for (const { record, what } of edits) output.line(`  ${record.padEnd(20)} ${what}`);
+/** What the second act came to. */
+interface SecondAct {
+  summary: RunSummary;
+  /** The CRM has the changes of the act since this run. */
+  isNew: boolean;
+  calls: Readonly<Record<string, number>>;
+  held: readonly HoldFacts[];
+  carriedOut: readonly HoldFacts[];
+  /** When the first run had read the sample: only what is open since before then is broken in the sample itself. */
+  sampleRead: string;
+}
+
+function printSecondAct(output: Output, { here }: DemoPlaces, act: SecondAct): void {
+  const { calls, held, carriedOut } = act;
+  if (act.isNew) {
+    output.line("changes in the CRM since the first act:");
+    for (const { record, what } of edits) output.line(`  ${record.padEnd(20)} ${what}`);
+  } else output.line("the CRM has changed nothing since this act was shown last");
   output.line("");
   const sent = Object.entries(calls).map(([name, count]) => `${name} ${count}`);
   output.line(`writing calls: ${sent.length === 0 ? "0" : sent.join(", ")}`);
-  output.line("");
   const command = `bin/crm-sync --config ${here}/crm-sync.yaml --sandbox`;
-  if (held.length === 0) output.line("nothing waits for a person");
-  else output.line(`held until a person decides (${held.length}):`);
-  for (const { id, customer, explanation } of held) {
-    output.line(safeLines(`  ${id} of ${formatKey(customer)}: ${explanation}`));
-    output.line(`    ${command} approve ${id} --reason TEXT   (or reject)`);
-  }
+  const block = (heading: string, lines: readonly string[]): void => {
+    if (lines.length > 0) output.line(safeLines(["", heading, ...lines.map((line) => `  ${line}`)].join("\n")));
+  };
+  const text = ({ id, customer, explanation }: HoldFacts): string => `${id} of ${formatKey(customer)}: ${explanation}`;
+  block(`carried out, as approved (${carriedOut.length}):`, carriedOut.map(text));
+  block(
+    `held until a person decides (${held.length}):`,
+    held.flatMap((hold) => [text(hold), `  ${command} approve ${hold.id} --reason TEXT   (or reject)`]),
+  );
+  const later = openSince(act.summary.open, act.sampleRead);
+  block(
+    "open since the first act:",
+    later.flatMap((group) =>
+      group.examples.flatMap(({ record, reason }) => [
+        `${openWhat({ ...group, count: 1 })}: ${record}: ${reason}`,
+        `  ${(group.standing === "quarantined" ? "crm-sync quarantine list" : explainCommand(group.stream, parseKey(record))).replace("crm-sync", command)}`,
+      ]),
+    ),
+  );
   output.line("");
-  if (held.length > 0)
-    output.line("next:    npm run demo -- --act 2      carries out the approved changes, and nothing else");
-  output.line(`         ${command} explain order SO-50004`);
-  output.line("         npm run demo -- --act 3      for finance: a month is closed, corrected later, and checked");
-  output.line("         npm run demo                 takes the CRM back to the first act");
-  if (held.length > 0) {
-    output.line("");
-    output.line("It ends with exit code 4, as it should: a removal waits for a person.");
-  }
+  const next = [
+    ...(held.length > 0 ? ["npm run demo -- --act 2      carries out the approved changes, and nothing else"] : []),
+    `${command} explain order SO-50004`,
+    "npm run demo -- --act 3      for finance: a month is closed, corrected later, and checked",
+    "npm run demo                 takes the CRM back to the first act",
+  ];
+  output.line(`next:    ${next.join("\n         ")}`);
+  printExitOfSecondAct(
+    output,
+    act.summary,
+    later.reduce((sum, { examples }) => sum + examples.length, 0),
+  );
+}
+
+/** Why it ends as it does, as both codes that it normally ends with are no success. */
+function printExitOfSecondAct(output: Output, { exitCode, open }: RunSummary, later: number): void {
+  const sample = openCount(open) - later;
+  const more = later === 0 ? "" : `, and ${later} more`;
+  const told: Partial<Record<ExitCode, string>> = {
+    [exitCodes.held]: "a removal waits for a person",
+    [exitCodes.recordsRejected]: `${counted(sample, "record")} of the sample ${sample === 1 ? "waits" : "wait"} since the first act${more}`,
+  };
+  const why = told[exitCode];
+  if (why !== undefined) output.line(`\nIt ends with exit code ${exitCode}, as it should: ${why}.`);
+}
+
+/** What is open only since then: of each group the records that are named. */
+function openSince(open: readonly OpenRecords[], since: string): OpenRecords[] {
+  return open
+    .filter(({ counts }) => counts)
+    .map((group) => ({ ...group, examples: group.examples.filter((example) => example.since > since) }))
+    .filter(({ examples }) => examples.length > 0);
+}
+
+/** When the first run of the demo in this ledger had read the sample. */
+async function sampleRead(application: Application): Promise<string> {
+  const runs = await (await application.inquiry()).runs({ job: "demo", limit: Number.MAX_SAFE_INTEGER });
+  const first = runs.at(-1);
+  return first?.finishedAt ?? first?.startedAt ?? "";
 }
 
 async function synchronise(application: Application, signal: AbortSignal): Promise<RunSummary> {
@@ -200,21 +271,18 @@ function demonstratedJson(shown: Demonstrated): Json {
 }
 
 function print(output: Output, { here }: DemoPlaces, shown: Demonstrated): void {
-  const { waiting, ledger, reports } = shown;
-  printRun(output, shown.summary, shown.writingCalls);
-  output.line("");
-  if (waiting.length > 0) {
-    output.line(`waiting in quarantine (${waiting.length}), on purpose in this sample:`);
-    for (const row of waiting) output.line(safeLines(`  ${row.place}: ${row.message}`));
-  }
-  output.line("");
-  output.line("read back from the platform, as meant:");
-  for (const { what, matched, total } of shown.agreement) {
-    const rest = total - matched;
-    const why = rest === 0 ? "" : `; ${rest} not: they wait as said above, or the reconciliation report says why`;
-    output.line(`  ${what.padEnd(12)} ${String(matched).padStart(6)} of ${total}${why}`);
-  }
-  output.line("");
+  const { ledger, reports, sampleRead: since } = shown;
+  printRun(output, shown.summary, { calls: shown.writingCalls, notAttempted: shown.notAttempted });
+  const broken = shown.waiting.filter(({ firstSeen }) => firstSeen <= since);
+  const later = shown.waiting.filter(({ firstSeen }) => firstSeen > since);
+  const listed = (heading: string, rows: readonly QuarantineFacts[]): void => {
+    if (rows.length === 0) return;
+    output.line(`\n${heading} (${rows.length}):`);
+    for (const row of rows) output.line(safeLines(`  ${row.place}: ${row.message}`));
+  };
+  listed("waiting in quarantine since the first run, on purpose in this sample", broken);
+  listed("waiting in quarantine since a later change", later);
+  printAgreement(output, shown.agreement);
   output.line(`ledger:  ${ledger}`);
   output.line(`reports: ${reports.join("\n         ")}`);
   output.line("");
@@ -228,11 +296,34 @@ function print(output: Output, { here }: DemoPlaces, shown: Demonstrated): void 
   );
   output.line("         npm run demo -- --act 3      for finance: a month is closed, corrected later, and checked");
   output.line("         npm run demo -- --reset      drops the demo's ledger and sandbox");
-  const waits = openCount(shown.summary.open) - waiting.length;
   if (shown.summary.exitCode !== exitCodes.recordsRejected) return;
+  const open = openSince(shown.summary.open, since).reduce((sum, { examples }) => sum + examples.length, 0);
+  const waits = openCount(shown.summary.open) - broken.length - open;
   output.line("");
-  output.line(`It ends with exit code 3, as it should: ${waiting.length} records of the sample are broken on purpose,`);
+  output.line(`It ends with exit code 3, as it should: ${broken.length} records of the sample are broken on purpose,`);
   output.line(`and ${counted(waits, "other")} that need them or lack an address wait.`);
+  if (open > 0)
+    output.line(
+      `${open} more ${open === 1 ? "waits" : "wait"} since a later change: \`crm-sync status\` says what to do, or ` +
+        "npm run demo -- --reset begins anew.",
+    );
+}
+
+/** What the platform shows as it was sent, with what of the rest was never sent. */
+function printAgreement(output: Output, agreement: readonly AgreementCount[]): void {
+  output.line("\nread back from the platform:");
+  for (const { what, matched, unsent, total } of agreement) {
+    const other = total - matched - unsent;
+    const rest = [
+      ...(unsent === 0 ? [] : [`${unsent} not sent`]),
+      ...(other === 0 ? [] : [`${other} otherwise: the reconciliation report says why`]),
+    ];
+    output.line(`  ${[`${what.padEnd(12)} ${String(matched).padStart(6)} as sent`, ...rest].join(", ")}`);
+  }
+  output.line(
+    "  Not sent are the records that wait or are in quarantine, and what is in them. Of the rows read, those without",
+  );
+  output.line("  an id and orders that were cancelled before they were placed are not counted here.\n");
 }
 
 function asObject(value: Json): { [key: string]: Json | undefined } {

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What one edit of the CRM is about, in words, and how the exports say it. */
@@ -58,13 +58,17 @@ export const edits: readonly Edit[] = [
   },
 ];
 
-/** Writes the exports of the sample with the edits in them to a folder, anew each time. */
-export function writeSecondAct(sample: string, folder: string): void {
+/** Writes the exports of the sample with the edits in them to a folder. Answers whether it had others before. */
+export function writeSecondAct(sample: string, folder: string): boolean {
+  const paths = edits.map(({ file }) => join(folder, file));
+  const texts = (): string[] => paths.map((path) => (existsSync(path) ? readFileSync(path, "utf8") : ""));
+  const before = texts();
   copyExports(sample, folder);
   for (const { file, change: edited } of edits) {
     const path = join(folder, file);
     writeFileSync(path, edited(readFileSync(path, "utf8")));
   }
+  return texts().some((text, index) => text !== before[index]);
 }
 
 /** Writes the exports of the CRM to a folder, anew each time. */

@@ -222,7 +222,7 @@ async function printCommand(
       output.line(`${period}, closing ${made.closing}: ${files.length} files as they were frozen, in ${resolve(out)}`);
       const anew = printed.files.some(({ kind, format }) => format === "json" && isComputed(printed, kind));
       if (printed.different.length === 0 && anew)
-        output.line("computed anew from the ledger, the figures are the same");
+        output.line("computed again from the ledger: the figures are the same as those that were frozen");
       const { zone } = application.config;
       for (const { kind, why } of printed.notCompared)
         output.line(withLocalInstants(`${kind} was not computed anew: ${why}`, { zone }));

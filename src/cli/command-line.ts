@@ -38,7 +38,7 @@ export function example(...lines: string[]): string {
 /** The option of each command that is a person's decision. */
 export const byWhom = [
   "--by <name>",
-  "who decides; kept in the audit record (default: the user of the operating system)",
+  "who decides; kept in the audit log (default: the user of the operating system)",
 ] as const;
 
 /** The option of each command whose reason is kept. */

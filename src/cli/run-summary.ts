@@ -21,7 +21,8 @@ import {
 import type { View } from "../report/text.ts";
 import type { WaitingHold } from "../run/judgement.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
-import { balanceText } from "../report/runs.ts";
+import type { NotAttempted } from "../report/facts.ts";
+import { balanceText, notAttemptedLines } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";
 import { runJson } from "../app/ended-json.ts";
 
@@ -36,7 +37,12 @@ export async function showRun(
   const ledger = await application.ledger();
   const calls = await ledger.journal.writingCallsOf(summary.run);
   if (options.json) output.result(runJson(summary, calls));
-  else printRun(output, summary, calls);
+  else printRun(output, summary, { calls, notAttempted: await notAttemptedIn(application, summary) });
+}
+
+/** What of a run was planned and not attempted. */
+export async function notAttemptedIn(application: Application, { run, balance }: RunSummary): Promise<NotAttempted[]> {
+  return balance.operations.notAttempted === 0 ? [] : await (await application.inquiry()).notAttempted(run);
 }
 
 const meanings: Record<number, string> = {
@@ -88,7 +94,11 @@ export function holdLines(holds: readonly WaitingHold[], view: View): string[] {
 }
 
 /** Prints what a run did, what it left and why, and how it ended. */
-export function printRun(output: Output, summary: RunSummary, calls: number): void {
+export function printRun(
+  output: Output,
+  summary: RunSummary,
+  { calls, notAttempted }: { calls: number; notAttempted: readonly NotAttempted[] },
+): void {
   const { differing } = summary.notAsLeft;
   const view = viewOf(output, "UTC");
   output.line(`Run ${painted("id", summary.run, view)} of ${summary.job}: ${runSentence(summary)}`);
@@ -100,8 +110,9 @@ export function printRun(output: Output, summary: RunSummary, calls: number): vo
   if (summary.cutOff.length > 0) output.line(`  found interrupted, and ended: ${summary.cutOff.join(", ")}`);
   output.line("");
   output.line(balanceText(summary.balance, view));
+  for (const line of notAttemptedLines(notAttempted)) output.line(line);
   output.line("");
-  output.line(customersText(summary));
+  for (const line of customersLines(summary)) output.line(line);
   for (const tranche of summary.canary) output.line(safeLines(canaryText(tranche)));
   output.line(`writing calls: ${calls}`);
   const held = section("held until a person decides", holdLines(summary.held, view));
@@ -134,18 +145,17 @@ function runSentence({ state, balance, held, open }: RunSummary): string {
   return `${parts.join(", ")}.`;
 }
 
-/** How it went for the customers that were worked on, and of how many something waits for a person. */
-function customersText({ customers, held }: Pick<RunSummary, "customers" | "held">): string {
-  const { worked, finished, waiting, parked, rejected, unreadable } = customers;
+/** Of how many customers not everything was done. */
+function customersLines({ customers }: Pick<RunSummary, "customers">): string[] {
+  const { waiting, parked, rejected, unreadable } = customers;
   const parts: [number, string][] = [
     [waiting, "wait for an outcome"],
     [parked, "wait for a person to settle an outcome"],
     [rejected, "rejected"],
     [unreadable, "not reached"],
-    [new Set(held.map(({ customer }) => customer)).size, "with something held for a person"],
   ];
   const some = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  return `customers: ${[`${worked} worked on`, `${finished} finished`, ...some].join(", ")}`;
+  return some.length === 0 ? [] : [`customers: ${some.join(", ")}`];
 }
 
 /** What exit code 3 says where the platform shows something twice, or after a call removed it. */

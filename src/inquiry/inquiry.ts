@@ -29,7 +29,7 @@ import { refusal } from "./refusal.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
-import { readsOf, runs, runStory } from "./runs.ts";
+import { notAttempted, readsOf, runs, runStory } from "./runs.ts";
 import { recordsOfCustomer } from "./records-of-customer.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
@@ -106,6 +106,7 @@ function questionsTo(ledger: ReadOnlyLedger) {
     heldByRuns: answered(() => heldByRuns),
     runs: answered(() => runs),
     run: answered(() => runStory),
+    notAttempted: answered(() => notAttempted),
     readsOf: answered(() => readsOf),
     runGlance: answered(() => runGlance),
     runOperations: answered(() => runOperations),

@@ -3,7 +3,7 @@ import type { Stream } from "../crm/model.ts";
 import { lastReadNumbers } from "../ledger/records/source-reads.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
-import type { CutReadFacts, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
+import type { CutReadFacts, NotAttempted, ReadFacts, RunFacts, RunStory } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** Runs, newest first; `before` goes on from the last one of a page. */
@@ -86,6 +86,18 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
     .orderBy("outcome")
     .execute();
   return { run: runFromRow(row), reads: reads.map(readFacts), operations, records };
+}
+
+/** What a run planned and did not attempt, by kind and reason. */
+export async function notAttempted(ledger: ReadOnlyLedger, run: string): Promise<NotAttempted[]> {
+  return await ledger.db
+    .selectFrom("operation")
+    .select(["kind", sql<string>`coalesce(outcome_message, '')`.as("why"), sql<number>`count(*)`.as("count")])
+    .where("run_id", "=", run)
+    .where("state", "=", "dropped")
+    .groupBy(["kind", "why"])
+    .orderBy("count", "desc")
+    .execute();
 }
 
 /** Streams that the configuration of the last run had; all, before a run has said so. */

@@ -39,25 +39,25 @@ export function judgementOf(
   return whole.absence === null || whole.absence === "judged" ? { judged: true, why: null } : not(whole.absence);
 }
 
-/** A line for each stream: whether it is judged what is gone. */
+/** A line for each stream: whether its missing records come to count as deleted. */
 export function absenceTable(rows: readonly AbsenceFacts[], now: string, view: View): string | undefined {
   if (rows.length === 0) return undefined;
   return renderTable(
     [
       { title: "source" },
       { title: "stream" },
-      { title: "what is gone" },
       { title: "missing now", align: "right" },
       { title: "since" },
+      { title: "counts as deleted" },
       { title: "read whole" },
       { title: "because" },
     ],
     rows.map((row) => [
       row.source,
       row.stream,
-      row.judged ? "is judged" : "is not judged",
       row.missing,
       row.since === null ? null : `${ageOf(row.since, now)} ago`,
+      row.judged ? "after enough full reads" : "no",
       row.lastWhole === null ? "never" : `${ageOf(row.lastWhole, now)} ago`,
       row.why,
     ]),

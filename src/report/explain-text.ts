@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { claimedNumbers, leftThere, mostObservations } from "./explain.ts";
+import { changedLastAt, claimedNumbers, leftThere, mostObservations } from "./explain.ts";
 import type { ExplainFacts, FieldFacts, PlacedFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { HoldFacts } from "./facts.ts";
@@ -171,7 +171,7 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
     );
   }
   for (const item of facts.acknowledged) {
-    lines.push(`acknowledged ${time(item, view)}: ${item.fields.join(", ")} (nothing reads them back)`);
+    lines.push(`acknowledged ${time(item, view)}: ${item.fields.join(", ")} (no call shows them)`);
   }
   for (const placed of facts.placed) {
     lines.push(`${placed.origin}${until(placed.to, view)} as ${placed.channelOrderId}, from version ${placed.version}`);
@@ -220,7 +220,9 @@ function at(instant: string | null, view: View): string {
 function shownHeading(facts: ExplainFacts, now: string): string {
   const read = facts.observationRead;
   if (read === null) return "shown by the platform (never read back: crm-sync run verify)";
-  return `shown by the platform (last reading ${ageOf(read.seenAt, now)} ago${read.complete ? "" : ", and it failed"})`;
+  const last = `last reading ${ageOf(read.seenAt, now)} ago${read.complete ? "" : ", and it failed"}`;
+  if (read.seenAt >= changedLastAt(facts)) return `shown by the platform (${last})`;
+  return `shown by the platform before the last change (${last}; crm-sync run verify reads it again)`;
 }
 
 function shownLines(facts: ExplainFacts, now: string): string[] {
@@ -232,10 +234,10 @@ function shownLines(facts: ExplainFacts, now: string): string[] {
   return [...shown, `… no more than ${mostObservations} are listed: crm-sync report reconciliation has all of them`];
 }
 
-/** What was shown, without what was not: members that are null are left out. */
+/** What was shown, without what was not: members without a value are left out. */
 function shownText(body: Json): string {
   if (!isJsonObject(body)) return valueText(body);
-  return valueText(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)));
+  return valueText(Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== "")));
 }
 
 function dependentLines(facts: ExplainFacts): string[] {

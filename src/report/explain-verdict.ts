@@ -1,5 +1,5 @@
 import { boughtAgain, goneSince } from "./explain.ts";
-import type { ExplainFacts, RecordFacts } from "./explain.ts";
+import type { ExplainFacts, PlacedFacts, RecordFacts } from "./explain.ts";
 import type { HoldFacts } from "./facts.ts";
 import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
 import type { View } from "./text.ts";
@@ -129,7 +129,7 @@ function explainCustomer(facts: ExplainFacts, because: string[], next: string[])
     const waiting = facts.waiting.filter((item) => item.state !== "quarantined").length;
     if (waiting > 0) {
       const many = counted(waiting, "order or staff record", "orders and staff records");
-      because.push(`${atLeast(waiting)}${many} of this customer wait (listed below)`);
+      because.push(`${atLeast(waiting)}${many} of this customer ${waiting === 1 ? "waits" : "wait"} (listed below)`);
     }
     return;
   }
@@ -184,6 +184,23 @@ function headlineOf(facts: ExplainFacts, record: RecordFacts, quarantined: boole
   return waits === undefined ? `${name}: ${standing}` : `${name}: ${standing}; ${waits}`;
 }
 
+/** Whether the CRM cancelled an order in its newest usable form. */
+function isCancelled({ versions }: ExplainFacts): boolean {
+  return (
+    versions[0]?.fields.some((field) => field.name === "cancelled" && "value" in field && field.value === true) === true
+  );
+}
+
+const mostAmended = 3;
+
+/** Under which other numbers parts of a placed order were bought. */
+function amendedAs({ channelOrderId, steps }: PlacedFacts): string {
+  const numbers = new Set(steps.flatMap(({ kind, ...step }) => (kind === "bought" ? (step.channelOrderId ?? []) : [])));
+  numbers.delete(channelOrderId);
+  const more = numbers.size > mostAmended ? ` and ${numbers.size - mostAmended} more` : "";
+  return numbers.size === 0 ? "" : `; amended as ${[...numbers].slice(0, mostAmended).join(", ")}${more}`;
+}
+
 function standingOf(facts: ExplainFacts, view: View): string {
   if (facts.stream === "customers") {
     const link = facts.links.find((item) => item.to === null);
@@ -193,12 +210,13 @@ function standingOf(facts: ExplainFacts, view: View): string {
   }
   if (facts.stream === "orders") {
     const placed = facts.placed.find((item) => item.to === null);
-    if (placed === undefined) return "is not placed";
+    if (placed === undefined)
+      return isCancelled(facts) ? "is cancelled in the CRM, and was not placed" : "is not placed";
     const how = `${placed.origin} as ${placed.channelOrderId}`;
     const [at, gone] = [instantText(placed.from, view), goneSince(placed)];
     if (gone !== undefined) return `was ${how} on ${at}, and all of it was removed by ${instantText(gone, view)}`;
     const again = boughtAgain(placed, facts.numbers);
-    if (again === undefined) return `is ${how} since ${at}`;
+    if (again === undefined) return `is ${how} since ${at}${amendedAs(placed)}`;
     const by = `placed${also(" as ", again.channelOrderId)} since ${instantText(again.at, view)}`;
     return `is ${by}; it was ${how} on ${at}, and all of that was removed`;
   }

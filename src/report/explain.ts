@@ -248,6 +248,20 @@ export function boughtAgain(
   return steps.find(({ kind, at }) => kind === "bought" && standing.some(({ fixedAt }) => fixedAt <= at));
 }
 
+/** When crm-sync last changed something on the platform that the story tells of; empty where it never did. */
+export function changedLastAt({ operations, assignments }: ExplainFacts): string {
+  const times = [
+    ...operations.newest.flatMap(({ state, attempts, updatedAt }) =>
+      state === "done" ? [attempts.at(-1)?.startedAt ?? updatedAt] : [],
+    ),
+    ...assignments.flatMap(({ from, to, operationId, endedBy }) => [
+      ...(operationId === null ? [] : [from]),
+      ...(endedBy === null || to === null ? [] : [to]),
+    ]),
+  ];
+  return times.reduce((last, at) => (at > last ? at : last), "");
+}
+
 /** What exists of an order for a customer that it moved away from: it may have come back since. */
 export function leftThere(
   { customer, products, steps }: PlacedFacts,

@@ -208,6 +208,13 @@ export interface CutReadFacts {
   reachedAt: string;
 }
 
+/** So many operations of a kind that a run planned and did not attempt for the same reason. */
+export interface NotAttempted {
+  kind: string;
+  why: string;
+  count: number;
+}
+
 /** A run with what it read and how its operations and records ended. */
 export interface RunStory {
   run: RunFacts;

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import type { ReadFacts, RunFacts, RunStory } from "./facts.ts";
+import type { NotAttempted, ReadFacts, RunFacts, RunStory } from "./facts.ts";
 import { openTable } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { runVerdict } from "./run-verdict.ts";
@@ -197,6 +197,19 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
   return `${records}\n\n${draw("operations", operationSums(balance), [operations])}`;
 }
 
+const mostNotAttempted = 5;
+
+/** Which operations were planned and not attempted, and why: `not attempted: 9 grant-assets: planned again, …`. */
+export function notAttemptedLines(rows: readonly NotAttempted[]): string[] {
+  const lines = rows
+    .slice(0, mostNotAttempted)
+    .map(({ kind, why, count }) =>
+      printable(`not attempted: ${numberText(count)} ${kind}: ${why.replace(/^not attempted: /u, "")}`),
+    );
+  const more = rows.length - mostNotAttempted;
+  return more > 0 ? [...lines, `not attempted: ${numberText(more)} more reasons`] : lines;
+}
+
 /** What the summary of a sync run says of what it left. */
 const leftSchema = z.object({
   open: z.array(z.custom<OpenRecords>(isJsonObject)).default([]),
@@ -216,7 +229,7 @@ const listedBy: Readonly<Record<string, string>> = {
 const ofOrders = /^(?:place|amend)-order$|^delete-(?!staff)|^(?:grant|revoke)-assets$/u;
 
 /** One run for people: how it ended, then what it read, planned, did and left, with why and what lists it. */
-export function runText(story: RunStory, view: View = plainView): string {
+export function runText(story: RunStory, unattempted: readonly NotAttempted[], view: View = plainView): string {
   const { run } = story;
   const took = run.finishedAt === null ? "" : `, took ${ageOf(run.startedAt, run.finishedAt)}`;
   const { tone, words } = runVerdict(run);
@@ -229,6 +242,7 @@ export function runText(story: RunStory, view: View = plainView): string {
   lines.push(reads === undefined ? [] : ["", ...reads.split("\n")]);
   const figures = balanceFigures(run.balance);
   if (figures !== undefined) lines.push("", ...balanceText(figures, view).split("\n"));
+  lines.push(notAttemptedLines(unattempted));
   lines.push(operationsTable(story, view));
   const left = leftSchema.safeParse(run.summary);
   const { open, held } = left.success ? left.data : { open: [], held: [] };
@@ -252,7 +266,7 @@ function operationsTable({ operations }: RunStory, view: View): string[] {
     [{ title: "operation" }, { title: "state" }, { title: "count", align: "right" }, { title: "listed by" }],
     operations.map(({ kind, state, count }) => [
       kind,
-      state,
+      state === "dropped" ? "not attempted" : state,
       numberText(count),
       listedBy[state] ?? (state === "done" && ofOrders.test(kind) ? "crm-sync report orders" : ""),
     ]),
@@ -279,9 +293,15 @@ function summaryLines(summary: Json): string[] {
     .filter((key) => !["sources", "open", "held"].includes(key))
     .sort()
     .flatMap((key) => {
-      const value = withoutZeros(summary[key] ?? null);
+      const value = withoutZeros(key === "customers" ? shortfalls(summary[key]) : (summary[key] ?? null));
       return value === undefined ? [] : [`${key}: ${valueText(value)}`];
     });
+}
+
+/** How many customers fell short, without the passes over customers: the table counts other things. */
+function shortfalls(customers: Json | undefined): Json {
+  if (!isJsonObject(customers)) return null;
+  return Object.fromEntries(Object.entries(customers).filter(([name]) => name !== "worked" && name !== "finished"));
 }
 
 function withoutZeros(value: Json): Json | undefined {

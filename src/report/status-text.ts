@@ -8,7 +8,17 @@ import type { StatusFacts } from "./status.ts";
 import { painted } from "./style.ts";
 import { renderTable } from "./table.ts";
 import type { Lines, View } from "./text.ts";
-import { ageOf, counted, instantText, plainView, printable, productsCounted, section, textOf } from "./text.ts";
+import {
+  ageOf,
+  counted,
+  instantText,
+  numberText,
+  plainView,
+  printable,
+  productsCounted,
+  section,
+  textOf,
+} from "./text.ts";
 import { stateSentence, waitingOf } from "./today.ts";
 import type { TodayFacts, Waiting } from "./today.ts";
 import { holdsText } from "./waiting.ts";
@@ -71,7 +81,7 @@ function detailLines(facts: StatusFacts, now: string, view: View): Lines {
   const { enterprises, orders, removed, staff, assignments } = facts.known;
   const gone = removed === 0 ? "" : ` (${removed} more removed again)`;
   const placed = `${counted(enterprises, "enterprise")}, ${counted(orders, "order")} placed${gone}`;
-  lines.push(`known     ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
+  lines.push(`recorded  ${placed}, ${counted(staff, "staff member")}, ${counted(assignments, "assignment")}`);
   lines.push(`pool      ${counted(facts.pool.free, "asset number")} free, ${facts.pool.inUse} in use`);
   for (const line of takenLines(facts.taken ?? [])) lines.push(line);
   lines.push(verifiedLine(facts, now));
@@ -105,11 +115,11 @@ function tableLines(table: string | undefined): string[] {
   return table === undefined ? [] : table.split("\n");
 }
 
-/** What was taken away without a person's approval, beside what the limits of days allow. */
+/** What was removed without a person's approval, beside what the limits of days allow. */
 function takenLines(taken: readonly TakenFacts[]): string[] {
   return taken.map(
     ({ thing, within, count, allowed }) =>
-      `taken     ${counted(count, thing.slice(0, -1))} within ${within === "day" ? "24 hours" : "7 days"}, of ${allowed} that need no approval` +
+      `removed   in ${within === "day" ? "24 hours" : "7 days"}: ${numberText(count)} of ${numberText(allowed)} ${thing} allowed without approval` +
       (thing === "products" ? ` (${productsCounted})` : ""),
   );
 }

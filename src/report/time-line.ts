@@ -254,7 +254,7 @@ function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[
   const reason = textIn(body, "reason");
   const fields = body["fields"];
   return [
-    entry(at, "person", `${kind}${also(": ", reason ?? null)}`, {
+    entry(at, "person", `${kind.replaceAll("-", " ")}${also(": ", reason ?? null)}`, {
       name: by,
       details: [
         ...(kind === "private-shown" && Array.isArray(fields) ? [`shown: ${fields.map(String).join(", ")}`] : []),

@@ -1,7 +1,8 @@
-import { counted } from "../../report/text.ts";
+import { counted, resyncCommand } from "../../report/text.ts";
 import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import { ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
@@ -77,16 +78,16 @@ async function approveOperation(invocation: Invocation, id: string, words: Words
     const hold = await ledger.decisions.approveOperation(id, why, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ operation: id, hold: hold.id, customer, state: "approved" });
-    else output.line(`operation ${id} of ${customer} is approved; ${carriesOut(hold)} exactly this one`);
+    else output.line(`operation ${id} of ${customer} is approved; ${carriesOut(hold, "exactly this one")}`);
     return ok;
   });
 }
 
 /** What carries out what was approved. */
-function carriesOut({ ofUndo }: { ofUndo: boolean }): string {
+function carriesOut({ ofUndo, customer }: { ofUndo: boolean; customer: RecordKey }, what: string): string {
   return ofUndo
-    ? "`crm-sync apply UNDO`, with the file of the undo, and no other run carries out"
-    : "the next run carries out";
+    ? `\`crm-sync apply UNDO\`, with the file of the undo, and no other run carries out ${what}`
+    : `the next run carries out ${what}, or at once: ${resyncCommand(customer)}`;
 }
 
 async function approveRun(invocation: Invocation, run: string, words: Words): Promise<ExitCode> {
@@ -122,7 +123,7 @@ export async function holdCommand(
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ hold: id, customer, state: hold.state, ...(hold.sent > 0 && { sent: hold.sent }) });
     else if (verdict === "approve")
-      output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold)} exactly this set`);
+      output.line(`hold ${id} of customer ${customer} is approved; ${carriesOut(hold, "exactly this set")}`);
     else if (hold.sent > 0)
       output.line(
         `hold ${id} of customer ${customer} is rejected, except ${counted(hold.sent, "operation")} sent before`,

@@ -160,7 +160,7 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
     const found = await signedHead(application);
     if (found === undefined) {
       if (options.json) output.json(null);
-      else output.line("the audit record is empty");
+      else output.line("the audit log is empty");
       return ok;
     }
     const { head, signed, unsigned } = found;
@@ -193,8 +193,8 @@ export async function auditExportCommand(invocation: Invocation, out: string | u
       return ok;
     }
     const { writeWhole } = await import("../../app/written-files.ts");
-    await writeWhole(out, lines, { what: "audit record", group: application.group });
-    output.note(`the audit record is written to ${out}`);
+    await writeWhole(out, lines, { what: "audit log", group: application.group });
+    output.note(`the audit log is written to ${out}`);
     return ok;
   });
 }

@@ -22,7 +22,7 @@ export const register: Register = (program, carryOut) => {
     .command("show")
     .description("one of them")
     .argument("<id>")
-    .option("--raw", "show the raw record too; it may hold personal data, and who asked is in the audit record", false)
+    .option("--raw", "show the raw record too; it may hold personal data, and who asked is in the audit log", false)
     .option(...byWhom)
     .addHelpText("after", example("crm-sync quarantine show q-1a2b3c4d5e --raw"))
     .action((id, options) => carryOut((invocation) => quarantineShowCommand(invocation, id, options)));

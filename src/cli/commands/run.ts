@@ -136,7 +136,7 @@ async function runShowCommand(invocation: Invocation, id: string): Promise<ExitC
       return ok;
     }
     const { runText } = await import("../../report/runs.ts");
-    output.line(runText(story, viewOf(output, application.config.zone)));
+    output.line(runText(story, await inquiry.notAttempted(story.run.id), viewOf(output, application.config.zone)));
     return ok;
   });
 }

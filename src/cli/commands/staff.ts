@@ -15,7 +15,7 @@ export const register: Register = (program, carryOut) => {
     .command("password")
     .description("hand a generated password out, once: the one that was set last, else the initial one")
     .argument("<id>", "ID, or NAMESPACE/ID")
-    .option("--by <name>", "who asks; kept in the audit record (default: the user of the operating system)")
+    .option("--by <name>", "who asks; kept in the audit log (default: the user of the operating system)")
     .addHelpText("after", example("crm-sync staff password 4711"))
     .action((id, options) => carryOut((invocation) => staffPasswordCommand(invocation, id, options)));
   staff

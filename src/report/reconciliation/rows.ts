@@ -45,10 +45,11 @@ function classOf({ level, verdict, finding, sent, inCrm }: Comparison): DriftCla
   return sent && verdict === "not-observable" ? verdict : undefined;
 }
 
-/** How much of one kind of thing is as meant. */
+/** How much of one kind of thing is as meant; `unsent`: how much of the rest was never sent. */
 export type AgreementCount = {
   what: "enterprises" | "orders" | "products" | "packages" | "staff" | "assignments";
   matched: number;
+  unsent: number;
   total: number;
 };
 
@@ -63,12 +64,13 @@ const plural: Record<Level, AgreementCount["what"]> = {
 
 /** Counts comparisons by their level; levels without any are left out. */
 export class AgreementTally {
-  readonly #counts = new Map<Level, { matched: number; total: number }>();
+  readonly #counts = new Map<Level, Omit<AgreementCount, "what">>();
 
   add(row: Comparison): void {
-    const count = this.#counts.get(row.level) ?? { matched: 0, total: 0 };
+    const count = this.#counts.get(row.level) ?? { matched: 0, unsent: 0, total: 0 };
     count.total += 1;
     if (row.verdict === "matched") count.matched += 1;
+    else if (!row.sent) count.unsent += 1;
     this.#counts.set(row.level, count);
   }
 

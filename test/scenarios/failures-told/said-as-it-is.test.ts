@@ -49,6 +49,31 @@ it("explain names what an amendment bought and removed, and shows it", async () 
   expect(await said(w, "explain", "order", "1")).toMatch(/removed: R1 \(asset number \d+\), operation op_/u);
 });
 
+it("explain says by which numbers an order was amended, and which readings are older than that", async () => {
+  const w = await placedOrders();
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/^shown by the platform \(last reading /mu);
+  amend(w, "1", { products: more });
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const amended = await said(w, "explain", "order", "1");
+  expect(amended).toMatch(/^order crm\/1: is placed as 1 since [^;]+; amended as 1-1$/mu);
+  expect(amended).toMatch(
+    /^shown by the platform before the last change \(.+; crm-sync run verify reads it again\)$/mu,
+  );
+  expect((await w.run("run", "verify")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "1")).toMatch(/^shown by the platform \(last reading /mu);
+});
+
+it("an order that was cancelled before it was placed is said to be cancelled", async () => {
+  const w = await placedOrders();
+  w.orders.push({ id: "3", customer: "C1", assets: ["A3"], cancelled: true });
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  expect(await said(w, "explain", "order", "3")).toMatch(
+    /^order crm\/3: is cancelled in the CRM, and was not placed$/mu,
+  );
+});
+
 it("a plan ends with 4 where the run will hold, and counts what would be held", async () => {
   const w = await placedOrders();
   amend(w, "1", { cancelled: true });
@@ -200,7 +225,7 @@ it("counts and names what waits for a person where it waits", async () => {
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   for (const id of ["1", "3"]) amend(w, id, { cancelled: true });
   const run = await said(w, "run", "everything");
-  expect(run).toMatch(/customers: 1 worked on, 1 finished, 1 with something held for a person\n/u);
+  expect(run).not.toMatch(/^customers: /mu);
   const status = await said(w, "status");
   expect(status).not.toContain("for the next run\n\n");
   expect(status).not.toMatch(/\d records? waits? for the next run/u);
@@ -225,7 +250,8 @@ it("an order that moves says what to decide, and is bought by the run that remov
   expect((await w.run("run", "everything")).exitCode).toBe(4);
   const hold = await openHold(w);
   expect(await said(w, "explain", "order", "1")).toContain(`crm-sync approve ${hold} --reason TEXT`);
-  await w.run("approve", hold, "--reason", "asked the customer");
+  const approved = await said(w, "approve", hold, "--reason", "asked the customer");
+  expect(approved).toMatch(/the next run carries out exactly this set, or at once: crm-sync resync --customer \S+$/mu);
   expect((await w.run("run", "everything")).exitCode).toBe(0);
   expect(await said(w, "explain", "order", "1")).toMatch(/^order crm\/1: is placed as /u);
 });
