@@ -45,8 +45,8 @@ interface Sizes {
 }
 
 const faults: Sizes = {
-  seeds: 100,
-  histories: 16,
+  seeds: 50,
+  histories: 8,
   months: 1,
   kills: 50,
   stops: 4,
