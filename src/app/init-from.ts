@@ -12,6 +12,7 @@ import { holdingNames } from "../source/proposal/names.ts";
 import { proposeMapping, withinFirst } from "../source/proposal/propose.ts";
 import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
 import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
+import type { ProposedSkip } from "../source/proposal/states.ts";
 import type { AddressAccess } from "./address-access.ts";
 import { lookAtAddress, lookAtFile } from "./looked-at.ts";
 import type { LookedAt } from "./looked-at.ts";
@@ -23,6 +24,8 @@ export interface ProposedStream {
   from: readonly string[];
   settings: JsonObject;
   fields: readonly ProposedField[];
+  /** Which records are left out. */
+  skip: ProposedSkip | undefined;
   /** What is guessed of the list as a whole. */
   doubts: readonly string[];
 }
@@ -159,7 +162,7 @@ function proposeStream(
     ...(joined === undefined ? {} : { details: { lines: { ...joined.settings, key: detailKey } } }),
     ...(seats?.group === undefined ? {} : { group: seats.group }),
   };
-  const fields = proposeMapping(stream, seats?.columns ?? list.columns, {
+  const { fields, skip } = proposeMapping(stream, seats?.columns ?? list.columns, {
     zone,
     lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
     seats: seats?.proposed,
@@ -169,13 +172,14 @@ function proposeStream(
     ...(key === undefined ? [] : [key]),
     ...(detailKey === undefined ? [] : [withinFirst("lines", detailKey)]),
   ];
-  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, list, joined }));
+  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
   return {
     source,
     stream,
     from: [list.from, ...(joined === undefined ? [] : [joined.from])],
     settings,
     fields,
+    skip,
     doubts,
   };
 }
@@ -212,15 +216,20 @@ const mostWords = 6;
 interface Columns {
   /** Places by which rows are told apart and joined. */
   keys: readonly string[];
+  skip: ProposedSkip | undefined;
   list: LookedAt;
   joined: LookedAt | undefined;
 }
 
 /** What the proposed mapping reads nothing of. */
-function unusedColumns(stream: Stream, fields: readonly ProposedField[], { keys, list, joined }: Columns): string[] {
+function unusedColumns(
+  stream: Stream,
+  fields: readonly ProposedField[],
+  { keys, skip, list, joined }: Columns,
+): string[] {
   const mapping: JsonObject = {};
   for (const { field, expression } of fields) if (expression !== undefined) mapping[field] = expression;
-  const read = readsOf(stream, mapping).filter(({ goesThrough }) => !goesThrough);
+  const read = readsOf(stream, mapping, skip?.expression).filter(({ goesThrough }) => !goesThrough);
   const places: Steps[] = [...read.map(({ steps }) => steps), ...keys.map(stepsOf)];
   const isUnused = (column: Steps): boolean => !places.some((place) => covers(place, column));
   const own = list.columns.filter(({ path }) => isUnused(stepsOf(path)));

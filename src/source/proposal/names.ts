@@ -85,6 +85,20 @@ const orderIds = [
   "belegnr",
 ] as const;
 
+/** Columns of a CRM that say how far a sale is. */
+export const saleStates = [
+  "stage",
+  "dealstage",
+  "stagename",
+  "orderstage",
+  "salesstage",
+  "opportunitystage",
+  "pipelinestage",
+  "phase",
+  "verkaufsphase",
+  "vertriebsphase",
+] as const;
+
 const order: Names = {
   id: [...orderIds, "contractid", "vertragsnummer", "vertragsnr", "id", "number", "name"],
   customerId: [
@@ -120,7 +134,17 @@ const order: Names = {
     "date",
     "datum",
   ],
-  cancelled: ["cancelled", "canceled", "iscancelled", "storniert", "status", "state", "orderstatus", "auftragsstatus"],
+  cancelled: [
+    "cancelled",
+    "canceled",
+    "iscancelled",
+    "storniert",
+    "orderstatus",
+    "auftragsstatus",
+    "status",
+    "state",
+    ...saleStates,
+  ],
   amount: ["totalamount", "grandtotal", "amounttotal", "total", "amount", "betrag", "gesamtbetrag", "summe"],
   currency: ["currency", "currencycode", "currencyisocode", "waehrung", "wahrung"],
 };

@@ -7,6 +7,9 @@ import { columnsByField } from "./find.ts";
 import type { Found } from "./find.ts";
 import { assetOf, proposeInstances, toChoose } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
+import { saleStates } from "./names.ts";
+import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
+import type { ProposedSkip, StatesOfSale } from "./states.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */
 export interface ProposedField {
@@ -32,6 +35,12 @@ export interface ProposedSeats {
   table: string | undefined;
 }
 
+/** A mapping, and which records are left out of it. */
+export interface ProposedMapping {
+  fields: ProposedField[];
+  skip: ProposedSkip | undefined;
+}
+
 /** Proposes the mapping of a stream from the columns of its rows. */
 export function proposeMapping(
   stream: Stream,
@@ -42,15 +51,18 @@ export function proposeMapping(
     seats: ProposedSeats | undefined;
     holds: ProposedHoldings | undefined;
   },
-): ProposedField[] {
-  const proposal = new Proposal(columnsByField(stream, columns));
+): ProposedMapping {
+  const found = columnsByField(stream, columns);
+  const proposal = new Proposal(found);
   switch (stream) {
     case "customers":
-      return customerFields(proposal);
-    case "orders":
-      return orderFields(proposal, { ...options, own: columns });
+      return { fields: customerFields(proposal), skip: undefined };
+    case "orders": {
+      const states = statesOfOrders(found, columns);
+      return { fields: orderFields(proposal, { ...options, own: columns }, states), skip: skipOf(states) };
+    }
     case "staff":
-      return staffFields(proposal, options);
+      return { fields: staffFields(proposal, options), skip: undefined };
   }
 }
 
@@ -127,6 +139,7 @@ function customerFields(proposal: Proposal): ProposedField[] {
 function orderFields(
   proposal: Proposal,
   instances: { zone: string; lines: ProposedLines | undefined; own: readonly ColumnFacts[] },
+  states: readonly StatesOfSale[],
 ): ProposedField[] {
   const { zone } = instances;
   const id = proposal.path("id") ?? toChoose;
@@ -137,21 +150,7 @@ function orderFields(
   if (placed !== undefined && form !== undefined)
     proposal.add("placedAt", { date: placed, ...form.options }, form.doubt);
   else if (placed !== undefined) proposal.add("placedAt", { date: placed, zone }, "how its times are written");
-  const status = proposal.path("cancelled");
-  if (status !== undefined) {
-    const seen = proposal.examples("cancelled");
-    const isOver = (word: string): boolean => /cancel|void|storn|reject|^(?:true|1|y|yes)$/iu.test(word);
-    const over = seen.filter(isOver);
-    const going = seen.filter((word) => !isOver(word));
-    const words = over.map((word) => JSON.stringify(word)).join(" and ");
-    proposal.add(
-      "cancelled",
-      { boolean: status, true: over.length === 0 ? ["CANCELLED"] : over, false: going.length === 0 ? ["OPEN"] : going },
-      over.length === 0
-        ? `the word of ${status} for a cancelled order, whose licences are removed: no row has one`
-        : `${words} in ${status} means a cancelled order: its licences are removed`,
-    );
-  }
+  cancelledField(proposal, states);
   const amount = proposal.path("amount");
   const currency = proposal.path("currency");
   if (amount !== undefined) {
@@ -167,6 +166,42 @@ function orderFields(
   const { expression, doubts } = proposeInstances(id, instances);
   proposal.add("instances", expression, doubts);
   return proposal.fields;
+}
+
+/** Of the columns that say how far a sale is, the first has the words for a cancelled order. */
+function cancelledField(proposal: Proposal, states: readonly StatesOfSale[]): void {
+  const column = states.find(({ over }) => over.length > 0) ?? states[0];
+  if (column === undefined) {
+    proposal.add("cancelled", undefined, "no column says which orders count: every row is ordered");
+    return;
+  }
+  const { path, over, going } = column;
+  const counting = going.length === 0 ? "" : `; rows with ${quoted(going)} are ordered`;
+  proposal.add(
+    "cancelled",
+    {
+      boolean: path,
+      true: over.length === 0 ? ["CANCELLED"] : [...over],
+      false: going.length === 0 ? ["OPEN"] : [...going],
+    },
+    over.length === 0
+      ? `the word of ${path} for a cancelled order, whose licences are removed: no row has one${counting}`
+      : `${quoted(over)} in ${path} means a cancelled order: its licences are removed${counting}`,
+  );
+}
+
+/** The columns of orders that say how far a sale is: the one that is called so, and those whose words are states. */
+function statesOfOrders(found: ReadonlyMap<string, Found>, columns: readonly ColumnFacts[]): StatesOfSale[] {
+  const called = found.get("cancelled")?.column;
+  const taken = new Set([...found.values()].map(({ column }) => column.path));
+  const others = columns.filter(
+    (column) => !taken.has(column.path) && (isCalledState(column) || looksLikeStates(column)),
+  );
+  return [...(called === undefined ? [] : [called]), ...others].map(statesOf);
+}
+
+function isCalledState({ plain, isOfList }: ColumnFacts): boolean {
+  return !isOfList && saleStates.some((name) => name === plain);
 }
 
 function staffFields(

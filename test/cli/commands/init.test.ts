@@ -331,6 +331,38 @@ describe("init", () => {
     expect(text).toMatch(/^# {2}productTypes:$/mu);
   });
 
+  it.each([
+    ["Stage", ["Closed Won", "Negotiation", "Closed Lost"], 4],
+    ["where is it", ["delivered", "draft", "quote"], 4],
+    ["dealstage", ["appointmentscheduled", "closedwon", "closedlost"], 4],
+    ["Phase", ["bezahlt", "Angebot", "storniert"], 2],
+  ])("--from leaves out what the column %s says is no order", async (column, words, skipped) => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "customers.csv": ["id;name;email", "C1;Bau GmbH;a@example.com"],
+      "orders.csv": [
+        `order no;customer no;date;${column}`,
+        ...[0, 1, 2, 0, 1, 2].map((word, index) => `O${index};C1;2026-05-0${index + 1};${words[word]}`),
+      ],
+    });
+    const { config, text, stdout } = await made(place, lists);
+    for (const word of words) expect(stdout).toMatch(new RegExp(`line .*"${word}"`, "u"));
+    expect(text).toMatch(/DOUBT: .* no order: such rows are left out\n +skip:/u);
+    const { streams } = await checked(config);
+    expect(streams.map(({ detail }) => detail)).toContain(
+      `all 6 rows were read, ${skipped} rows of them skipped, and all can be used`,
+    );
+    expect(text).toMatch(skipped === 2 ? /"true":\s+- storniert/u : /"true":\s+- CANCELLED/u);
+  });
+
+  it("says that every row is ordered if no column says which orders count", async () => {
+    const lists = spreadsheets(newFolder(), {
+      "orders.csv": ["order no;customer no;date", "7;1;2026-05-01", "8;2;2026-05-02"],
+    });
+    const { stdout } = await made(newFolder(), lists);
+    expect(stdout).toContain("cancelled stays empty: no column says which orders count: every row is ordered");
+  });
+
   it("--from takes the demo's own lists, with the lines of its orders", { tags: "long" }, async () => {
     const sample = join(import.meta.dirname, "../../../demo/sample");
     const lists = ["crm/customers.csv", "crm/orders.csv", "crm/order-lines.csv", "hr/staff.ndjson"];
