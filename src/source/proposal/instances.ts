@@ -5,6 +5,7 @@ import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
 import { columnsByField, columnsNamed } from "./find.ts";
 import { instanceNames, lineKinds } from "./names.ts";
+import { toChoose } from "./to-choose.ts";
 
 /** Detail rows of orders: the name under which the mapping sees them, and their columns. */
 export interface ProposedLines {
@@ -16,9 +17,6 @@ export interface ProposedInstances {
   expression: Json;
   doubts: Doubt[];
 }
-
-/** Stands for a column that a person has to name: no list has it, so that nothing is read before. */
-export const toChoose = "CHOOSE_A_COLUMN";
 
 const productTypeDoubt =
   "a made-up product type: ask the provider of the order service for its words, and list them in assumptions.productTypes (A22)";

@@ -5,11 +5,12 @@ import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
 import { columnsByField } from "./find.ts";
 import type { Found } from "./find.ts";
-import { assetOf, proposeInstances, toChoose } from "./instances.ts";
+import { assetOf, proposeInstances } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
 import { saleStates } from "./names.ts";
 import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
 import type { ProposedSkip, StatesOfSale } from "./states.ts";
+import { toChoose } from "./to-choose.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */
 export interface ProposedField {

@@ -355,6 +355,21 @@ describe("init", () => {
     expect(text).toMatch(skipped === 2 ? /"true":\s+- storniert/u : /"true":\s+- CANCELLED/u);
   });
 
+  it("names each place where a column is still to be chosen, and the columns of the file", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "employees.csv": ["nr,nick,mail", "1,Ann,a@example.com", "2,Bob,b@example.com"],
+    });
+    const { config, text } = await made(place, lists);
+    const lines = text.split("\n").flatMap((line, index) => (line.includes("CHOOSE_A_COLUMN") ? [index + 1] : []));
+    expect(lines.length).toBeGreaterThan(0);
+    const ended = await crmSync({ config, environment }, "--sandbox", "check");
+    expect(ended.stdout).toContain(`still to be chosen: CHOOSE_A_COLUMN (lines ${lines.join(", ")})`);
+    expect(ended.stdout).toContain('A column of employees.csv is still to be chosen: "nr", "nick", "mail".');
+    const schema = await crmSync({ config, environment }, "--sandbox", "schema", "files", "staff");
+    expect([schema.exitCode, schema.stdout]).toEqual([0, expect.stringContaining("nick")]);
+  });
+
   it("says that every row is ordered if no column says which orders count", async () => {
     const lists = spreadsheets(newFolder(), {
       "orders.csv": ["order no;customer no;date", "7;1;2026-05-01", "8;2;2026-05-02"],
