@@ -74,7 +74,7 @@ export async function proposeFrom(
     const source = list.origin === undefined ? "files" : sourceName(list.origin);
     sources[source] ??=
       list.origin === undefined
-        ? { kind: "file", directory: relative(folder, directory) || "." }
+        ? { kind: "file", directory: shortPath(folder, directory) }
         : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
     const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
     if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
@@ -105,6 +105,15 @@ function directoryOf(looked: readonly LookedAt[]): string {
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
   return common;
+}
+
+/** How many folders up a path may lead before it is written from the root. */
+const mostUp = 2;
+
+/** A folder as a configuration in another one names it. */
+function shortPath(from: string, folder: string): string {
+  const path = relative(from, folder) || ".";
+  return path.split("/").filter((step) => step === "..").length > mostUp ? folder : path;
 }
 
 function sourceName(origin: string): string {
@@ -210,7 +219,8 @@ function named(columns: readonly ColumnFacts[]): string {
 }
 
 /** Columns that say who is still there, which nobody should pass over. */
-const saysWhoIsThere = /status|state|active|disabled|blocked|deleted|left|leaving|austritt|aktiv|gesperrt/u;
+const saysWhoIsThere =
+  /status|state|active|disabled|blocked|deleted|left|leaving|employ|terminat|beschaft|beschaeft|austritt|aktiv|gesperrt/u;
 const mostWords = 6;
 
 interface Columns {

@@ -5,6 +5,7 @@ import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
 import { columnsByField, columnsNamed } from "./find.ts";
 import { instanceNames, lineKinds } from "./names.ts";
+import { noTerm, proposeTerm } from "./terms.ts";
 import { toChoose } from "./to-choose.ts";
 
 /** Detail rows of orders: the name under which the mapping sees them, and their columns. */
@@ -20,15 +21,11 @@ export interface ProposedInstances {
 
 const productTypeDoubt =
   "a made-up product type: ask the provider of the order service for its words, and list them in assumptions.productTypes (A22)";
-const termDoubt =
-  "a purchase has no end; a term of a year is timeUnit YEAR, timeUnitQuantity 1, term 1-0-0, with limitStart and limitEnd";
 
 /** What a product needs and a list may not say. */
 const constants = {
   type: { value: "tool" },
-  timeUnit: { value: "NONE" },
-  timeUnitQuantity: { value: 0 },
-  term: { value: "0-0-0" },
+  ...noTerm,
   nodes: { value: 1 },
 };
 
@@ -43,11 +40,16 @@ export function proposeInstances(
   { own, lines, zone }: { own: readonly ColumnFacts[]; lines: ProposedLines | undefined; zone: string },
 ): ProposedInstances {
   const kinds = lines === undefined ? undefined : kindsOf(lines.columns);
-  return lines !== undefined && kinds !== undefined ? tree(lines, kinds, zone) : assetOfOrder(order, own, lines);
+  return lines !== undefined && kinds !== undefined
+    ? tree(lines, kinds, zone)
+    : assetOfOrder(order, { own, lines, zone });
 }
 
 /** One asset for each order, and a product for each of its lines; without lines, one product for each order. */
-function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: ProposedLines | undefined): ProposedInstances {
+function assetOfOrder(
+  order: string,
+  { own, lines, zone }: { own: readonly ColumnFacts[]; lines: ProposedLines | undefined; zone: string },
+): ProposedInstances {
   const doubts: Doubt[] = [];
   const given = columnsNamed(instanceNames, own).get("licenseType")?.path;
   const asset: JsonObject = {
@@ -61,8 +63,7 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
   const product = productOf(within, parts);
   const code = lines === undefined ? order : (line ?? product ?? toChoose);
   const up = lines === undefined ? "" : "^.";
-  const [unit, units, term] = ["timeUnit", "timeUnitQuantity", "term"].map((part) => parts.get(part)?.path);
-  const hasTerm = unit !== undefined && units !== undefined && term !== undefined;
+  const term = proposeTerm(within, lines === undefined ? [] : own, zone);
   const type = parts.get("type")?.path;
   const name = parts.get("name")?.path;
   const appKey = parts.get("appKey")?.path;
@@ -74,9 +75,7 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
     ...(appKey === undefined ? {} : { appKey }),
     nodes: parts.get("nodes")?.path ?? constants.nodes,
     type: type ?? constants.type,
-    ...(hasTerm
-      ? { timeUnit: unit, timeUnitQuantity: units, term }
-      : { timeUnit: constants.timeUnit, timeUnitQuantity: constants.timeUnitQuantity, term: constants.term }),
+    ...term.fields,
   };
   const at = lines === undefined ? [1, "one"] : [1, "fields"];
   const doubt = (field: string, text: string): void => {
@@ -88,7 +87,7 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
   if (product === undefined) doubt("gmsPid", `no column names a product: ${code} stands for one`);
   else doubt("gmsPid", `the platform knows a product by ${product}`);
   if (type === undefined) doubt("type", productTypeDoubt);
-  if (!hasTerm) doubt("timeUnit", termDoubt);
+  for (const { field, text } of term.doubts) doubt(field, text);
   const products =
     lines === undefined ? { kind: "product", one: fields } : { kind: "product", each: lines.name, fields };
   return { expression: [asset, products], doubts };

@@ -8,6 +8,7 @@ import type { Found } from "./find.ts";
 import { assetOf, proposeInstances } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
 import { saleStates } from "./names.ts";
+import { phoneOf } from "./phones.ts";
 import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
 import type { ProposedSkip, StatesOfSale } from "./states.ts";
 import { toChoose } from "./to-choose.ts";
@@ -83,12 +84,29 @@ class Proposal {
     return this.#found.get(field)?.column.examples ?? [];
   }
 
+  phone(field: string): Json | undefined {
+    const column = this.#found.get(field)?.column;
+    return column === undefined ? undefined : phoneOf(column, this.#found.get("country")?.column).expression;
+  }
+
   add(field: string, expression: Json | undefined, doubt?: string | readonly Doubt[]): void {
     const doubts = typeof doubt === "string" ? [{ at: [], text: doubt }] : (doubt ?? []);
     this.fields.push({ field, expression, doubts });
   }
 
   /** The column of a field as it is. `without` says what it means that there is none. */
+  /** A phone number as the platform takes it: + and digits. */
+  takePhone(field: string, without?: { doubt: string }): void {
+    const found = this.#found.get(field);
+    if (found === undefined) {
+      this.take(field, without);
+      return;
+    }
+    const { expression, doubt } = phoneOf(found.column, this.#found.get("country")?.column);
+    const doubts = [found.doubt, doubt].filter((text) => text !== undefined);
+    this.add(field, expression, doubts.length === 0 ? undefined : doubts.join("; "));
+  }
+
   take(field: string, without?: { expression?: Json; doubt: string }): void {
     const found = this.#found.get(field);
     if (found !== undefined) {
@@ -124,9 +142,10 @@ function customerFields(proposal: Proposal): ProposedField[] {
     ...(id === undefined ? {} : { expression: { lower: id } }),
     doubt: "made of the id",
   });
-  for (const field of ["adminEmail", "adminMobile"]) proposal.take(field, { doubt: forOrders });
-  const mobile = proposal.path("adminMobile");
-  const buyer = proposal.path("purchaserMobile");
+  proposal.take("adminEmail", { doubt: forOrders });
+  proposal.takePhone("adminMobile", { doubt: forOrders });
+  const mobile = proposal.phone("adminMobile");
+  const buyer = proposal.phone("purchaserMobile");
   if (buyer !== undefined) proposal.add("purchaserMobile", mobile === undefined ? buyer : { first: [buyer, mobile] });
   else
     proposal.add(
@@ -219,15 +238,12 @@ function staffFields(
       "the customer of the order is the customer of the person",
     );
   } else proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
-  const email = proposal.path("email");
-  proposal.take("userName", {
-    expression: email === undefined ? toChoose : { login: email },
-    doubt: email === undefined ? "an account name has letters and digits only" : "made of the e-mail address",
-  });
   const names = ["firstName", "lastName"].flatMap((part) => proposal.path(part) ?? []);
+  proposal.take("userName", userNameOf(proposal.path("email"), names));
   if (proposal.path("name") === undefined && names.length > 0) proposal.add("name", { concat: names, separator: " " });
   else proposal.take("name", { expression: toChoose, doubt: "each person needs a name" });
-  for (const field of ["mobile", "remark", "departmentId"]) proposal.take(field);
+  proposal.takePhone("mobile");
+  for (const field of ["remark", "departmentId"]) proposal.take(field);
   if (seats === undefined && holds !== undefined)
     proposal.add("assets", holdings(holds), `${holds.list} lists the licences that a person holds`);
   else if (seats === undefined)
@@ -243,6 +259,17 @@ function staffFields(
     );
   }
   return proposal.fields;
+}
+
+/** What an account name is made of where no column has one. */
+function userNameOf(email: string | undefined, names: readonly string[]): { expression: Json; doubt: string } {
+  if (email !== undefined) return { expression: { login: email }, doubt: "made of the e-mail address" };
+  if (names.length === 0) return { expression: toChoose, doubt: "an account name has letters and digits only" };
+  const address = { template: `${names.map((path) => `{${path}}`).join("")}@name` };
+  return {
+    expression: { login: { replace: address, find: " ", with: "" } },
+    doubt: `made of ${names.join(" and ")}; two people of one name get the same`,
+  };
 }
 
 function holdings({ list, instance, number }: ProposedHoldings): JsonObject[] {
