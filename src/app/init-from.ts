@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from "node:path";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
@@ -9,6 +10,8 @@ import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { columnsByField, columnsNamed, keyOfList } from "../source/proposal/find.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
 import { holdingNames } from "../source/proposal/names.ts";
+import { productListOf, productTable } from "../source/proposal/products.ts";
+import type { ProductList } from "../source/proposal/products.ts";
 import { proposeMapping, withinFirst } from "../source/proposal/propose.ts";
 import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
 import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
@@ -27,7 +30,7 @@ export interface ProposedStream {
   /** Which records are left out. */
   skip: ProposedSkip | undefined;
   /** What is guessed of the list as a whole. */
-  doubts: readonly string[];
+  doubts: string[];
 }
 
 /** A proposed configuration: its sources without their streams, and those. */
@@ -59,7 +62,9 @@ export async function proposeFrom(
   const directory = directoryOf(looked);
   for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
   const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
-  const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
+  const catalogue = looked.find((list) => catalogueOf(list) !== undefined);
+  const ofOrders = looked.filter((list) => list.kind === "lines" && list !== catalogue);
+  const lines = ofOrders.sort((one, other) => named(one) - named(other));
   const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
@@ -77,13 +82,34 @@ export async function proposeFrom(
         ? { kind: "file", directory: shortPath(folder, directory) }
         : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
     const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
-    if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
-    streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
+    if (seats?.table !== undefined) sources[source] = withTable(sources[source], "orders", seats.table);
+    const isOrders = kind === "orders";
+    const products = isOrders && list.origin === undefined ? catalogue : undefined;
+    const proposed = proposeStream(source, kind, list, { lines: isOrders ? lines : [], products, seats, zone });
+    const table = products === undefined ? undefined : catalogueOf(products)?.table;
+    if (table !== undefined && usesProducts(proposed))
+      sources[source] = withTable(sources[source], productTable, { ...products?.settings, ...table });
+    else if (catalogue !== undefined && isOrders)
+      proposed.doubts.push(`${catalogue.from} is left out: the orders name no product that is in it`);
+    streams.push(proposed);
   }
   const [line] = lines;
   if (line !== undefined && orders === undefined)
     throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
   return { sources, streams };
+}
+
+function catalogueOf({ kind, origin, columns, rows }: LookedAt): ProductList | undefined {
+  return kind === "lines" && origin === undefined ? productListOf(columns, rows) : undefined;
+}
+
+function usesProducts({ fields }: ProposedStream): boolean {
+  return JSON.stringify(fields).includes(`"table":"${productTable}"`);
+}
+
+function withTable(source: JsonObject | undefined, name: string, table: JsonObject): JsonObject {
+  const tables = source?.["tables"];
+  return { ...source, tables: { ...(isJsonObject(tables) ? tables : {}), [name]: table } };
 }
 
 export function isAddress(input: string): boolean {
@@ -152,7 +178,12 @@ function proposeStream(
   source: string,
   stream: Stream,
   list: LookedAt,
-  { lines, seats, zone }: { lines: readonly LookedAt[]; seats: Seats | undefined; zone: string },
+  {
+    lines,
+    products,
+    seats,
+    zone,
+  }: { lines: readonly LookedAt[]; products: LookedAt | undefined; seats: Seats | undefined; zone: string },
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
@@ -174,6 +205,7 @@ function proposeStream(
   const { fields, skip } = proposeMapping(stream, seats?.columns ?? list.columns, {
     zone,
     lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
+    products: products === undefined ? undefined : catalogueOf(products),
     seats: seats?.proposed,
     holds: stream === "staff" && seats?.group === undefined ? holdingsOf(list) : undefined,
   });

@@ -5,6 +5,8 @@ import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
 import { columnsByField, columnsNamed } from "./find.ts";
 import { instanceNames, lineKinds } from "./names.ts";
+import { nameInList } from "./products.ts";
+import type { ProductList } from "./products.ts";
 import { noTerm, proposeTerm } from "./terms.ts";
 import { toChoose } from "./to-choose.ts";
 
@@ -29,27 +31,29 @@ const constants = {
   nodes: { value: 1 },
 };
 
+/** What is known of orders: their own columns, their lines, and the names of products. */
+interface OrderLists {
+  own: readonly ColumnFacts[];
+  lines: ProposedLines | undefined;
+  products: ProductList | undefined;
+  zone: string;
+}
+
 /** The id of the asset of an order, whose own id is at a path. */
 export function assetOf(order: string): JsonObject {
   return { template: `A-{${order}}` };
 }
 
 /** What an order brings, as its own columns or its lines say it. `order` is the path of its id. */
-export function proposeInstances(
-  order: string,
-  { own, lines, zone }: { own: readonly ColumnFacts[]; lines: ProposedLines | undefined; zone: string },
-): ProposedInstances {
+export function proposeInstances(order: string, { own, lines, products, zone }: OrderLists): ProposedInstances {
   const kinds = lines === undefined ? undefined : kindsOf(lines.columns);
   return lines !== undefined && kinds !== undefined
     ? tree(lines, kinds, zone)
-    : assetOfOrder(order, { own, lines, zone });
+    : assetOfOrder(order, { own, lines, products, zone });
 }
 
 /** One asset for each order, and a product for each of its lines; without lines, one product for each order. */
-function assetOfOrder(
-  order: string,
-  { own, lines, zone }: { own: readonly ColumnFacts[]; lines: ProposedLines | undefined; zone: string },
-): ProposedInstances {
+function assetOfOrder(order: string, { own, lines, products, zone }: OrderLists): ProposedInstances {
   const doubts: Doubt[] = [];
   const given = columnsNamed(instanceNames, own).get("licenseType")?.path;
   const asset: JsonObject = {
@@ -65,7 +69,7 @@ function assetOfOrder(
   const up = lines === undefined ? "" : "^.";
   const term = proposeTerm(within, lines === undefined ? [] : own, zone);
   const type = parts.get("type")?.path;
-  const name = parts.get("name")?.path;
+  const name = parts.get("name")?.path ?? nameInList(product, within, products);
   const appKey = parts.get("appKey")?.path;
   const fields: JsonObject = {
     id: { template: lines === undefined ? `P-{${order}}` : `{^.${order}}-{${code}}` },
@@ -88,9 +92,8 @@ function assetOfOrder(
   else doubt("gmsPid", `the platform knows a product by ${product}`);
   if (type === undefined) doubt("type", productTypeDoubt);
   for (const { field, text } of term.doubts) doubt(field, text);
-  const products =
-    lines === undefined ? { kind: "product", one: fields } : { kind: "product", each: lines.name, fields };
-  return { expression: [asset, products], doubts };
+  const sold = lines === undefined ? { kind: "product", one: fields } : { kind: "product", each: lines.name, fields };
+  return { expression: [asset, sold], doubts };
 }
 
 /** The column that names a product. */

@@ -351,7 +351,7 @@ export const listNames = {
       "arbeitspl",
     ],
   },
-  lines: { fields: line, called: ["line", "detail", "item", "position"] },
+  lines: { fields: line, called: ["line", "detail", "item", "position", "product", "produkt", "artikel", "article"] },
 } as const satisfies Record<Stream | "lines", { fields: Names; called: readonly string[] }>;
 
 export type ListKind = keyof typeof listNames;

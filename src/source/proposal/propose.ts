@@ -9,6 +9,7 @@ import { assetOf, proposeInstances } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
 import { saleStates } from "./names.ts";
 import { phoneOf } from "./phones.ts";
+import type { ProductList } from "./products.ts";
 import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
 import type { ProposedSkip, StatesOfSale } from "./states.ts";
 import { toChoose } from "./to-choose.ts";
@@ -50,6 +51,7 @@ export function proposeMapping(
   options: {
     zone: string;
     lines: ProposedLines | undefined;
+    products: ProductList | undefined;
     seats: ProposedSeats | undefined;
     holds: ProposedHoldings | undefined;
   },
@@ -158,7 +160,12 @@ function customerFields(proposal: Proposal): ProposedField[] {
 
 function orderFields(
   proposal: Proposal,
-  instances: { zone: string; lines: ProposedLines | undefined; own: readonly ColumnFacts[] },
+  instances: {
+    zone: string;
+    lines: ProposedLines | undefined;
+    products: ProductList | undefined;
+    own: readonly ColumnFacts[];
+  },
   states: readonly StatesOfSale[],
 ): ProposedField[] {
   const { zone } = instances;

@@ -534,6 +534,20 @@ describe("init", () => {
     for (const value of ["annamariamuller", "+4915123457001", "+4915123457002"]) expect(mapped.stdout).toContain(value);
   });
 
+  it("looks the name of a product up in a list of products", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "orders.csv": ["order no;customer no;date", "7;1;2026-05-01", "8;2;2026-05-02"],
+      "order-lines.csv": ["order no;pos;sku;qty", "7;1;CAD;1", "8;1;BIM;2"],
+      "products.csv": ["code;name", "CAD;CAD Pro", "BIM;BIM Viewer"],
+    });
+    const { config, text, stdout } = await made(place, lists);
+    expect(text).toMatch(/tables:\s+products:\s+files: products\.csv[^#]*key: code\s+value: name/u);
+    expect(stdout).not.toMatch(/left out|no name here/u);
+    const mapped = await crmSync({ config, environment }, "--sandbox", "--json", "map", "files", "orders");
+    for (const name of ["CAD Pro", "BIM Viewer"]) expect(mapped.stdout).toContain(name);
+  });
+
   it("names a folder far away from the root", async () => {
     const place = newFolder();
     const lists = spreadsheets(join(place, "exports"), { "staff.csv": ["id;name;customer", "1;Ann;C1"] });
