@@ -3,11 +3,11 @@ import type { Stream } from "../../crm/model.ts";
 import type { ColumnFacts } from "./columns.ts";
 import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
-import { columnsByField } from "./find.ts";
+import { columnsByField, columnsNamed } from "./find.ts";
 import type { Found } from "./find.ts";
 import { assetOf, proposeInstances } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
-import { saleStates } from "./names.ts";
+import { instanceNames, saleStates } from "./names.ts";
 import { phoneOf } from "./phones.ts";
 import type { ProductList } from "./products.ts";
 import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
@@ -220,7 +220,8 @@ function cancelledField(proposal: Proposal, states: readonly StatesOfSale[]): vo
 /** The columns of orders that say how far a sale is: the one that is called so, and those whose words are states. */
 function statesOfOrders(found: ReadonlyMap<string, Found>, columns: readonly ColumnFacts[]): StatesOfSale[] {
   const called = found.get("cancelled")?.column;
-  const taken = new Set([...found.values()].map(({ column }) => column.path));
+  const ofProducts = columnsNamed(instanceNames, columns).values();
+  const taken = new Set([...[...found.values()].map(({ column }) => column), ...ofProducts].map(({ path }) => path));
   const others = columns.filter(
     (column) => !taken.has(column.path) && (isCalledState(column) || looksLikeStates(column)),
   );

@@ -370,6 +370,13 @@ describe("init", () => {
     expect([schema.exitCode, schema.stdout]).toEqual([0, expect.stringContaining("nick")]);
   });
 
+  it("takes names of products for no states of a sale", async () => {
+    const lists = spreadsheets(newFolder(), {
+      "orders.csv": ["order no;customer no;date;title", "7;1;2026-05-01;Quote Writer", "8;2;2026-05-02;Lead Finder"],
+    });
+    expect((await made(newFolder(), lists)).text).not.toContain("skip:");
+  });
+
   it("says that every row is ordered if no column says which orders count", async () => {
     const lists = spreadsheets(newFolder(), {
       "orders.csv": ["order no;customer no;date", "7;1;2026-05-01", "8;2;2026-05-02"],
