@@ -22,9 +22,21 @@ export function fieldsOf(schema: z.ZodObject, prefix = ""): TargetField[] {
     return [
       own,
       ...inside,
-      ...elementsOf(inner).flatMap(([label, element]) => fieldsOf(element, `${full}${label}[].`)),
+      ...elementsOf(inner).flatMap(([label, element], _index, all) =>
+        fieldsOf(element, `${full}${label}[].`).map((field) => (label === "" ? oneOf(field, all.length) : field)),
+      ),
     ];
   });
+}
+
+/** Of objects of several forms without a kind, each field is required in its own form alone. */
+function oneOf(field: TargetField, forms: number): TargetField {
+  if (forms < 2) return field;
+  return {
+    ...field,
+    required: false,
+    description: `${field.description} Exactly one of these ${forms} fields is required.`,
+  };
 }
 
 /** An object that a mapping fills field by field; money is made by an operator. */

@@ -18,6 +18,7 @@ export interface AccessOptions {
   clientId?: string | undefined;
   clientSecret?: string | undefined;
   scope?: string | undefined;
+  clientAuth?: "basic" | "body" | undefined;
 }
 
 const tokenTimeoutMs = 30_000;
@@ -28,7 +29,7 @@ const tokenTimeoutMs = 30_000;
  * services, or in the open.
  */
 export async function accessOf(
-  { token, tokenUrl, clientId, clientSecret, scope }: AccessOptions,
+  { token, tokenUrl, clientId, clientSecret, scope, clientAuth }: AccessOptions,
   { addresses, environment, folder }: { addresses: readonly string[]; environment: Environment; folder: string },
 ): Promise<AddressAccess | undefined> {
   const secret = (option: string, reference: string): string => {
@@ -39,7 +40,7 @@ export async function accessOf(
       throw usage(`${option} leads to no secret: ${messageOf(error)}`, "name it as env:NAME or file:/path");
     }
   };
-  const isOAuth = [tokenUrl, clientId, clientSecret, scope].some((option) => option !== undefined);
+  const isOAuth = [tokenUrl, clientId, clientSecret, scope, clientAuth].some((option) => option !== undefined);
   if (token === undefined && !isOAuth) return undefined;
   checkAddresses(addresses);
   if (token !== undefined && isOAuth) throw usage("--token and --token-url are two ways to log in", "give one of them");
@@ -51,14 +52,21 @@ export async function accessOf(
     );
   if (!URL.canParse(tokenUrl) || isPlainHttp(tokenUrl))
     throw usage("--token-url is no https address", "write it as https://HOST/PATH");
-  const auth = { kind: "oauth2", tokenUrl, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
+  const auth = {
+    kind: "oauth2",
+    tokenUrl,
+    clientId,
+    clientSecret,
+    ...(clientAuth === undefined ? {} : { clientAuth }),
+    ...(scope === undefined ? {} : { scope }),
+  };
   const request = {
     tokenUrl,
     clientId,
     clientSecret,
     scope,
     grant: "client_credentials",
-    clientAuth: "basic",
+    clientAuth: clientAuth ?? "basic",
   } as const;
   try {
     const reading = await requestOAuthToken({ ...request, timeoutMs: tokenTimeoutMs }, (reference) =>
@@ -68,7 +76,7 @@ export async function accessOf(
   } catch (error) {
     throw usage(
       `no token came from ${new URL(tokenUrl).host}: ${messageOf(error)}`,
-      "correct the client and its secret",
+      `correct the client and its secret, or give --client-auth ${clientAuth === "body" ? "basic" : "body"}`,
     );
   }
 }

@@ -12,11 +12,13 @@ import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
 import { isThere } from "./ledger-folder.ts";
 import { readCertificate } from "./certificate.ts";
+import { openMarks } from "./open-marks.ts";
 import { nothingOrdered } from "./ordering.ts";
 import type { LookedAtStream } from "./ordering.ts";
 import type { SampleFault } from "./sample-fault.ts";
 import { lookAtStream } from "./stream-sample.ts";
 import type { ChangedAt, StreamSample } from "./stream-sample.ts";
+import { unknownCustomers } from "./unknown-customers.ts";
 
 /** What was looked at, and whether it is as it should be. */
 export interface Finding {
@@ -43,6 +45,7 @@ export const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", 
 export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [
     { what: "configuration", good: true, kind: "configuration", detail: settingsOf(application) },
+    ...openMarks(application.header.file),
     ...settingFindings(application),
     ...(await ledgerFindings(application)),
     ...(await sourceFindings(application, signal)),
@@ -185,6 +188,7 @@ async function sourceFindings(application: Application, signal: AbortSignal): Pr
     }
     await source.endReading();
   }
+  findings.push(...unknownCustomers(looked));
   findings.push(...nothingOrdered(looked, application.config.assumptions));
   return findings;
 }

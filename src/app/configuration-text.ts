@@ -34,6 +34,7 @@ export function proposalText({ sources, streams: proposed }: Proposal, zone: str
     const ofNoField = item.fields.filter(({ expression }) => expression === undefined);
     for (const { field, doubts: own } of ofNoField)
       doubts.push(...own.map((doubt) => doubtComment({ ...doubt, text: `${field} stays empty: ${doubt.text}` })));
+    if (item.skip !== undefined) comment(document, [...at, "skip"], doubtComment(item.skip.doubt));
     comment(document, at, [` from ${item.from.join(", ")}`, ...doubts].join("\n"));
     for (const { field, expression, doubts: own } of item.fields)
       if (expression !== undefined)
@@ -99,10 +100,11 @@ export function comment(document: Document, path: readonly (string | number)[], 
     node.commentBefore = [node.commentBefore, text].filter((part) => part !== null && part !== undefined).join("\n");
 }
 
-function settingsOf({ settings, fields }: ProposedStream): JsonObject {
+function settingsOf({ settings, fields, skip }: ProposedStream): JsonObject {
   const filled = fields.filter(({ expression }) => expression !== undefined);
   return {
     ...settings,
+    ...(skip === undefined ? {} : { skip: skip.expression }),
     mapping: Object.fromEntries(filled.map(({ field, expression }) => [field, expression ?? null])),
   };
 }

@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from "node:path";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
@@ -9,9 +10,12 @@ import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { columnsByField, columnsNamed, keyOfList } from "../source/proposal/find.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
 import { holdingNames } from "../source/proposal/names.ts";
+import { productListOf, productTable } from "../source/proposal/products.ts";
+import type { ProductList } from "../source/proposal/products.ts";
 import { proposeMapping, withinFirst } from "../source/proposal/propose.ts";
 import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
 import { groupedSeats, seatRows } from "../source/proposal/seats.ts";
+import type { ProposedSkip } from "../source/proposal/states.ts";
 import type { AddressAccess } from "./address-access.ts";
 import { lookAtAddress, lookAtFile } from "./looked-at.ts";
 import type { LookedAt } from "./looked-at.ts";
@@ -23,8 +27,10 @@ export interface ProposedStream {
   from: readonly string[];
   settings: JsonObject;
   fields: readonly ProposedField[];
+  /** Which records are left out. */
+  skip: ProposedSkip | undefined;
   /** What is guessed of the list as a whole. */
-  doubts: readonly string[];
+  doubts: string[];
 }
 
 /** A proposed configuration: its sources without their streams, and those. */
@@ -56,7 +62,9 @@ export async function proposeFrom(
   const directory = directoryOf(looked);
   for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
   const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
-  const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
+  const catalogue = looked.find((list) => catalogueOf(list) !== undefined);
+  const ofOrders = looked.filter((list) => list.kind === "lines" && list !== catalogue);
+  const lines = ofOrders.sort((one, other) => named(one) - named(other));
   const orders = looked.find(({ kind }) => kind === "orders");
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
@@ -71,16 +79,37 @@ export async function proposeFrom(
     const source = list.origin === undefined ? "files" : sourceName(list.origin);
     sources[source] ??=
       list.origin === undefined
-        ? { kind: "file", directory: relative(folder, directory) || "." }
+        ? { kind: "file", directory: shortPath(folder, directory) }
         : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
     const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
-    if (seats?.table !== undefined) sources[source] = { ...sources[source], tables: { orders: seats.table } };
-    streams.push(proposeStream(source, kind, list, { lines: kind === "orders" ? lines : [], seats, zone }));
+    if (seats?.table !== undefined) sources[source] = withTable(sources[source], "orders", seats.table);
+    const isOrders = kind === "orders";
+    const products = isOrders && list.origin === undefined ? catalogue : undefined;
+    const proposed = proposeStream(source, kind, list, { lines: isOrders ? lines : [], products, seats, zone });
+    const table = products === undefined ? undefined : catalogueOf(products)?.table;
+    if (table !== undefined && usesProducts(proposed))
+      sources[source] = withTable(sources[source], productTable, { ...products?.settings, ...table });
+    else if (catalogue !== undefined && isOrders)
+      proposed.doubts.push(`${catalogue.from} is left out: the orders name no product that is in it`);
+    streams.push(proposed);
   }
   const [line] = lines;
   if (line !== undefined && orders === undefined)
     throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
   return { sources, streams };
+}
+
+function catalogueOf({ kind, origin, columns, rows }: LookedAt): ProductList | undefined {
+  return kind === "lines" && origin === undefined ? productListOf(columns, rows) : undefined;
+}
+
+function usesProducts({ fields }: ProposedStream): boolean {
+  return JSON.stringify(fields).includes(`"table":"${productTable}"`);
+}
+
+function withTable(source: JsonObject | undefined, name: string, table: JsonObject): JsonObject {
+  const tables = source?.["tables"];
+  return { ...source, tables: { ...(isJsonObject(tables) ? tables : {}), [name]: table } };
 }
 
 export function isAddress(input: string): boolean {
@@ -102,6 +131,15 @@ function directoryOf(looked: readonly LookedAt[]): string {
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
   return common;
+}
+
+/** How many folders up a path may lead before it is written from the root. */
+const mostUp = 2;
+
+/** A folder as a configuration in another one names it. */
+function shortPath(from: string, folder: string): string {
+  const path = relative(from, folder) || ".";
+  return path.split("/").filter((step) => step === "..").length > mostUp ? folder : path;
 }
 
 function sourceName(origin: string): string {
@@ -140,7 +178,12 @@ function proposeStream(
   source: string,
   stream: Stream,
   list: LookedAt,
-  { lines, seats, zone }: { lines: readonly LookedAt[]; seats: Seats | undefined; zone: string },
+  {
+    lines,
+    products,
+    seats,
+    zone,
+  }: { lines: readonly LookedAt[]; products: LookedAt | undefined; seats: Seats | undefined; zone: string },
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
@@ -159,9 +202,10 @@ function proposeStream(
     ...(joined === undefined ? {} : { details: { lines: { ...joined.settings, key: detailKey } } }),
     ...(seats?.group === undefined ? {} : { group: seats.group }),
   };
-  const fields = proposeMapping(stream, seats?.columns ?? list.columns, {
+  const { fields, skip } = proposeMapping(stream, seats?.columns ?? list.columns, {
     zone,
     lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
+    products: products === undefined ? undefined : catalogueOf(products),
     seats: seats?.proposed,
     holds: stream === "staff" && seats?.group === undefined ? holdingsOf(list) : undefined,
   });
@@ -169,13 +213,14 @@ function proposeStream(
     ...(key === undefined ? [] : [key]),
     ...(detailKey === undefined ? [] : [withinFirst("lines", detailKey)]),
   ];
-  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, list, joined }));
+  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
   return {
     source,
     stream,
     from: [list.from, ...(joined === undefined ? [] : [joined.from])],
     settings,
     fields,
+    skip,
     doubts,
   };
 }
@@ -206,21 +251,27 @@ function named(columns: readonly ColumnFacts[]): string {
 }
 
 /** Columns that say who is still there, which nobody should pass over. */
-const saysWhoIsThere = /status|state|active|disabled|blocked|deleted|left|leaving|austritt|aktiv|gesperrt/u;
+const saysWhoIsThere =
+  /status|state|active|disabled|blocked|deleted|left|leaving|employ|terminat|beschaft|beschaeft|austritt|aktiv|gesperrt/u;
 const mostWords = 6;
 
 interface Columns {
   /** Places by which rows are told apart and joined. */
   keys: readonly string[];
+  skip: ProposedSkip | undefined;
   list: LookedAt;
   joined: LookedAt | undefined;
 }
 
 /** What the proposed mapping reads nothing of. */
-function unusedColumns(stream: Stream, fields: readonly ProposedField[], { keys, list, joined }: Columns): string[] {
+function unusedColumns(
+  stream: Stream,
+  fields: readonly ProposedField[],
+  { keys, skip, list, joined }: Columns,
+): string[] {
   const mapping: JsonObject = {};
   for (const { field, expression } of fields) if (expression !== undefined) mapping[field] = expression;
-  const read = readsOf(stream, mapping).filter(({ goesThrough }) => !goesThrough);
+  const read = readsOf(stream, mapping, skip?.expression).filter(({ goesThrough }) => !goesThrough);
   const places: Steps[] = [...read.map(({ steps }) => steps), ...keys.map(stepsOf)];
   const isUnused = (column: Steps): boolean => !places.some((place) => covers(place, column));
   const own = list.columns.filter(({ path }) => isUnused(stepsOf(path)));

@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { customerKeyOf, formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import { orderableFields } from "../plan/order-records.ts";
 import { parsePath } from "../source/mapping/path.ts";
@@ -44,6 +45,11 @@ export interface StreamSample {
   changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
   /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
   notOrderable: { records: number; fields: string[] };
+  /**
+   * How many records name each customer, by its key, and the raw places that say which one; of customers, their own
+   * keys.
+   */
+  customers: { named: ReadonlyMap<string, number>; reads: string[] };
   /** Ids that are personal data; undefined where they are none. */
   personalIds: PersonalIds | undefined;
   problem: Problem | undefined;
@@ -81,6 +87,7 @@ export async function lookAtStream(
     emptyPlaces: [],
     changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
     notOrderable: { records: 0, fields: [] },
+    customers: { named: new Map(), reads: [] },
     personalIds: undefined,
     problem: outcome?.problem,
   };
@@ -100,6 +107,7 @@ export async function lookAtStream(
     else known.records += 1;
   }
   if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
+  finding.customers = { named: namedCustomers(usable, mapping), reads: customerPlaces(stream, ways) };
   finding.personalIds = personalIds(stream, usable, mapping, ways);
   const repeated = repeatedIds(usable, mapping);
   if (repeated !== undefined) {
@@ -123,6 +131,23 @@ function notOrderable(items: readonly SourceItem[], mapping: StreamMapping): Str
     for (const field of lacking) fields.set(field, (fields.get(field) ?? 0) + 1);
   }
   return { records, fields: [...fields].sort(([, one], [, other]) => other - one).map(([field]) => field) };
+}
+
+function namedCustomers(items: readonly SourceItem[], mapping: StreamMapping): Map<string, number> {
+  const named = new Map<string, number>();
+  for (const item of items) {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    if (mapped?.ok !== true) continue;
+    const key = formatKey(customerKeyOf(mapped.value.stream, mapped.value.record));
+    named.set(key, (named.get(key) ?? 0) + 1);
+  }
+  return named;
+}
+
+function customerPlaces(stream: Stream, ways: readonly Way[]): string[] {
+  const field = stream === "customers" ? "id" : "customerId";
+  const reads = ways.filter((way) => way.field === field).flatMap((way) => way.reads);
+  return [...new Set(reads.map((steps) => formatRawPath(steps)))];
 }
 
 function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { filled: number; unclear: number } {

@@ -44,7 +44,11 @@ export async function streamSchema(
     for (const place of reads.map(placeOf)) readers.set(place, (readers.get(place) ?? new Set()).add(field));
   }
   const open = openPlaces(stream, ways, placeOf);
-  const { items, outcome } = await readSample(source, stream, { limit: options.limit, signal: options.signal });
+  const { items, outcome } = await readSample(source, stream, {
+    limit: options.limit,
+    needsColumns: false,
+    signal: options.signal,
+  });
   const rows = items.flatMap((item) => ("raw" in item ? [blankSecrets(item.raw.value, mapping.secretPaths)] : []));
   const names = options.showPrivate ? undefined : namesOf(rows, ways);
   const seen = new ShapeOfRows(mapping.nullTexts, undefined, (steps) => names?.shownSteps(steps) ?? steps);

@@ -33,7 +33,10 @@ function explain(issue: Issue, above: Path, layer: Layer, schema: JsonSchema): P
     ];
   }
   if (issue.code === "custom" && !issue.message.startsWith("expected ")) {
-    const state = value === undefined || isMap(value) ? "" : ` is ${found(path, layer, schema)}`;
+    const state =
+      value === undefined || isMap(value) || namesInstead(issue) !== undefined
+        ? ""
+        : ` is ${found(path, layer, schema)}`;
     return [
       mistake(
         "config.invalid",
@@ -119,7 +122,20 @@ function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): 
   );
 }
 
+/** The names of which one is expected where it is the name of a key that is wrong and not its value. */
+function namesInstead(issue: Issue): readonly string[] | undefined {
+  const names: unknown = issue.code === "custom" ? issue.params?.["names"] : undefined;
+  return Array.isArray(names) ? names.map(String) : undefined;
+}
+
 function cureFor(issue: Issue, path: Path, layer: Layer, schema: JsonSchema): string {
+  const names = namesInstead(issue);
+  if (names !== undefined) {
+    const near = nearest(String(path.at(-1)), names);
+    return near === undefined
+      ? "The name is unknown: write another one, or remove the key."
+      : `Did you mean \`${near}\`?`;
+  }
   const value = valueAt(layer.value, path);
   const options =
     issue.code === "invalid_value" ? issue.values : issue.code === "invalid_union" ? optionsOf(issue) : [];

@@ -27,7 +27,9 @@ export const staffSchema = z.strictObject({
   name: text.describe("Name of the person."),
   remark: text.optional().describe("Remark on the person."),
   departmentId: z.string().regex(/^\d+$/).optional().describe("Department on the platform: digits."),
-  mobile: text.optional().describe("Mobile of the person."),
+  mobile: text
+    .optional()
+    .describe("Mobile of the person: + and digits, such as `+493012345678`. The operator `phone` makes it."),
   password: text.optional().describe("Initial password, where `assumptions.passwordSource` is `crm` (A30). A secret."),
   assets: z
     .array(assetClaimSchema)

@@ -51,9 +51,9 @@ const oauth2Schema = z
       examples: ["env:CLIENT_SECRET"],
     }),
     clientAuth: z
-      .enum(["basic", "post"])
-      .default("post")
-      .describe("Whether key and secret go in the Authorization header (basic) or in the form (post)"),
+      .enum(["basic", "body"])
+      .default("body")
+      .describe("Whether key and secret go in the Authorization header (basic) or in the body (body)"),
     username: text.optional().meta({ description: "Account, for the password grant", examples: ["sync@example.com"] }),
     password: secretReferenceSchema
       .optional()

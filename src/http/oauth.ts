@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import type { Agent } from "undici";
 import { messageOf } from "../base/errors.ts";
-import { toldCode } from "../base/told-words.ts";
+import { toldCode, toldWords } from "../base/told-words.ts";
 import { credentialOf } from "./secrets.ts";
 import { TokenFailure } from "./token.ts";
 import type { TokenReading } from "./token.ts";
@@ -16,8 +16,8 @@ export interface OAuth2Request {
   clientId: string;
   /** Reference of the client secret. */
   clientSecret: string;
-  /** Client id and secret in the Authorization header (basic) or in the form (post). */
-  clientAuth: "basic" | "post";
+  /** Client id and secret in the Authorization header (basic) or in the form (body). */
+  clientAuth: "basic" | "body";
   username?: string | undefined;
   /** Reference of the account's password. */
   password?: string | undefined;
@@ -34,8 +34,8 @@ export type SecretResolver = (reference: string) => string | Promise<string>;
 
 /**
  * Asks a token endpoint for a token. A request that got no answer or a 5xx is made once more. Rejects with
- * TokenFailure; its text holds the OAuth2 error code (such as invalid_client) and never what the endpoint wrote beside
- * it.
+ * TokenFailure; its text holds the OAuth2 error code (such as invalid_client) and of what the
+ * endpoint wrote beside it the words that can name nobody.
  */
 export async function requestOAuthToken(request: OAuth2Request, secret: SecretResolver): Promise<TokenReading> {
   const { host } = new URL(request.tokenUrl);
@@ -56,8 +56,7 @@ async function ask(request: OAuth2Request, secret: SecretResolver): Promise<Toke
   const server: oauth.AuthorizationServer = { issuer: url.origin, token_endpoint: request.tokenUrl };
   const client: oauth.Client = { client_id: request.clientId };
   const clientSecret = await credential(request.clientSecret, secret);
-  const authentication =
-    request.clientAuth === "basic" ? oauth.ClientSecretBasic(clientSecret) : oauth.ClientSecretPost(clientSecret);
+  const authentication = request.clientAuth === "basic" ? basic(clientSecret) : oauth.ClientSecretPost(clientSecret);
   const parameters = new URLSearchParams(request.parameters);
   if (request.scope !== undefined) parameters.set("scope", request.scope);
   const options = {
@@ -82,6 +81,18 @@ async function ask(request: OAuth2Request, secret: SecretResolver): Promise<Toke
     options,
   );
   return reading(await oauth.processGenericTokenEndpointResponse(server, client, response));
+}
+
+/** Client and secret in the Authorization header, in the form that RFC 6749 names (2.3.1, appendix B). */
+function basic(clientSecret: string): oauth.ClientAuth {
+  return (_server, { client_id: clientId }, _body, headers) => {
+    const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
+    headers.set("authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+  };
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
 async function credential(reference: string, secret: SecretResolver): Promise<string> {
@@ -119,8 +130,10 @@ function asFailure(thrown: unknown, host: string): TokenFailure {
   if (thrown instanceof oauth.ResponseBodyError) {
     const { status } = thrown;
     const code = toldCode(thrown.error);
-    const text = `the token endpoint ${host} refused: ${code ?? "an error"} (HTTP ${status})`;
-    return new TokenFailure(text, { kind: "refused", status, code });
+    const said = toldWords(thrown.error_description ?? "");
+    const words = said === "" ? "" : `: ${said}`;
+    const text = `the token endpoint ${host} refused: ${code ?? "an error"} (HTTP ${status})${words}`;
+    return new TokenFailure(text, { kind: "refused", status, code, said: said === "" ? undefined : said });
   }
   if (thrown instanceof oauth.WWWAuthenticateChallengeError) {
     const { status } = thrown;

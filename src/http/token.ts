@@ -23,7 +23,7 @@ export interface TokenReader {
  * use.
  */
 export type TokenFailureReason =
-  | { kind: "refused"; status: number; code?: string | undefined }
+  | { kind: "refused"; status: number; code?: string | undefined; said?: string | undefined }
   | { kind: "no-secret"; reference: string }
   | { kind: "no-answer" }
   | { kind: "unusable" };

@@ -146,9 +146,11 @@ export function createTokenProvider(
 function asTokenFailure(thrown: unknown, place: string, known: KnownSecrets): TokenFailure {
   if (thrown instanceof TokenFailure) {
     const { reason, message, cause } = thrown;
-    if (reason.kind !== "refused" || reason.code === undefined) return thrown;
+    if (reason.kind !== "refused") return thrown;
+    const { code, said } = reason;
     // A token endpoint is held to no list of codes.
-    return new TokenFailure(known.words(message), { ...reason, code: known.words(reason.code) }, cause);
+    const told = (text: string | undefined): string | undefined => (text === undefined ? undefined : known.words(text));
+    return new TokenFailure(known.words(message), { ...reason, code: told(code), said: told(said) }, cause);
   }
   const why = thrown instanceof SecretFailure ? `: it ${thrown.state}` : "";
   return new TokenFailure(`${place} gave no token${why}`);

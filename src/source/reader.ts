@@ -62,6 +62,8 @@ export interface ReadOptions {
   /** The `cursor` of an earlier reading. A source that cannot read incrementally reads everything and says `full`. */
   since?: string;
   signal?: AbortSignal;
+  /** false: a file is read although it lacks a column that the mapping reads. By default it is not read. */
+  needsColumns?: false;
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
   /**

@@ -21,11 +21,14 @@ export async function readSample(
     wanted?: (item: SourceItem) => boolean;
     /** Is told of every row that was read, also of those behind the last one that is wanted, and of `atLeast`. */
     sees?: { item: (item: SourceItem) => void; atLeast: number };
+    /** As of a reading. */
+    needsColumns?: false;
     signal: AbortSignal;
   },
 ): Promise<Sample> {
-  const { limit, wanted = () => true, sees, signal } = options;
-  const reading = source.read(stream, { batchSize: Math.min(Math.max(limit, sees?.atLeast ?? 0), 500), signal });
+  const { limit, wanted = () => true, sees, needsColumns, signal } = options;
+  const batchSize = Math.min(Math.max(limit, sees?.atLeast ?? 0), 500);
+  const reading = source.read(stream, { batchSize, signal, ...(needsColumns === false ? { needsColumns } : {}) });
   const items: SourceItem[] = [];
   let rows = 0;
   for (;;) {

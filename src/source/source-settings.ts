@@ -184,6 +184,7 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
         code: "custom",
         path: ["streams", stream, ...placeInStream(mistake)],
         message: mistake.message,
+        ...(mistake.names === undefined ? {} : { params: { names: mistake.names } }),
       });
     }
     if (key !== undefined && settings.group?.rows === undefined && settings.group?.by === key)

@@ -79,7 +79,7 @@ describe("one rule for every secret", () => {
           "customers",
         );
       expect(await provide({ file })).toBe("s3cret");
-      await provide({ oauth2: { ...oauth, grant: "client_credentials", clientAuth: "post" } });
+      await provide({ oauth2: { ...oauth, grant: "client_credentials", clientAuth: "body" } });
       await source({ kind: "oauth2", ...oauth, clientAuth: "body" });
       await source({ kind: "bearer", token: `file:${file}` });
       const shown = service.seen.map(({ path, body, headers }) =>

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
@@ -25,6 +26,11 @@ export const register: Register = (program, carryOut) => {
     .option("--token-url <url>", "OAuth2 token endpoint for the address (client credentials)")
     .option("--client-id <id>", "OAuth2 client")
     .option("--client-secret <reference>", "its secret: env:NAME or file:/path")
+    .option(
+      "--client-auth <way>",
+      "whether client and secret go in the Authorization header (basic, the default) or in the body (body)",
+      wayOfClient,
+    )
     .option("--scope <scope>", "OAuth2 scope to ask for")
     .addHelpText(
       "after",
@@ -37,6 +43,11 @@ export const register: Register = (program, carryOut) => {
     )
     .action((options) => carryOut((invocation) => initCommand(invocation, options)));
 };
+
+function wayOfClient(text: string): "basic" | "body" {
+  if (text === "basic" || text === "body") return text;
+  throw new InvalidArgumentError("It must be basic or body.");
+}
 
 interface InitOptions extends AccessOptions {
   from: readonly string[];

@@ -18,7 +18,9 @@ import { typed } from "../suggested.ts";
 export const register: Register = (program, carryOut) => {
   program
     .command("plan")
-    .description("what would change, by record and field; sends nothing but reads")
+    .description(
+      "what would change, by record and field; sends nothing but reads, and the next run carries out what they found",
+    )
     .option("--customer <id>", "only this customer")
     .option("--order <id>", "only the customer of this order")
     .option("--source <name>", "only what this source gives")

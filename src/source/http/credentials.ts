@@ -107,7 +107,6 @@ type OAuth2Auth = Extract<AuthSettings, { kind: "oauth2" }>;
 function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
   const request: OAuth2Request = {
     ...auth,
-    clientAuth: auth.clientAuth === "basic" ? "basic" : "post",
     username: auth.user,
     connectTimeoutMs: deps.connectTimeoutMs,
     timeoutMs: deps.timeoutMs,
@@ -143,11 +142,13 @@ function tokenProblem(failure: TokenFailure, auth: OAuth2Auth, deps: CredentialD
       return noSecret(reason.reference, deps, failure.cause);
     case "refused": {
       const code = reason.code === undefined ? "" : ` (${reason.code})`;
+      const said = reason.said === undefined ? "" : `: ${reason.said.replace(/\.$/u, "")}`;
+      const otherWay = auth.clientAuth === "basic" ? "body" : "basic";
       return sourceProblem(
         "source.wrong-password",
         place,
-        `${who} refused our credentials with HTTP ${reason.status}${code}.`,
-        "Correct the client id, secret, user and password in `auth`.",
+        `${who} refused our credentials with HTTP ${reason.status}${code}${said}.`,
+        `Correct the client id, secret, user and password in \`auth\`, or set \`clientAuth: ${otherWay}\`.`,
       );
     }
     case "no-answer":

@@ -12,6 +12,8 @@ export interface MappingMistake {
   path: KeyPath;
   /** What was found and what is expected. */
   message: string;
+  /** The names of which one is expected, where the last step of the path is no known name. */
+  names?: readonly string[];
 }
 
 /** What one expression of a mapping does with an item. Undefined means that there is nothing. */
@@ -67,8 +69,8 @@ export interface ScopeOrigin {
   parent: ScopeOrigin | undefined;
 }
 
-export function mistake(context: MappingContext, path: KeyPath, message: string): Evaluate {
-  context.mistakes.push({ path, message });
+export function mistake(context: MappingContext, path: KeyPath, message: string, names?: readonly string[]): Evaluate {
+  context.mistakes.push({ path, message, ...(names === undefined ? {} : { names }) });
   return () => undefined;
 }
 

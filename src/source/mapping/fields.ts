@@ -30,7 +30,8 @@ export function compileFields(
     if (expression === undefined) continue;
     const fieldTarget = target.fields.get(field);
     if (fieldTarget === undefined) {
-      mistake(context, [...at, field], `unknown target field; expected one of ${[...target.fields.keys()].join(", ")}`);
+      const names = [...target.fields.keys()];
+      mistake(context, [...at, field], `unknown target field; expected one of ${names.join(", ")}`, names);
       continue;
     }
     const fieldName = name === "" ? field : `${name}.${field}`;

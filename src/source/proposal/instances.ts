@@ -5,6 +5,10 @@ import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
 import { columnsByField, columnsNamed } from "./find.ts";
 import { instanceNames, lineKinds } from "./names.ts";
+import { nameInList } from "./products.ts";
+import type { ProductList } from "./products.ts";
+import { noTerm, proposeTerm } from "./terms.ts";
+import { toChoose } from "./to-choose.ts";
 
 /** Detail rows of orders: the name under which the mapping sees them, and their columns. */
 export interface ProposedLines {
@@ -17,22 +21,23 @@ export interface ProposedInstances {
   doubts: Doubt[];
 }
 
-/** Stands for a column that a person has to name: no list has it, so that nothing is read before. */
-export const toChoose = "CHOOSE_A_COLUMN";
-
 const productTypeDoubt =
   "a made-up product type: ask the provider of the order service for its words, and list them in assumptions.productTypes (A22)";
-const termDoubt =
-  "a purchase has no end; a term of a year is timeUnit YEAR, timeUnitQuantity 1, term 1-0-0, with limitStart and limitEnd";
 
 /** What a product needs and a list may not say. */
 const constants = {
   type: { value: "tool" },
-  timeUnit: { value: "NONE" },
-  timeUnitQuantity: { value: 0 },
-  term: { value: "0-0-0" },
+  ...noTerm,
   nodes: { value: 1 },
 };
+
+/** What is known of orders: their own columns, their lines, and the names of products. */
+interface OrderLists {
+  own: readonly ColumnFacts[];
+  lines: ProposedLines | undefined;
+  products: ProductList | undefined;
+  zone: string;
+}
 
 /** The id of the asset of an order, whose own id is at a path. */
 export function assetOf(order: string): JsonObject {
@@ -40,16 +45,15 @@ export function assetOf(order: string): JsonObject {
 }
 
 /** What an order brings, as its own columns or its lines say it. `order` is the path of its id. */
-export function proposeInstances(
-  order: string,
-  { own, lines, zone }: { own: readonly ColumnFacts[]; lines: ProposedLines | undefined; zone: string },
-): ProposedInstances {
+export function proposeInstances(order: string, { own, lines, products, zone }: OrderLists): ProposedInstances {
   const kinds = lines === undefined ? undefined : kindsOf(lines.columns);
-  return lines !== undefined && kinds !== undefined ? tree(lines, kinds, zone) : assetOfOrder(order, own, lines);
+  return lines !== undefined && kinds !== undefined
+    ? tree(lines, kinds, zone)
+    : assetOfOrder(order, { own, lines, products, zone });
 }
 
 /** One asset for each order, and a product for each of its lines; without lines, one product for each order. */
-function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: ProposedLines | undefined): ProposedInstances {
+function assetOfOrder(order: string, { own, lines, products, zone }: OrderLists): ProposedInstances {
   const doubts: Doubt[] = [];
   const given = columnsNamed(instanceNames, own).get("licenseType")?.path;
   const asset: JsonObject = {
@@ -63,10 +67,9 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
   const product = productOf(within, parts);
   const code = lines === undefined ? order : (line ?? product ?? toChoose);
   const up = lines === undefined ? "" : "^.";
-  const [unit, units, term] = ["timeUnit", "timeUnitQuantity", "term"].map((part) => parts.get(part)?.path);
-  const hasTerm = unit !== undefined && units !== undefined && term !== undefined;
+  const term = proposeTerm(within, lines === undefined ? [] : own, zone);
   const type = parts.get("type")?.path;
-  const name = parts.get("name")?.path;
+  const name = parts.get("name")?.path ?? nameInList(product, within, products);
   const appKey = parts.get("appKey")?.path;
   const fields: JsonObject = {
     id: { template: lines === undefined ? `P-{${order}}` : `{^.${order}}-{${code}}` },
@@ -76,9 +79,7 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
     ...(appKey === undefined ? {} : { appKey }),
     nodes: parts.get("nodes")?.path ?? constants.nodes,
     type: type ?? constants.type,
-    ...(hasTerm
-      ? { timeUnit: unit, timeUnitQuantity: units, term }
-      : { timeUnit: constants.timeUnit, timeUnitQuantity: constants.timeUnitQuantity, term: constants.term }),
+    ...term.fields,
   };
   const at = lines === undefined ? [1, "one"] : [1, "fields"];
   const doubt = (field: string, text: string): void => {
@@ -90,10 +91,9 @@ function assetOfOrder(order: string, own: readonly ColumnFacts[], lines: Propose
   if (product === undefined) doubt("gmsPid", `no column names a product: ${code} stands for one`);
   else doubt("gmsPid", `the platform knows a product by ${product}`);
   if (type === undefined) doubt("type", productTypeDoubt);
-  if (!hasTerm) doubt("timeUnit", termDoubt);
-  const products =
-    lines === undefined ? { kind: "product", one: fields } : { kind: "product", each: lines.name, fields };
-  return { expression: [asset, products], doubts };
+  for (const { field, text } of term.doubts) doubt(field, text);
+  const sold = lines === undefined ? { kind: "product", one: fields } : { kind: "product", each: lines.name, fields };
+  return { expression: [asset, sold], doubts };
 }
 
 /** The column that names a product. */

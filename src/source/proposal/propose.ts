@@ -3,10 +3,16 @@ import type { Stream } from "../../crm/model.ts";
 import type { ColumnFacts } from "./columns.ts";
 import { dateForm } from "./dates.ts";
 import type { Doubt } from "./doubt.ts";
-import { columnsByField } from "./find.ts";
+import { columnsByField, columnsNamed } from "./find.ts";
 import type { Found } from "./find.ts";
-import { assetOf, proposeInstances, toChoose } from "./instances.ts";
+import { assetOf, proposeInstances } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
+import { instanceNames, saleStates } from "./names.ts";
+import { phoneOf } from "./phones.ts";
+import type { ProductList } from "./products.ts";
+import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
+import type { ProposedSkip, StatesOfSale } from "./states.ts";
+import { toChoose } from "./to-choose.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */
 export interface ProposedField {
@@ -32,6 +38,12 @@ export interface ProposedSeats {
   table: string | undefined;
 }
 
+/** A mapping, and which records are left out of it. */
+export interface ProposedMapping {
+  fields: ProposedField[];
+  skip: ProposedSkip | undefined;
+}
+
 /** Proposes the mapping of a stream from the columns of its rows. */
 export function proposeMapping(
   stream: Stream,
@@ -39,18 +51,22 @@ export function proposeMapping(
   options: {
     zone: string;
     lines: ProposedLines | undefined;
+    products: ProductList | undefined;
     seats: ProposedSeats | undefined;
     holds: ProposedHoldings | undefined;
   },
-): ProposedField[] {
-  const proposal = new Proposal(columnsByField(stream, columns));
+): ProposedMapping {
+  const found = columnsByField(stream, columns);
+  const proposal = new Proposal(found);
   switch (stream) {
     case "customers":
-      return customerFields(proposal);
-    case "orders":
-      return orderFields(proposal, { ...options, own: columns });
+      return { fields: customerFields(proposal), skip: undefined };
+    case "orders": {
+      const states = statesOfOrders(found, columns);
+      return { fields: orderFields(proposal, { ...options, own: columns }, states), skip: skipOf(states) };
+    }
     case "staff":
-      return staffFields(proposal, options);
+      return { fields: staffFields(proposal, options), skip: undefined };
   }
 }
 
@@ -70,12 +86,29 @@ class Proposal {
     return this.#found.get(field)?.column.examples ?? [];
   }
 
+  phone(field: string): Json | undefined {
+    const column = this.#found.get(field)?.column;
+    return column === undefined ? undefined : phoneOf(column, this.#found.get("country")?.column).expression;
+  }
+
   add(field: string, expression: Json | undefined, doubt?: string | readonly Doubt[]): void {
     const doubts = typeof doubt === "string" ? [{ at: [], text: doubt }] : (doubt ?? []);
     this.fields.push({ field, expression, doubts });
   }
 
   /** The column of a field as it is. `without` says what it means that there is none. */
+  /** A phone number as the platform takes it: + and digits. */
+  takePhone(field: string, without?: { doubt: string }): void {
+    const found = this.#found.get(field);
+    if (found === undefined) {
+      this.take(field, without);
+      return;
+    }
+    const { expression, doubt } = phoneOf(found.column, this.#found.get("country")?.column);
+    const doubts = [found.doubt, doubt].filter((text) => text !== undefined);
+    this.add(field, expression, doubts.length === 0 ? undefined : doubts.join("; "));
+  }
+
   take(field: string, without?: { expression?: Json; doubt: string }): void {
     const found = this.#found.get(field);
     if (found !== undefined) {
@@ -111,9 +144,10 @@ function customerFields(proposal: Proposal): ProposedField[] {
     ...(id === undefined ? {} : { expression: { lower: id } }),
     doubt: "made of the id",
   });
-  for (const field of ["adminEmail", "adminMobile"]) proposal.take(field, { doubt: forOrders });
-  const mobile = proposal.path("adminMobile");
-  const buyer = proposal.path("purchaserMobile");
+  proposal.take("adminEmail", { doubt: forOrders });
+  proposal.takePhone("adminMobile", { doubt: forOrders });
+  const mobile = proposal.phone("adminMobile");
+  const buyer = proposal.phone("purchaserMobile");
   if (buyer !== undefined) proposal.add("purchaserMobile", mobile === undefined ? buyer : { first: [buyer, mobile] });
   else
     proposal.add(
@@ -126,7 +160,13 @@ function customerFields(proposal: Proposal): ProposedField[] {
 
 function orderFields(
   proposal: Proposal,
-  instances: { zone: string; lines: ProposedLines | undefined; own: readonly ColumnFacts[] },
+  instances: {
+    zone: string;
+    lines: ProposedLines | undefined;
+    products: ProductList | undefined;
+    own: readonly ColumnFacts[];
+  },
+  states: readonly StatesOfSale[],
 ): ProposedField[] {
   const { zone } = instances;
   const id = proposal.path("id") ?? toChoose;
@@ -137,21 +177,7 @@ function orderFields(
   if (placed !== undefined && form !== undefined)
     proposal.add("placedAt", { date: placed, ...form.options }, form.doubt);
   else if (placed !== undefined) proposal.add("placedAt", { date: placed, zone }, "how its times are written");
-  const status = proposal.path("cancelled");
-  if (status !== undefined) {
-    const seen = proposal.examples("cancelled");
-    const isOver = (word: string): boolean => /cancel|void|storn|reject|^(?:true|1|y|yes)$/iu.test(word);
-    const over = seen.filter(isOver);
-    const going = seen.filter((word) => !isOver(word));
-    const words = over.map((word) => JSON.stringify(word)).join(" and ");
-    proposal.add(
-      "cancelled",
-      { boolean: status, true: over.length === 0 ? ["CANCELLED"] : over, false: going.length === 0 ? ["OPEN"] : going },
-      over.length === 0
-        ? `the word of ${status} for a cancelled order, whose licences are removed: no row has one`
-        : `${words} in ${status} means a cancelled order: its licences are removed`,
-    );
-  }
+  cancelledField(proposal, states);
   const amount = proposal.path("amount");
   const currency = proposal.path("currency");
   if (amount !== undefined) {
@@ -169,6 +195,43 @@ function orderFields(
   return proposal.fields;
 }
 
+/** Of the columns that say how far a sale is, the first has the words for a cancelled order. */
+function cancelledField(proposal: Proposal, states: readonly StatesOfSale[]): void {
+  const column = states.find(({ over }) => over.length > 0) ?? states[0];
+  if (column === undefined) {
+    proposal.add("cancelled", undefined, "no column says which orders count: every row is ordered");
+    return;
+  }
+  const { path, over, going } = column;
+  const counting = going.length === 0 ? "" : `; rows with ${quoted(going)} are ordered`;
+  proposal.add(
+    "cancelled",
+    {
+      boolean: path,
+      true: over.length === 0 ? ["CANCELLED"] : [...over],
+      false: going.length === 0 ? ["OPEN"] : [...going],
+    },
+    over.length === 0
+      ? `the word of ${path} for a cancelled order, whose licences are removed: no row has one${counting}`
+      : `${quoted(over)} in ${path} means a cancelled order: its licences are removed${counting}`,
+  );
+}
+
+/** The columns of orders that say how far a sale is: the one that is called so, and those whose words are states. */
+function statesOfOrders(found: ReadonlyMap<string, Found>, columns: readonly ColumnFacts[]): StatesOfSale[] {
+  const called = found.get("cancelled")?.column;
+  const ofProducts = columnsNamed(instanceNames, columns).values();
+  const taken = new Set([...[...found.values()].map(({ column }) => column), ...ofProducts].map(({ path }) => path));
+  const others = columns.filter(
+    (column) => !taken.has(column.path) && (isCalledState(column) || looksLikeStates(column)),
+  );
+  return [...(called === undefined ? [] : [called]), ...others].map(statesOf);
+}
+
+function isCalledState({ plain, isOfList }: ColumnFacts): boolean {
+  return !isOfList && saleStates.some((name) => name === plain);
+}
+
 function staffFields(
   proposal: Proposal,
   { seats, holds }: { seats: ProposedSeats | undefined; holds: ProposedHoldings | undefined },
@@ -183,15 +246,12 @@ function staffFields(
       "the customer of the order is the customer of the person",
     );
   } else proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
-  const email = proposal.path("email");
-  proposal.take("userName", {
-    expression: email === undefined ? toChoose : { login: email },
-    doubt: email === undefined ? "an account name has letters and digits only" : "made of the e-mail address",
-  });
   const names = ["firstName", "lastName"].flatMap((part) => proposal.path(part) ?? []);
+  proposal.take("userName", userNameOf(proposal.path("email"), names));
   if (proposal.path("name") === undefined && names.length > 0) proposal.add("name", { concat: names, separator: " " });
   else proposal.take("name", { expression: toChoose, doubt: "each person needs a name" });
-  for (const field of ["mobile", "remark", "departmentId"]) proposal.take(field);
+  proposal.takePhone("mobile");
+  for (const field of ["remark", "departmentId"]) proposal.take(field);
   if (seats === undefined && holds !== undefined)
     proposal.add("assets", holdings(holds), `${holds.list} lists the licences that a person holds`);
   else if (seats === undefined)
@@ -207,6 +267,17 @@ function staffFields(
     );
   }
   return proposal.fields;
+}
+
+/** What an account name is made of where no column has one. */
+function userNameOf(email: string | undefined, names: readonly string[]): { expression: Json; doubt: string } {
+  if (email !== undefined) return { expression: { login: email }, doubt: "made of the e-mail address" };
+  if (names.length === 0) return { expression: toChoose, doubt: "an account name has letters and digits only" };
+  const address = { template: `${names.map((path) => `{${path}}`).join("")}@name` };
+  return {
+    expression: { login: { replace: address, find: " ", with: "" } },
+    doubt: `made of ${names.join(" and ")}; two people of one name get the same`,
+  };
 }
 
 function holdings({ list, instance, number }: ProposedHoldings): JsonObject[] {

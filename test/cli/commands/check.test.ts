@@ -197,6 +197,59 @@ const customer = (id: string): string =>
   `{ id: ${id}, name: name, customerType: { value: company }, branchCode: { value: B1 }, branchName: { value: Bonn } }`;
 
 describe("check of the lists of a source", () => {
+  it("tells how many guesses of init nobody has looked at, with their lines", async () => {
+    const place = newFolder();
+    writeFileSync(join(place, "customers.csv"), "id,name\n1,Bau GmbH\n");
+    const source = (mark: string): string => `kind: file
+directory: .
+streams:
+  customers:
+    files: customers.csv
+    # ${mark}
+    mapping: ${customer("id")}
+`;
+    const { found } = await checkedSource(place, source("DOUBT: the id"));
+    expect(found.get("crm-sync.yaml")).toMatchObject({
+      good: true,
+      warning: true,
+      detail: "1 guess of init is still marked DOUBT (line 9)",
+      cure: expect.stringContaining("delete its comment"),
+    });
+    expect((await checkedSource(place, source("no doubt"))).found.get("crm-sync.yaml")).toBeUndefined();
+  });
+
+  it("names both columns if most orders name a customer that the list does not have", async () => {
+    const place = newFolder();
+    const lists = (orders: readonly string[], customers = "C1,Bau GmbH\nC2,Öl AG\n"): Promise<Parsed> => {
+      writeFileSync(join(place, "customers.csv"), `id,name\n${customers}`);
+      writeFileSync(join(place, "orders.csv"), `no,account\n${orders.map((name, n) => `${n},${name}\n`).join("")}`);
+      const product =
+        "name: no, gmsPid: no, type: { value: tool }, timeUnit: { value: NONE }, timeUnitQuantity: { value: 0 }";
+      const more = "nodes: { value: 1 }, term: { value: 0-0-0 }";
+      const instances =
+        "[{ kind: asset, one: { id: no, licenseType: { value: cloud_account } } }, " +
+        `{ kind: product, one: { id: { template: "P{no}" }, parentId: no, ${product}, ${more} } }]`;
+      const source = `kind: file
+directory: .
+streams:
+  customers: { files: customers.csv, mapping: ${customer("id")} }
+  orders:
+    files: orders.csv
+    mapping: { id: no, customerId: account, placedAt: { value: "2026-01-01T00:00:00Z" }, instances: ${instances} }
+`;
+      return checkedSource(place, source).then(({ found }) => found.get("source crm, orders, customers"));
+    };
+    expect(await lists(["Bau GmbH", "Öl AG"])).toMatchObject({
+      good: false,
+      detail: "all of 2 orders name a customer that the list of customers does not have",
+      cure: expect.stringMatching(/orders reads account; .* customers .* reads id/u),
+    });
+    expect(await lists(["Bau GmbH", "C7", "C1"])).toMatchObject({ good: true, warning: true });
+    expect(await lists(["C1", "C2", "C7"])).toBeUndefined();
+    const long = Array.from({ length: 1_200 }, (_, n) => `K${n},Bau\n`).join("");
+    expect(await lists(["Bau GmbH"], long), "only the first customers are read").toBeUndefined();
+  });
+
   it("names what is wrong with each of them, with its place, and maps the others", async () => {
     const place = newFolder();
     const file = (name: string, text: string): void => writeFileSync(join(place, name), text);

@@ -331,6 +331,60 @@ describe("init", () => {
     expect(text).toMatch(/^# {2}productTypes:$/mu);
   });
 
+  it.each([
+    ["Stage", ["Closed Won", "Negotiation", "Closed Lost"], 4],
+    ["where is it", ["delivered", "draft", "quote"], 4],
+    ["dealstage", ["appointmentscheduled", "closedwon", "closedlost"], 4],
+    ["Phase", ["bezahlt", "Angebot", "storniert"], 2],
+  ])("--from leaves out what the column %s says is no order", async (column, words, skipped) => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "customers.csv": ["id;name;email", "C1;Bau GmbH;a@example.com"],
+      "orders.csv": [
+        `order no;customer no;date;${column}`,
+        ...[0, 1, 2, 0, 1, 2].map((word, index) => `O${index};C1;2026-05-0${index + 1};${words[word]}`),
+      ],
+    });
+    const { config, text, stdout } = await made(place, lists);
+    for (const word of words) expect(stdout).toMatch(new RegExp(`line .*"${word}"`, "u"));
+    expect(text).toMatch(/DOUBT: .* no order: such rows are left out\n +skip:/u);
+    const { streams } = await checked(config);
+    expect(streams.map(({ detail }) => detail)).toContain(
+      `all 6 rows were read, ${skipped} rows of them skipped, and all can be used`,
+    );
+    expect(text).toMatch(skipped === 2 ? /"true":\s+- storniert/u : /"true":\s+- CANCELLED/u);
+  });
+
+  it("names each place where a column is still to be chosen, and the columns of the file", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "employees.csv": ["nr,nick,mail", "1,Ann,a@example.com", "2,Bob,b@example.com"],
+    });
+    const { config, text } = await made(place, lists);
+    const lines = text.split("\n").flatMap((line, index) => (line.includes("CHOOSE_A_COLUMN") ? [index + 1] : []));
+    expect(lines.length).toBeGreaterThan(0);
+    const ended = await crmSync({ config, environment }, "--sandbox", "check");
+    expect(ended.stdout).toContain(`still to be chosen: CHOOSE_A_COLUMN (lines ${lines.join(", ")})`);
+    expect(ended.stdout).toContain('A column of employees.csv is still to be chosen: "nr", "nick", "mail".');
+    const schema = await crmSync({ config, environment }, "--sandbox", "schema", "files", "staff");
+    expect([schema.exitCode, schema.stdout]).toEqual([0, expect.stringContaining("nick")]);
+  });
+
+  it("takes names of products for no states of a sale", async () => {
+    const lists = spreadsheets(newFolder(), {
+      "orders.csv": ["order no;customer no;date;title", "7;1;2026-05-01;Quote Writer", "8;2;2026-05-02;Lead Finder"],
+    });
+    expect((await made(newFolder(), lists)).text).not.toContain("skip:");
+  });
+
+  it("says that every row is ordered if no column says which orders count", async () => {
+    const lists = spreadsheets(newFolder(), {
+      "orders.csv": ["order no;customer no;date", "7;1;2026-05-01", "8;2;2026-05-02"],
+    });
+    const { stdout } = await made(newFolder(), lists);
+    expect(stdout).toContain("cancelled stays empty: no column says which orders count: every row is ordered");
+  });
+
   it("--from takes the demo's own lists, with the lines of its orders", { tags: "long" }, async () => {
     const sample = join(import.meta.dirname, "../../../demo/sample");
     const lists = ["crm/customers.csv", "crm/orders.csv", "crm/order-lines.csv", "hr/staff.ndjson"];
@@ -414,6 +468,100 @@ describe("init", () => {
     expect(text).not.toContain("zqsecret");
     expect((await checked(config)).streams[0]).toMatchObject({ good: true });
     expect(asked).toHaveLength(2);
+  });
+
+  it("--client-auth puts client and secret where the service looks for them; its words say what is wrong", async () => {
+    const secret = { TOKEN: "zq-geheim_4.2*" };
+    const url = await startServer(({ path, headers, body }, response) => {
+      response.setHeader("content-type", "application/json");
+      const sent = `${headers.authorization ?? ""} ${path === "/basic" ? "" : body}`;
+      const expected =
+        path === "/basic"
+          ? `Basic ${Buffer.from("me-too:zq-geheim_4.2*").toString("base64")}`
+          : "client_secret=zq-geheim_4.2*";
+      if (path !== "/customers" && !sent.includes(expected)) {
+        response.statusCode = 401;
+        response.end(JSON.stringify({ error: "invalid_client", error_description: "client not found, Ann zqPrivate" }));
+      } else if (path === "/customers") response.end(JSON.stringify([{ id: "1", companyName: "Firma" }]));
+      else response.end(JSON.stringify({ access_token: "zqsecret6", token_type: "bearer" }));
+    });
+    const asked = async (way: string, ...more: string[]): Promise<Ended & { place: string }> => {
+      const place = newFolder();
+      const words = ["--from", `${url}/customers`, "--token-url", `${url}/${way}`, "--client-id", "me-too"];
+      const client = [...words, "--client-secret", "env:TOKEN", ...more];
+      const config = join(place, "crm-sync.yaml");
+      return { ...(await crmSync({ config, environment: secret }, "init", ...client)), place };
+    };
+    expect((await asked("basic")).exitCode).toBe(0);
+    const { exitCode, place } = await asked("body", "--client-auth", "body");
+    expect(exitCode).toBe(0);
+    expect(readFileSync(join(place, "crm-sync.yaml"), "utf8")).toContain("clientAuth: body");
+    const refused = await asked("body");
+    expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("--client-auth body")]);
+    expect(refused.stderr).toMatch(/invalid_client \(HTTP 401\): client not found/u);
+    expect(refused.stderr).not.toContain("zqPrivate");
+    expect((await asked("basic", "--client-auth", "post")).exitCode).toBe(64);
+  });
+
+  it("proposes start and end of licences, and the length of a term", async () => {
+    const lists = (columns: string, ...rows: string[]): string[] =>
+      spreadsheets(newFolder(), { "orders.csv": [`order no;customer no;date;${columns}`, ...rows] });
+    const dates = await made(
+      newFolder(),
+      lists("Gültig von;Gültig bis", "7;1;2026-05-01;01.05.2026;30.04.2027", "8;1;2026-05-01;01.06.2026;31.05.2027"),
+    );
+    expect(dates.text).toMatch(/limitStart:\s+date: Gültig von\s+format: dd\.MM\.yyyy/u);
+    expect(dates.text).toMatch(
+      /DOUBT: Gültig bis counts as the last day[^\n]*\n +limitEnd:\s+endOfDay:\s+date: Gültig bis/u,
+    );
+    expect(dates.stdout).not.toContain("never end");
+    const months = await made(
+      newFolder(),
+      lists("start;months", "7;1;2026-05-01;2026-05-01;12", "8;1;2026-05-01;2026-06-01;6"),
+    );
+    expect(months.text).toMatch(
+      /timeUnit:\s+value: MONTH\s+timeUnitQuantity: months\s+term:\s+template: 0-\{months\}-0/u,
+    );
+    expect(months.text).toMatch(/limitEnd:\s+plusTerm:\s+date: start/u);
+    const none = await made(newFolder(), lists("term", "7;1;2026-05-01;yearly", "8;1;2026-05-01;monthly"));
+    expect(none.stdout).toMatch(/timeUnit: these licences would never end; perhaps term says the term/u);
+  });
+
+  it("makes phone numbers and account names in the form that the platform takes", async () => {
+    const people = [
+      "id;customer;first name;last name;homePhone;employment",
+      "1;C1;Anna Maria;Müller;+49 151 23457001;works here",
+      "2;C1;Bob;Roe;0151 23457002;left",
+    ];
+    const { config, text, stdout } = await made(newFolder(), spreadsheets(newFolder(), { "staff.csv": people }));
+    expect(stdout).toContain("employment (works here, left) decides nothing");
+    expect(text).toMatch(/DOUBT: the country of numbers without \+ or 00\s+mobile:\s+phone: homePhone\s+country: DE/u);
+    const words = ["--sandbox", "--json", "map", "files", "staff", "--show-private"];
+    const mapped = await crmSync({ config, environment }, ...words);
+    for (const value of ["annamariamuller", "+4915123457001", "+4915123457002"]) expect(mapped.stdout).toContain(value);
+  });
+
+  it("looks the name of a product up in a list of products", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(place, {
+      "orders.csv": ["order no;customer no;date", "7;1;2026-05-01", "8;2;2026-05-02"],
+      "order-lines.csv": ["order no;pos;sku;qty", "7;1;CAD;1", "8;1;BIM;2"],
+      "products.csv": ["code;name", "CAD;CAD Pro", "BIM;BIM Viewer"],
+    });
+    const { config, text, stdout } = await made(place, lists);
+    expect(text).toMatch(/tables:\s+products:\s+files: products\.csv[^#]*key: code\s+value: name/u);
+    expect(stdout).not.toMatch(/left out|no name here/u);
+    const mapped = await crmSync({ config, environment }, "--sandbox", "--json", "map", "files", "orders");
+    for (const name of ["CAD Pro", "BIM Viewer"]) expect(mapped.stdout).toContain(name);
+  });
+
+  it("names a folder far away from the root", async () => {
+    const place = newFolder();
+    const lists = spreadsheets(join(place, "exports"), { "staff.csv": ["id;name;customer", "1;Ann;C1"] });
+    const deep = join(place, "a/b/c");
+    mkdirSync(deep, { recursive: true });
+    expect((await made(deep, lists)).text).toContain(`directory: ${join(place, "exports")}\n`);
+    expect((await made(join(place, "a"), lists)).text).toContain("directory: ../exports\n");
   });
 
   it("refuses a list whose kind it cannot tell, and one that is not there", async () => {
