@@ -66,8 +66,8 @@ function headingOf(output: Output, application: Application): Heading | undefine
   const paused = pausedNow(application);
   const view = viewOf(output, application.config.zone);
   const lines = [
-    ...(refusal === undefined ? [] : [output.suggested(describeProblem(refusal, view.zone))]),
     ...(paused === undefined ? [] : [pausedText(paused, view)]),
+    ...(refusal === undefined ? [] : [output.suggested(describeProblem(refusal, view.zone))]),
   ];
   if (lines.length === 0) return undefined;
   const members = {

@@ -113,8 +113,8 @@ export interface HeldFor {
  */
 const places = 6;
 
-/** So few things may always go, however few there are. */
-const fewThings = 2;
+/** So few things may always go, however few there are: as many as one enterprise may lose. */
+const fewThings = 5;
 
 /** How many things a limit allows of so many in one enterprise. */
 export function allowedBy(limit: DeletionLimit, live: number): number {

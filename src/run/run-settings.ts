@@ -69,7 +69,7 @@ const resumeWithin = durationSchema.describe(
     "longer ago than this; after that it begins anew.",
 );
 const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
-const ofFew = " A floor allows at most half of what exists, but always 2.";
+const ofFew = " A floor allows at most half of what exists, but always 5.";
 const withinRun = `Within one run: the larger of floor and share.${ofFew}`;
 const withinDay =
   "Within any 24 hours: the larger of floor and share. The share is of all that exist, plus those " +

@@ -298,11 +298,11 @@ describe("the limit of one run: 20, or 1 % of all that is live", () => {
     expect(over.every((text) => text.endsWith("held by run"))).toBe(true);
   });
 
-  it("never allows more than half of what there is, but always 2, unless the share says more", () => {
+  it("never allows more than half of what there is, but always 5, unless the share says more", () => {
     const of = (count: number, live: number, limits = defaults) =>
       judged([destruction("a", count, live)], live, { limits: { ...limits, enterprise: { floor: 100, share: 0 } } });
     const [is, held] = [["a released"], ["a held by run"]];
-    expect([of(2, 2), of(3, 3), of(4, 9), of(5, 9), of(9, 9)]).toEqual([is, held, is, held, held]);
+    expect([of(5, 5), of(6, 6), of(5, 9), of(6, 9), of(6, 12), of(7, 12)]).toEqual([is, held, is, held, is, held]);
     const all = { floor: 0, share: 1 };
     expect(of(9, 9, { ...defaults, run: all, day: all, week: all })).toEqual(is);
   });

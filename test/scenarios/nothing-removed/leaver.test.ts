@@ -4,7 +4,7 @@ import { heldBy, memberOf, openHold, openHolds, waitsFor } from "../../support/a
 import { world } from "../../support/cli.ts";
 import { canary } from "../../support/world/crm.ts";
 import { membersOf, outcome, personOf } from "../../support/world/members.ts";
-import { rule } from "../../support/world/placed-orders.ts";
+import { removesAll, rule } from "../../support/world/placed-orders.ts";
 
 const limits = "limits: { absenceReads: 1, absenceTime: 0s, removals: { enterprise: { floor: 50, share: 1 } } }\n";
 const [one, two] = [`${canary.login}1x1`, `${canary.login}1x2`];
@@ -147,6 +147,7 @@ describe("the account of a leaver", { tags: "long" }, () => {
     w.extra = limits;
     w.write();
     rule(w, "staff.left", "apply");
+    removesAll(w);
     expect((await w.run("run", "everything")).exitCode).toBe(0);
     const person = personOf(w, "S1-1");
     for (let time = 0; time < 5; time += 1) {

@@ -5,7 +5,7 @@ import type { World } from "../../support/cli.ts";
 import { outcome } from "../../support/world/members.ts";
 import { holdings, runsUntilQuiet } from "../../support/world/moved-orders.ts";
 import { adds, earlier, numbersSent, renewal, rests, runs } from "../../support/world/renewals.ts";
-import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
+import { amend, line, placedOrders, removesAll, rule, standing } from "../../support/world/placed-orders.ts";
 
 const because = ["--reason", "asked the customer", "--by", "anna"];
 
@@ -174,6 +174,7 @@ it("buys again what somebody removed of a renewal that was renewed itself", asyn
 
 it("gives the middle one of three renewals a number of its own when it comes back", async () => {
   const w = await renewed(2);
+  removesAll(w);
   adds(w, next());
   await runsUntilQuiet(w);
   for (const id of ["1", "3"]) amend(w, id, { cancelled: true });

@@ -4,7 +4,7 @@ import { approveAll, waitsFor } from "../../support/asking.ts";
 import type { World } from "../../support/cli.ts";
 import { holdings, productsBy, runsUntilQuiet } from "../../support/world/moved-orders.ts";
 import { adds, earlier, numbersSent, renewal, runs } from "../../support/world/renewals.ts";
-import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
+import { amend, line, placedOrders, removesAll, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** Two customers; what is added, ended, cancelled and moved is carried out at once. */
 async function company(given: Parameters<typeof placedOrders>[0] = {}): Promise<World> {
@@ -185,6 +185,7 @@ describe("an order that an empty ledger found on the platform", () => {
 
   it("takes only its own along when it ends in the run that renews it", async () => {
     const w = await company();
+    removesAll(w);
     w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
     adds(w, renewal("3", { assets: [{ id: "B3", quantity: 2, continues: earlier }] }));
     await runs(w, 0, { E5: 1 });

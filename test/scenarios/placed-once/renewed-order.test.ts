@@ -6,7 +6,7 @@ import type { GivenOrder } from "../../support/world/crm.ts";
 import { membersOf } from "../../support/world/members.ts";
 import { holdings } from "../../support/world/moved-orders.ts";
 import { adds, earlier, numbersSent, renewal, rests, runs } from "../../support/world/renewals.ts";
-import { amend, line, placedOrders, rule, standing } from "../../support/world/placed-orders.ts";
+import { amend, line, placedOrders, removesAll, rule, standing } from "../../support/world/placed-orders.ts";
 
 /** Two customers; what is added, ended, replaced and cancelled is carried out at once. */
 async function company(given: Parameters<typeof placedOrders>[0] = {}): Promise<World> {
@@ -300,6 +300,7 @@ it("waits with a renewal for units of the earlier asset that are still to be bou
 
 it("keeps a unit while the renewal of one more is refused", { tags: "long" }, async () => {
   const w = await company({ first: { assets: [{ id: "A1", quantity: 2 }] } });
+  removesAll(w);
   w.environment["CRM_SYNC__limits__removals__enterprise__floor"] = "100";
   adds(w, renewal("3"));
   await runs(w, 0, { E5: 1 });
