@@ -254,14 +254,18 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     const detail = "has no record at all";
     return [{ what, good: true, warning: true, kind: "records", detail, cure: "see that it is the right list" }];
   }
-  const read = isAll ? `all ${rows} rows were read` : `the first ${rows} rows were read`;
+  const read = isAll
+    ? rows === 1
+      ? "the one row was read"
+      : `all ${rows} rows were read`
+    : `the first ${rows} rows were read`;
   const unusable = rows - mapped - skipped;
   const leftOut = skipped === 0 ? "" : `, ${counted(skipped, "row")} of them skipped`;
   const shown = faults.slice(0, mostFaults).map(faultText).join("; ");
   const more = faults.length > mostFaults ? `; and ${faults.length - mostFaults} more reasons` : "";
   const records: Finding =
     unusable === 0
-      ? { what, good: true, kind: "records", detail: `${read}${leftOut}, and all can be used` }
+      ? { what, good: true, kind: "records", detail: `${read}${leftOut}, and ${rows === 1 ? "it" : "all"} can be used` }
       : {
           what,
           good: unusable < rows * mappingIsWrong,
@@ -379,7 +383,7 @@ async function serviceFindings(application: Application, signal: AbortSignal): P
           what,
           good: true,
           kind: "service",
-          detail: `answers (${error.serviceCode ?? "a refusal"} for an id that belongs to nobody)`,
+          detail: "answers: it refused an id that does not exist, as it should",
         };
       }
       return {
