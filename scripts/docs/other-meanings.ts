@@ -12,6 +12,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "lock.wrong-type": "the asset is not a lock that E6 and E7 can switch",
     "not-found": "there is no record, run or file of this name",
     "settle.is-there-in-part": "the platform shows a part of it, so it was neither applied nor not applied",
+    "statement.row": "a row of a statement does not have the columns of its table, so no statement was made",
     usage: "the words of the command line cannot be understood",
     "web.certificate": "the certificate or key of `serve.tls` cannot be used",
   },
@@ -24,6 +25,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
   sources: {
     "source.more-beyond": "more records follow after the total of the list",
     "source.not-believed": "the read differs too much from the last one, so it is not used",
+    "source.not-json": "the answer is not JSON, or its header says something else than its rows",
     "source.not-found": "the service does not know the address of the list (HTTP 404 or 410)",
   },
   waiting: {
@@ -36,10 +38,14 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "hold.rejected": "a person rejected a change of this record",
     "ledger.unreachable": "the ledger cannot be read",
     "order.earlier-not-placed": "the order that this one continues is not placed",
+    "order.contents-not-read":
+      "crm-sync could not read all assets of the enterprise, so it does not know what of the order is there and sends nothing for it",
     "order.not-sendable": "crm-sync cannot send a field of the order with E5",
     "pool.empty": "the order service (E9) gave no new asset numbers",
     "request.open": "a request of a person for the customer is not done yet",
     "request.refused": "a service refused the request of a person",
+    "run.stopped": "a person or the system stopped the run before it reached this record",
+    "revokes.blocked": "removals wait for the reason that the message gives; everything else goes on",
     "run.failed": "the job ended before its work was done",
     "service.refused": "the service refuses all calls of this application",
     "service.unreadable": "a service did not give a list or an answer that this work needs",
@@ -55,7 +61,12 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "bad-cell": "a cell of a workbook holds an error, or a value that cannot be read",
     "does-not-fit": "a value of the record does not fit its field",
     "no-such-date": "a date is outside the `plausibleDates` of the stream",
-    "stored-form": "the stored record can no longer be used, and its source no longer gives the record",
+    "lines-renumbered":
+      "an order has a new line with the same product and terms as a line that it no longer has: perhaps the same line under another id",
+    "not-exact": "a number has more digits than can be kept exactly",
+    "stored-form":
+      "with the mapping of now the stored row of the record cannot be used, and its source no longer gives the record",
+    "terms-disagree": "the term, the unit × quantity, and the start and end of a product do not give the same time",
     "no-value":
       "the record lacks a value that the mapping puts into the address or query of another list, so crm-sync cannot read that list for it",
     "wrong-type": "the value is not of the type of its field",

@@ -39,8 +39,8 @@ export async function acceptAssumption(
 function notShown(row: string): Problem {
   return new Problem({
     code: "accept.not-shown",
-    message: `the evidence against ${row} changed after you opened the page. Nothing was accepted`,
-    cure: "read the evidence on the page again, then decide",
+    message: `what the services did against the assumption ${row} changed after you opened the page. Nothing was accepted`,
+    cure: "open the page again, read what the services did, then decide",
     exitCode: exitCodes.usage,
   });
 }

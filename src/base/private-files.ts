@@ -185,7 +185,7 @@ function closeToOthers(path: string, mode: number): void {
     if ((mode & 0o077) === 0) return;
     throw new Problem({
       code: "config.others-may-read",
-      message: `${path} belongs to another user, and not only its owner may read it`,
+      message: `${path} may be read by other users, and crm-sync cannot change that: the file belongs to another user`,
       cure: "run crm-sync as the owner of the file, or set ledger.group to the group that may read the file",
       exitCode: exitCodes.configuration,
       place: "ledger.path",

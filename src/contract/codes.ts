@@ -207,8 +207,8 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the account matches no staff member",
     cure:
-      "Check whether the staff member was deleted on the platform; " +
-      "if so, the next run plans to add this person again.",
+      "Look for the account on the platform. If it was deleted, the next run plans to add this person again. If it is " +
+      "there, correct the account name in the CRM.",
     except: {
       M9: {
         effect: "settle",
@@ -232,8 +232,8 @@ const rows: Record<string, Row> = {
   },
   "33003": {
     effect: "rejected",
-    meaning: "the staff member has no right to lend",
-    cure: "Give the staff member the assets first, then lend them.",
+    meaning: "the staff member may not borrow these assets",
+    cure: "Give the staff member these assets in the CRM first; the next run then lends the lock.",
   },
   "33007": { effect: "settle", meaning: "the assets are lent to another borrowed lock", cure: settles },
   "33008": {

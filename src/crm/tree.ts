@@ -114,7 +114,7 @@ function byKind<Passwords>(
       faults.push({
         code: "duplicate-instance",
         instanceId: instance.id,
-        message: `the instance id ${instance.id} occurs twice in the order`,
+        message: `two assets, products or packages of the order have the same instance id ${instance.id}`,
       });
       continue;
     }

@@ -10,6 +10,6 @@ export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders
 
 export const holdersNotRead: Block = {
   code: "staff.not-read",
-  reason: "crm-sync did not read who holds which asset number",
+  reason: "crm-sync did not read who holds which asset of this customer, so it assigns and revokes nothing here",
   again: true,
 };

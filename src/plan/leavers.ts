@@ -181,7 +181,7 @@ function whyKept(
     ? undefined
     : kept(
         "staff.still-used",
-        `${formatKey(user)} has the same account name in the CRM, or is linked with the account`,
+        `the account is kept: ${formatKey(user)} has the same account name in the CRM, or is linked with this account`,
       );
 }
 

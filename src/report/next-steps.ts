@@ -66,8 +66,8 @@ const byCode: Record<string, string> = {
   "enterprise.no-single-customer":
     "set assumptions.customerSelection so that exactly one customer of the enterprise fits (A12)",
   "enterprise.renumbered":
-    "if the new number is right, have it changed on the platform and then enter the command in the reason. If it is " +
-    "wrong, correct it in the CRM",
+    "if the new number is right, ask the provider to change it on the platform, then enter the command in the reason; " +
+    "it reads E3 first. If the number is wrong, correct it in the CRM",
   "loan.": "correct the loan in the CRM, or have the lock returned on the platform; the next run checks again",
   "loan.not-read": itself,
   "hold.open": "DECIDE",
@@ -130,11 +130,11 @@ const byCode: Record<string, string> = {
   "order.moving":
     "nothing: the order is placed here after the removal at its earlier customer. If that does not happen, EXPLAIN",
   "order.not-observable":
-    "look on the platform for the order. If M6 or E8 shows licences of this type, add the type to " +
-    "assumptions.visibleLicenseTypes (A43)",
+    "look on the platform for the order. If it is not there and M6 or E8 shows licences of this type, add the type to " +
+    "assumptions.visibleLicenseTypes (A43): the next run then places the order",
   "order.not-shown":
-    "look on the platform for the asset or product in the reason, and remove it there if it still exists: crm-sync " +
-    "deletes only what M6, E8 and M7 show",
+    "look on the pages of the platform for the asset or product in the reason, and remove it there if it exists: " +
+    "crm-sync deletes only what M6, E8 and M7 show. The next run checks again",
   "order.not-repaired":
     "find out on the platform who removed it, and restore or order it there. Then crm-sync resolve RECORD --done " +
     "--reason TEXT",
@@ -151,8 +151,9 @@ const byCode: Record<string, string> = {
   "order.shown-in-part":
     "complete the order on the platform, or remove the part that exists there; the next run checks again",
   "order.shown-otherwise":
-    "change the platform to agree with the CRM, or give the order its earlier form in the CRM until crm-sync adopts " +
-    "it. After a rebuild, repeat crm-sync rebuild before the first run: only a rebuild adopts the asset numbers",
+    "if the CRM is right, change the platform to agree with it; if the platform is right, enter in the CRM what the " +
+    "platform shows. The next run then adopts the order. Right after a rebuild, before any run, enter crm-sync rebuild " +
+    "again instead: only a rebuild also adopts the asset numbers",
   "order.there-already":
     "if a person added it on the platform for this order: crm-sync resolve RECORD --done --reason TEXT. If not, have " +
     "the additional product removed on the platform; the next run then buys it",
@@ -183,13 +184,14 @@ const byCode: Record<string, string> = {
     "solve the problem in the reason. crm-sync tries again when the record or a setting changes, or with RESYNC",
   "request.": itself,
   "request.refused":
-    "withdraw the request: enter its command again with --withdraw. Then request the change that the service can make",
+    "withdraw the request: enter the same command (lock, unlock, borrow or staff password) again with --withdraw. The " +
+    "reason says what the service refused",
   "revokes.blocked": "solve the problem in the reason; the next run then decides about the removal",
   "revokes.rejected":
     "nothing: a person rejected this change. If the CRM is wrong, correct the CRM; if the rejection is wrong, WITHDRAW",
   "run.canary":
-    "check the customer in the reason on the platform. If it is correct, do nothing: the next run continues with the " +
-    "other customers",
+    "check the customer in the reason on the platform. If it is right, do nothing: the next run continues with the " +
+    "other customers. If it is wrong, enter crm-sync pause --reason TEXT first, then correct the CRM or the mapping",
   "run.": "nothing: the next run takes up the record",
   "service.": "nothing: the next run tries again. If the problem stays, crm-sync check tests the services",
   "service.refused":
@@ -213,7 +215,9 @@ const byCode: Record<string, string> = {
     "policies.drift.missing to ask",
   "staff.other-ending": "give the person in the CRM, or the account on the platform, another name",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
-  "staff.erased": "send the record of the person from the CRM again: its private values were erased from the ledger",
+  "staff.erased":
+    "delete the record in the CRM if the person left. If not, change the record there: the next read then brings its " +
+    "values, which were erased from the ledger, again",
   "staff.login-changed":
     "set the old account name in the CRM again. If the person needs the new name, delete this record in the CRM and " +
     "create a new record: the old account and its licences then count as those of a person who left",
@@ -306,7 +310,7 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
   if (row.code === "stored-form")
     return (
       "nothing, if the record was deleted in the CRM: the problem ends when the record counts as deleted. If the CRM " +
-      "still has the record, correct its source"
+      "still has the record, find out why its source does not give it"
     );
   if (row.code === "no-sealing-key") return "set ledger.sealKey; the next run maps the record again";
   if (row.code === "unlisted-word")
@@ -314,7 +318,7 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       "correct the record in the CRM, or add its word to the setting in the message; the next run maps the record " +
       "again"
     );
-  return "correct the field in the CRM or in the mapping; the next run maps the record again";
+  return "correct the field that the message names, in the CRM or in the mapping; the next run maps the record again";
 }
 
 /** What a run does about an operation whose outcome is unknown. */

@@ -76,10 +76,10 @@ describe("the flat instances of an order", () => {
 describe("a fault of the instances names its culprit", () => {
   it("for an id that stands twice, of whatever kinds", () => {
     expect(faultsOf(asset("a"), product("p", "a"), product("p", "a"))).toEqual([
-      "duplicate-instance p: the instance id p occurs twice in the order",
+      "duplicate-instance p: two assets, products or packages of the order have the same instance id p",
     ]);
     expect(faultsOf(asset("a"), bundle("a", "a"))[0]).toBe(
-      "duplicate-instance a: the instance id a occurs twice in the order",
+      "duplicate-instance a: two assets, products or packages of the order have the same instance id a",
     );
     expect(faultsOf(asset("a"), asset("a"))).toHaveLength(1);
   });

@@ -236,7 +236,7 @@ describe("explain", () => {
     const quarantined = verdictOf(await inquiry.explain("customers", key("C9")));
     expect(quarantined.headline).toBe("customer crm/C9 was read and cannot be used");
     expect(quarantined.next[0]).toBe(
-      "correct the field in the CRM or in the mapping; the next run maps the record again",
+      "correct the field that the message names, in the CRM or in the mapping; the next run maps the record again",
     );
     const wrong = verdictOf(await inquiry.explain("customers", key("CO-O1")));
     expect(wrong.headline).toBe("the CRM has not given customer crm/CO-O1");

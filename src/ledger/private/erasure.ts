@@ -152,7 +152,7 @@ export class Erasure {
       throw refused(
         "erase.pending",
         `nothing was erased: the removals of ${subjectOf(pending.stream, pending)} are not finished yet`,
-        `run the job, which makes them; then erase ${name}`,
+        `approve them if they are held (\`crm-sync status\`), run the job, which makes them; then erase ${name}`,
       );
   }
 

@@ -32,6 +32,6 @@ export function unusable(context: Context): Answer {
   return refuse(context, 503, {
     code: "sessions-unusable",
     text: "Nobody can sign in now: crm-sync cannot use its file of sign-ins.",
-    cure: "Ask the operator: the log of crm-sync shows the problem with this file, beside the ledger.",
+    cure: "Tell the operator: the log of crm-sync says what is wrong with this file, which is beside the ledger.",
   });
 }

@@ -36,7 +36,7 @@ it("a record that is gone, and what it looked up too, asks nobody to correct it,
   ]) {
     const { stdout } = await w.run(...words);
     expect(stdout).toContain("nothing, if the record was deleted in the CRM");
-    expect(stdout).not.toContain("correct the field in the CRM");
+    expect(stdout).not.toContain("correct the field that the message names");
   }
   expect((await w.ask("status")).open).toMatchObject([{ code: "stored-form", owner: "program" }]);
   has(4, 3);

@@ -23,7 +23,7 @@ it("a row that cannot be taken as it is is not said to be", async () => {
   const [row] = await quarantined(w);
   const { stdout } = await w.run("quarantine", "show", row.id);
   expect(stdout).not.toContain("as it is");
-  expect(stdout).toContain("correct the field in the CRM or in the mapping");
+  expect(stdout).toContain("correct the field that the message names");
   expect((await w.run("quarantine", "retry", row.id)).exitCode).toBe(3);
 });
 
