@@ -277,6 +277,11 @@ for (const endpoint of endpointIds) {
   }
 }
 
+/** Whether the contract lists a code for an endpoint. */
+export function isListed(code: string, endpoint: string): boolean {
+  return table.has(`${endpoint} ${code}`);
+}
+
 /**
  * What a business code means on an endpoint. A code that the contract does not list there is never guessed: it is
  * `unknown` and not `listed`. `tokenCodes` are codes that the configuration declares to be about the application token

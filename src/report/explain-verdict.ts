@@ -89,6 +89,11 @@ function explainDeferral(
 ): void {
   if (record.deferred === null) return;
   const { code, reason, since } = record.deferred;
+  if (code === "operation.open" && facts.customer !== null && facts.customer.openOperations.length === 0) {
+    because.push("the operation that it waited for is settled");
+    next.push(nextForDeferral("run.settled"));
+    return;
+  }
   because.push(`it waits since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
   const holds = ownHolds(facts);

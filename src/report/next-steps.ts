@@ -1,3 +1,5 @@
+import { isListed } from "../contract/codes.ts";
+import { serviceNameOf } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
 import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
@@ -79,6 +81,7 @@ const byCode: Record<string, string> = {
   "enterprise.unlinked":
     "find out which enterprise belongs to the customer, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
   "operation.open": settled,
+  "operation.parked": "decide the outcome of the operation: crm-sync settle list",
   "operation.waits":
     "nothing: crm-sync does this after the other change in the reason. If that change waits too, crm-sync status " +
     "shows why",
@@ -326,19 +329,24 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
 };
 
 /** How a person says what became of an operation that reading cannot settle. */
-export function settleCommands(operation: string): string {
+export function settleCommands({ id, endpoint, outcomeCode: code }: ParkedOperation): string {
+  const isKnown = code === null || isListed(code, endpoint);
+  const ask = isKnown ? "" : `ask the provider of the ${serviceNameOf(endpoint)} what ${code} means, and `;
+  const cause = isKnown ? "" : " If you answer --not-applied before the cause is removed, the next run sends it again.";
   return (
-    `look on the platform, then crm-sync settle ${operation} --applied --reason TEXT if it was done, else ` +
-    `crm-sync settle ${operation} --not-applied --reason TEXT`
+    `${ask}look on the platform. If it was done: crm-sync settle ${id} --applied --reason TEXT. If it was not done: ` +
+    `crm-sync settle ${id} --not-applied --reason TEXT.${cause}`
   );
 }
 
+type ParkedOperation = Pick<OperationFacts, "id" | "endpoint" | "outcomeCode">;
+
 export function nextForOperation(
-  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "questionId" | "whenUnknown" | "customer">,
+  row: ParkedOperation & Pick<OperationFacts, "state" | "settleAfter" | "questionId" | "whenUnknown" | "customer">,
 ): string {
   switch (row.state) {
     case "parked":
-      return settleCommands(row.id);
+      return settleCommands(row);
     case "sending":
     case "unknown":
       return row.settleAfter === null

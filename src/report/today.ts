@@ -220,11 +220,13 @@ function contradicted({ assumptions }: TodayFacts): Waiting[] {
     against === null
       ? []
       : {
-          what: `the services do otherwise than ${id} says; it stops ${stops}`,
-          why: against.evidence,
+          what: `${against.evidence} (${id})`,
+          why: `this contradicts an assumption of crm-sync; it stops ${stops}`,
           since: against.since,
           owner: "configuration",
-          cure: `ask the provider of the service, correct the setting, then crm-sync assumptions accept ${id} --reason TEXT`,
+          cure:
+            `ask the provider of the service what ${id === "A2" ? "the code means" : "is true, and correct the setting"}. ` +
+            `Then crm-sync assumptions accept ${id} --reason TEXT`,
           page: "/assumptions",
           tone: "bad" as const,
         },

@@ -42,7 +42,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
       cure:
         row.state === "parked"
-          ? settleCommands(row.id)
+          ? settleCommands({ id: row.id, endpoint: row.operation.endpoint, outcomeCode: row.outcomeCode })
           : "the next run settles it; `crm-sync settle list` shows the details",
       page: pagePath.settle(row.id),
     });

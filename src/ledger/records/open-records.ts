@@ -99,6 +99,13 @@ export function causeOf({ customer, question }: Standing): string {
     else coalesce('hold.' || ${question("q")}, deferred_code) end`;
 }
 
+/** What a `record` waits for that waits for an operation of its customer: a person, or by now nothing any more. */
+const waitedFor = `case when deferred_code = 'operation.open' then (
+  select case when count(*) = 0 then 'settled' when max(o.state = 'parked') then 'parked' end
+  from operation o indexed by operation_open
+  where o.state in ('sending', 'unknown', 'parked') and o.customer_namespace = record.customer_namespace
+    and o.customer_id = record.customer_id) end`;
+
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
  * something is asked for and not done, where nothing else of them says that they wait. It looks at what is open through
@@ -112,11 +119,13 @@ const statement = `
     select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected'
       else 'deferred' end
         as standing,
-      stream, deferred_code as code,
-      ${causeOf(now)} as cause,
-      coalesce(deferred_since, changed_at) as since, coalesce(deferred_reason, '') as reason,
+      stream, iif(opened = 'settled', 'run.settled', deferred_code) as code,
+      case opened when 'settled' then 'run.settled' when 'parked' then 'operation.parked' else ${causeOf(now)} end
+        as cause,
+      coalesce(deferred_since, changed_at) as since,
+      iif(opened = 'settled', 'the operation that it waited for is settled', coalesce(deferred_reason, '')) as reason,
       namespace || '/' || record.id as record, q.id as hold
-    from record left join question q on q.number = ${heldBy(now)}
+    from (select record.*, ${waitedFor} as opened from record where deferred_code is not null) record left join question q on q.number = ${heldBy(now)}
     where deferred_code is not null and record.state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
