@@ -89,7 +89,7 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known:
         raw,
       });
     case "odd":
-      return failure("odd-answer", result.reason);
+      return failure(status >= 500 ? "out-of-service" : "odd-answer", result.reason);
     default:
       return failure("odd-answer", "a partial answer to a read");
   }

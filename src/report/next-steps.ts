@@ -7,6 +7,8 @@ import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 const itself = "nothing: the next run checks again";
 const correctCrm = "correct the record in the CRM; the next run uses it";
 const settled = "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it";
+/** What a person does while a service does not answer. */
+export const whenDown = "nothing: the next run tries again. If the problem stays, crm-sync check tests the services";
 const keepOne =
   "if both records are the same person, keep only one of them in the CRM. If they are two people, give one of them " +
   "another account name";
@@ -194,7 +196,7 @@ const byCode: Record<string, string> = {
     "check the customer in the reason on the platform. If it is correct, do nothing: the next run continues with the " +
     "other customers",
   "run.": "nothing: the next run takes up the record",
-  "service.": "nothing: the next run tries again. If the problem stays, crm-sync check tests the services",
+  "service.": whenDown,
   "service.refused":
     "ask the provider of the service why it refuses this application. When it accepts crm-sync again: RESYNC (or " +
     "crm-sync resync --source SOURCE for all records)",

@@ -111,6 +111,16 @@ export function nextForOpen(group: OpenRecords): string {
   });
 }
 
+/** What a service did that keeps records waiting, in the words of the first of them. */
+export function serviceTrouble(
+  open: readonly { code: string; examples: readonly { reason: string }[] }[],
+): string | undefined {
+  return open.find(({ code }) => unreachedCodes.includes(code))?.examples[0]?.reason;
+}
+
+/** Why records wait for a service that is not reached. */
+export const unreachedCodes: readonly string[] = ["service.not-sent", "service.unreadable"];
+
 /** What is not done, by how it stands: `3 records waiting`, `11 in quarantine`. Empty where all is done. */
 export function openCounts(open: readonly OpenRecords[]): string[] {
   const counts: string[] = [];

@@ -2,7 +2,7 @@ import type { Stream } from "../crm/model.ts";
 import { formatKey, parseKey } from "../crm/keys.ts";
 import type { AssumptionStanding } from "./assumptions.ts";
 import { byHand, troubleOf } from "./last-runs.ts";
-import { nextForHold, nextForOperation } from "./next-steps.ts";
+import { nextForHold, nextForOperation, whenDown } from "./next-steps.ts";
 import { nextForOpen, openWhat, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { pagePath } from "./page-links.ts";
@@ -66,9 +66,9 @@ export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { 
   return { items: items.toSorted(worstFirst), more: all - items.length };
 }
 
-/** What is wrong before what waits for a decision, that before what only waits; of each, the oldest. */
+/** What is wrong before what waits for a decision, that before what only waits; of each, the newest. */
 function worstFirst(one: Waiting, other: Waiting): number {
-  return rankOf(one) - rankOf(other) || (one.since < other.since ? -1 : 1);
+  return rankOf(one) - rankOf(other) || (one.since > other.since ? -1 : 1);
 }
 
 function rankOf({ tone, decision, owner }: Waiting): number {
@@ -148,7 +148,7 @@ function openCircuits(facts: StatusFacts): Waiting[] {
     why: reason,
     since,
     owner: "platform",
-    cure: "nothing for now: crm-sync tries again. If it goes on, run crm-sync check",
+    cure: whenDown,
     page: pagePath.today(),
     tone: "bad",
   }));
@@ -319,7 +319,7 @@ function hintsOf({ status, jobs }: TodayFacts): string[] {
   const undone = rejectedOf(status.holds);
   const unrun = jobs.filter(({ job }) => !status.lastRuns.some((run) => run.job === job)).map(({ job }) => job);
   return [
-    ...(unrun.length === 0 ? [] : [`Never run yet, although scheduled: ${unrun.join(", ")}.`]),
+    ...(unrun.length === 0 ? [] : [`Not run yet: ${unrun.join(", ")}.`]),
     ...(undone === 0 ? [] : [`${rejectedText(undone)}.`]),
     ...(status.nextRun === 0 ? [] : [`The next run takes up ${counted(status.nextRun, "record")}.`]),
     ...(status.cutReads ?? []).map(({ source, stream }) => `${source}, ${stream} is read in part.`),
