@@ -191,10 +191,10 @@ function showClock(output: Output, clock: RunSummary["clock"]): void {
     output.line(`clock: nothing was ended or removed by time, as ${clock.message}\n  → ${clock.cure}`);
 }
 
-/** Which reads were not used or ended early, and what kept a service from being reached. */
+/** Which reads are not believed or ended early, and what kept a service from being reached. */
 function whatWasDown({ sources, customers, open }: RunSummary): string[] {
   const reads = sources.flatMap(({ source, stream, problem, doubt, complete }) => {
-    if (doubt !== undefined) return [`the read of ${source}/${stream} was not used`];
+    if (doubt !== undefined) return [`the read of ${source}/${stream} is not believed`];
     return problem === undefined && complete ? [] : [`${source}/${stream} was not read completely`];
   });
   const service = customers.unreadable === 0 ? undefined : serviceTrouble(open);

@@ -46,8 +46,8 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the service does not accept the value of a field",
     cure:
-      "Correct the field that the message names, in the CRM or in the mapping. crm-sync sends the record again when " +
-      "it changes.",
+      "Correct the field that the message names, in the CRM or in the mapping. If its value is right, ask the " +
+      "provider of the order service. crm-sync sends the record again when it changes.",
   },
   "500": {
     effect: "unknown",

@@ -1,14 +1,14 @@
-import { isListed } from "../contract/codes.ts";
-import { serviceNameOf } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
+import type { HoldFacts, QuarantineFacts } from "./facts.ts";
 import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 
 const itself = "nothing: the next run checks again";
 const correctCrm = "correct the record in the CRM; the next run uses it";
 const settled = "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it";
-/** What a person does while a service does not answer. */
+/** What a person does while a service, or a source, does not answer. */
 export const whenDown = "nothing: the next run tries again. If the problem stays, crm-sync check tests the services";
+export const whenSourceDown =
+  "nothing: the next run reads again. If the problem stays, crm-sync check tests the source";
 const keepOne =
   "if both records are the same person, keep only one of them in the CRM. If they are two people, give one of them " +
   "another account name";
@@ -320,56 +320,6 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       "again"
     );
   return "correct the field in the CRM or in the mapping; the next run maps the record again";
-}
-
-/** What a run does about an operation whose outcome is unknown. */
-const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
-  read: "settles it by reading the platform",
-  "send-again": "sends it again with the same values",
-  lost: "records that its effect is lost",
-  ask: "asks a person: no reading shows the result, and crm-sync does not send the operation twice",
-};
-
-/** How a person says what became of an operation that reading cannot settle. */
-export function settleCommands({ id, endpoint, outcomeCode: code }: ParkedOperation): string {
-  const isKnown = code === null || isListed(code, endpoint);
-  const ask = isKnown ? "" : `ask the provider of the ${serviceNameOf(endpoint)} what ${code} means, and `;
-  const cause = isKnown ? "" : " If you answer --not-applied before the cause is removed, the next run sends it again.";
-  return (
-    `${ask}look on the platform. If it was done: crm-sync settle ${id} --applied --reason TEXT. If it was not done: ` +
-    `crm-sync settle ${id} --not-applied --reason TEXT.${cause}`
-  );
-}
-
-type ParkedOperation = Pick<OperationFacts, "id" | "endpoint" | "outcomeCode">;
-
-export function nextForOperation(
-  row: ParkedOperation & Pick<OperationFacts, "state" | "settleAfter" | "questionId" | "whenUnknown" | "customer">,
-): string {
-  switch (row.state) {
-    case "parked":
-      return settleCommands(row);
-    case "sending":
-    case "unknown":
-      return row.settleAfter === null
-        ? `nothing: the next run ${whenUnknown[row.whenUnknown]}`
-        : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;
-    case "held":
-      return row.questionId === null
-        ? "crm-sync status --all shows the hold"
-        : `crm-sync approve ${row.id} --reason TEXT for this operation, or crm-sync approve ${row.questionId} ` +
-            "--reason TEXT for all operations of its hold; or reject instead of approve";
-    case "planned":
-      return "nothing: the next run carries it out or plans again";
-    case "rejected":
-      return (
-        "correct the field that the service names. crm-sync tries again when the record changes, or with " +
-        resyncCommand(row.customer)
-      );
-    case "done":
-    case "dropped":
-      return "nothing";
-  }
 }
 
 /** `apply UNDO` stands for the file that `undo RUN --out FILE` made. */

@@ -2,7 +2,8 @@ import type { Stream } from "../crm/model.ts";
 import { formatKey, parseKey } from "../crm/keys.ts";
 import type { AssumptionStanding } from "./assumptions.ts";
 import { byHand, troubleOf } from "./last-runs.ts";
-import { nextForHold, nextForOperation, whenDown } from "./next-steps.ts";
+import { nextForOperation } from "./next-for-operation.ts";
+import { nextForHold, whenDown, whenSourceDown } from "./next-steps.ts";
 import { nextForOpen, openWhat, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { pagePath } from "./page-links.ts";
@@ -132,11 +133,15 @@ function incompleteSources({ reads }: StatusFacts): Waiting[] {
   return reads
     .filter((read) => read.finishedAt !== null && (!read.complete || read.problem !== null))
     .map((read) => ({
-      what: `source ${read.source}, ${read.stream}: not read completely`,
+      what: read.doubted
+        ? `the read of ${read.source}/${read.stream} is not believed`
+        : `${read.source}/${read.stream} was not read completely`,
       ...(read.problem === null ? {} : { why: read.problem }),
       since: read.startedAt,
       owner: "CRM",
-      cure: read.doubted ? "export it again, or the command that is named" : "crm-sync check",
+      cure: read.doubted
+        ? "correct the export or the mapping; the next run reads again. Use the command only if the read is right"
+        : whenSourceDown,
       page: pagePath.source(read.source),
       tone: "bad",
     }));

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { nextForDeferral, nextForOperation } from "../../src/report/next-steps.ts";
+import { nextForOperation } from "../../src/report/next-for-operation.ts";
+import { nextForDeferral } from "../../src/report/next-steps.ts";
 
 it("what is asked for by hand is left to the next run, or taken back where it was refused", () => {
   for (const code of ["request.open", "request.failed", "request.changed"])
