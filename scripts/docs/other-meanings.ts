@@ -40,8 +40,6 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "pool.empty": "the order service (E9) gave no new asset numbers",
     "request.open": "a request of a person for the customer is not done yet",
     "request.refused": "a service refused the request of a person",
-    "operation.parked": "a person must decide the outcome of the operation that the record waits for",
-    "run.settled": "the operation that the record waited for is settled; the next run takes the record up",
     "run.failed": "the job ended before its work was done",
     "service.refused": "the service refuses all calls of this application",
     "service.unreadable": "a service did not give a list or an answer that this work needs",

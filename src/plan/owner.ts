@@ -39,7 +39,6 @@ const owners: Record<string, Owner> = {
   "hold.": "operator",
   "no-sealing-key": "configuration",
   "operation.open": "platform",
-  "operation.parked": "operator",
   "operation.waits": "program",
   "order.": "crm",
   "order.absence-unsure": "program",

@@ -3,6 +3,7 @@ import type { ExplainFacts, PlacedFacts, RecordFacts } from "./explain.ts";
 import type { HoldFacts } from "./facts.ts";
 import { nextForOperation } from "./next-for-operation.ts";
 import { nextForDeferral, nextForHold, nextForQuarantine, whenSourceDown } from "./next-steps.ts";
+import { operationSettled } from "./open.ts";
 import type { View } from "./text.ts";
 import { also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
 
@@ -92,8 +93,8 @@ function explainDeferral(
   if (record.deferred === null) return;
   const { code, reason, since } = record.deferred;
   if (code === "operation.open" && facts.customer !== null && facts.customer.openOperations.length === 0) {
-    because.push("the operation that it waited for is settled");
-    next.push(nextForDeferral("run.settled"));
+    because.push(operationSettled);
+    next.push(nextForDeferral("run.stopped"));
     return;
   }
   because.push(`it waits since ${instantText(since, view)}: ${reason} (${code})`);

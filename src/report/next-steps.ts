@@ -5,6 +5,11 @@ import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 const itself = "nothing: the next run checks again";
 const correctCrm = "correct the record in the CRM; the next run uses it";
 const settled = "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it";
+/** What a person does about a ledger that is an older copy. */
+export const olderCopyCure =
+  "keep a copy of this file. If a newer one exists, put that back. If not: `crm-sync rebuild --dry-run` shows what the " +
+  "platform gives back, and `crm-sync rebuild` keeps it";
+
 /** What a person does while a service, or a source, does not answer. */
 export const whenDown = "nothing: the next run tries again. If the problem stays, crm-sync check tests the services";
 export const whenSourceDown =
@@ -83,7 +88,6 @@ const byCode: Record<string, string> = {
   "enterprise.unlinked":
     "find out which enterprise belongs to the customer, then crm-sync link CUSTOMER ENTERPRISE --reason TEXT",
   "operation.open": settled,
-  "operation.parked": "decide the outcome of the operation: crm-sync settle list",
   "operation.waits":
     "nothing: crm-sync does this after the other change in the reason. If that change waits too, crm-sync status " +
     "shows why",

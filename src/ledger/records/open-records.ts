@@ -1,7 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import { streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
-import { requestOpen, sourceRemoved } from "../../report/open.ts";
+import { operationParked, operationSettled, requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -99,9 +99,9 @@ export function causeOf({ customer, question }: Standing): string {
     else coalesce('hold.' || ${question("q")}, deferred_code) end`;
 }
 
-/** What a `record` waits for that waits for an operation of its customer: a person, or by now nothing any more. */
-const waitedFor = `case when deferred_code = 'operation.open' then (
-  select case when count(*) = 0 then 'settled' when max(o.state = 'parked') then 'parked' end
+/** Why a `record` waits by now that a run left waiting for an operation: for a person, or for nothing any more. */
+const reasonByNow = `case when deferred_code = 'operation.open' then (
+  select case when count(*) = 0 then '${operationSettled}' when max(o.state = 'parked') then '${operationParked}' end
   from operation o indexed by operation_open
   where o.state in ('sending', 'unknown', 'parked') and o.customer_namespace = record.customer_namespace
     and o.customer_id = record.customer_id) end`;
@@ -119,13 +119,11 @@ const statement = `
     select case when outcome = 'rejected' or deferred_code in ('operation.rejected', 'staff.refused') then 'rejected'
       else 'deferred' end
         as standing,
-      stream, iif(opened = 'settled', 'run.settled', deferred_code) as code,
-      case opened when 'settled' then 'run.settled' when 'parked' then 'operation.parked' else ${causeOf(now)} end
-        as cause,
-      coalesce(deferred_since, changed_at) as since,
-      iif(opened = 'settled', 'the operation that it waited for is settled', coalesce(deferred_reason, '')) as reason,
+      stream, deferred_code as code,
+      ${causeOf(now)} as cause,
+      coalesce(deferred_since, changed_at) as since, coalesce(${reasonByNow}, deferred_reason, '') as reason,
       namespace || '/' || record.id as record, q.id as hold
-    from (select record.*, ${waitedFor} as opened from record where deferred_code is not null) record left join question q on q.number = ${heldBy(now)}
+    from record left join question q on q.number = ${heldBy(now)}
     where deferred_code is not null and record.state <> 'quarantined'
       and (outcome_run = +@run or (+stream in streams and (@sources is null or source in mine)))
     union all
