@@ -56,8 +56,14 @@ export async function explainCommand(
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   const privateFor = showPrivate ? deciderOf(by) : undefined;
+  const named = streamNames[first];
+  if (second === undefined && named !== undefined)
+    throw usage(`explain ${first} needs an id`, `crm-sync explain ${first} ID`);
+  if (second !== undefined && named === undefined)
+    throw usage(`there are no records of the kind ${JSON.stringify(first)}`, "use customer, order or staff");
   return await (showPrivate ? withLedger : withReader)(invocation, async (application) => {
-    const { stream, text } = await askedFor(application, first, second);
+    const text = second ?? first;
+    const stream = named ?? (await streamOf(application, text));
     const facts = await explained(application, output, { stream, text, privateFor });
     if (options.json) output.json(toJson(facts));
     else {
@@ -73,25 +79,15 @@ export async function explainCommand(
   });
 }
 
-/** Which record is meant: that of a stream, or an id alone that one stream has; nothing has one, it is asked of orders. */
-async function askedFor(
-  application: Application,
-  first: string,
-  second: string | undefined,
-): Promise<{ stream: Stream; text: string }> {
-  const named = streamNames[first];
-  if (second !== undefined) {
-    if (named !== undefined) return { stream: named, text: second };
-    throw usage(`there are no records of the kind ${JSON.stringify(first)}`, "use customer, order or staff");
-  }
-  if (named !== undefined) throw usage(`explain ${first} needs an id`, `crm-sync explain ${first} ID`);
+/** The one stream that has a record with this id; if none has one, that of orders. */
+async function streamOf(application: Application, text: string): Promise<Stream> {
   const inquiry = await application.inquiry();
-  const key = parseKey(first, application.config.namespace);
+  const key = parseKey(text, application.config.namespace);
   const having: Stream[] = [];
   for (const stream of ["orders", "customers", "staff"] as const)
     if (isTold(await inquiry.explain(stream, key))) having.push(stream);
   const [stream = "orders", ...others] = having;
-  if (others.length === 0) return { stream, text: first };
+  if (others.length === 0) return stream;
   throw new Problem({
     code: "record.ambiguous",
     message: `${having.length} records have the id ${formatKey(key)}: one each in ${having.join(" and ")}`,
