@@ -47,6 +47,7 @@ const readFailures: Readonly<Record<ReadFailureKind, true>> = {
   incomplete: true,
   "no-turn": true,
   "odd-answer": true,
+  "out-of-service": true,
   token: true,
   transport: true,
 };

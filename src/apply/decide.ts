@@ -2,7 +2,6 @@ import { explainCommand } from "../report/text.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
-import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
@@ -147,7 +146,10 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
 
 function applied(row: JournalRow, evidence: Evidence): Outcome {
   if (evidence.kind === "confirmed")
-    return done(evidence.effect, "The platform shows it; everything it brought is recorded.");
+    return done(
+      evidence.effect,
+      "Recorded: it was carried out, as the platform shows. The next run continues from there.",
+    );
   const counted = kindOf(row.operation).countAsApplied(journalEntry(row), evidence);
   if ("effect" in counted) return done(counted.effect, counted.summary);
   throw refusal(counted.code, row, counted.why, counted.cure);
@@ -169,14 +171,14 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
     return done(
       evidence.partEffect,
-      "The part that the platform shows is recorded; the rest is planned anew by the next run.",
+      "Recorded: the part that the platform shows. The next run sends the rest if the CRM still wants it.",
     );
   }
   return {
     state: "dropped",
     changes: kindOf(row.operation).whenNotApplied(journalEntry(row)),
     audit: {},
-    summary: `Nothing was applied; ${formatKey(row.operation.customer)} is planned anew by the next run.`,
+    summary: "Recorded: it was not carried out. The next run sends it again if the CRM still wants it.",
   };
 }
 

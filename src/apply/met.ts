@@ -1,6 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
+import { serviceNameOf } from "../contract/endpoints.ts";
 import { metByRefusal } from "../operation/assumptions-met.ts";
 import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { Concluded } from "../operation/kind.ts";
@@ -48,7 +49,7 @@ function metByDoubt(
   const { code, status, raw } = outcome;
   if (code !== undefined && !meaningOf(code, endpoint).listed) {
     const named = /^\w{1,20}$/u.test(code) ? code : "of an odd form";
-    const evidence = `${endpoint} answered with the code ${named}, which the contract does not list for it`;
+    const evidence = `the ${serviceNameOf(endpoint)} answered ${endpoint} with the code ${named}, which its contract does not list`;
     return [{ row: "A2", about: endpoint, evidence }];
   }
   if (raw === undefined || !isJsonObject(raw) || raw["code"] !== 0) return [];

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
@@ -80,12 +80,18 @@ export async function recordOutcome(
     case "rejected":
       return await recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
     case "unknown":
-      return await doubt(deps, sent, attempt, keptAnswer(outcome.raw));
+      return await doubt(deps, sent, withWords(sent, attempt, outcome.raw), keptAnswer(outcome.raw));
     default: {
       const answer = (): string | undefined => keptAnswer(outcome.raw);
       return await recordDone(deps, sent, concluded ?? conclude(sent.id), { attempt, answer });
     }
   }
+}
+
+/** The end of an attempt that was answered with a code, with the service's words. */
+function withWords({ said }: Answered, attempt: End, raw: Json | undefined): End {
+  const words = attempt.code === undefined || raw === undefined ? "" : said(serviceWords(raw));
+  return words === "" ? attempt : { ...attempt, detail: `${attempt.detail ?? ""} (the service says: ${words})` };
 }
 
 async function recordDone(

@@ -32,7 +32,7 @@ export function refusedWith(
   const { scope, field } = refusalOf(code);
   const inParts = kindOf(operation).parts(operation) !== undefined;
   const shared = inParts && scope === "record" && operation.records.length > 1;
-  const said = words === "" ? "" : ` (the service says: ${words})`;
+  const said = words === "" ? "" : ` (the service says: ${words}${productNamed(operation, words)})`;
   const next = settledCures[`${operation.endpoint} ${code}`] ?? cure;
   const reasonFor = (record: string): string => {
     const what = inParts && field !== undefined ? ` for the field ${field} of ${record}` : "";
@@ -59,6 +59,18 @@ export function refusedWith(
       })),
     },
   };
+}
+
+/** The instance id of a sent product that the words of the service name by its place, such as `assets[0].products[1]`. */
+function productNamed(operation: Operation, words: string): string {
+  if (operation.kind !== "place-order" && operation.kind !== "amend-order") return "";
+  const place = /(?:orderList\[(\d+)\]\.)?assets\[(\d+)\]\.products\[(\d+)\]/u.exec(words);
+  if (place === null) return "";
+  const { orderList } = operation.payload;
+  // Without the place of its order record, one of several may be meant.
+  if (place[1] === undefined && orderList.length > 1) return "";
+  const product = orderList[Number(place[1] ?? 0)]?.assets[Number(place[2])]?.products[Number(place[3])];
+  return product === undefined ? "" : ` (product ${product.crmProductId})`;
 }
 
 /** The people whom an M1 that went through for others did not add: each with the service's words of its own (60027). */

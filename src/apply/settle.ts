@@ -3,6 +3,8 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { failureOf } from "../base/errors.ts";
+import { isListed } from "../contract/codes.ts";
+import { serviceNameOf } from "../contract/endpoints.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
@@ -269,8 +271,8 @@ export class Settling {
     if (sent >= mostSendings && reading.partEffect === undefined) {
       return await this.#park(
         open,
-        `it was sent ${sent} times, each time without an answer that says what became of it, and the ` +
-          "platform does not show it; it is not sent again before a person has decided",
+        `it was sent ${sent} times; ${await this.#answers(open)}, and the platform does not show it. It is not sent ` +
+          "again before a person has decided",
         reading.detail,
       );
     }
@@ -279,8 +281,10 @@ export class Settling {
     switch (next.kind) {
       case "drop":
         return await this.#drop(open, evidence, reading.partEffect?.changes ?? []);
-      case "park":
-        return await this.#park(open, next.reason, reading.detail);
+      case "park": {
+        const answers = row.outcomeCode === null ? "" : `; ${await this.#answers(open)}`;
+        return await this.#park(open, `${next.reason}${answers}`, reading.detail);
+      }
       case "unreadable":
         return { kind: "unreadable", id: row.id, reason: next.reason };
       case "send-again":
@@ -303,6 +307,18 @@ export class Settling {
       "it was sent with syncMode async, and the platform does not show it by its deadline (settle.asyncDeadlineMs), " +
       "which says neither that it was carried out nor that it was refused later; a person looks and decides";
     return await this.#park(open, reason, detail);
+  }
+
+  /** How an operation was answered that may have been carried out. */
+  async #answers({ row: { id, operation } }: Open): Promise<string> {
+    const attempts = await this.#deps.ledger.journal.attempts(id);
+    const code = attempts.at(-1)?.code ?? null;
+    if (code === null) return "no answer said what became of it";
+    const always = attempts.length > 1 && attempts.every((attempt) => attempt.code === code);
+    const known = isListed(code, operation.endpoint) ? "" : ", a code that crm-sync does not know";
+    const words = /\(the service says: .*\)$/u.exec(attempts.at(-1)?.detail ?? "")?.[0] ?? "";
+    const when = always ? " each time" : attempts.length > 1 ? " last" : "";
+    return `the ${serviceNameOf(operation.endpoint)} answered${when} with ${code}${known} ${words}`.trimEnd();
   }
 
   /**
@@ -337,6 +353,7 @@ export class Settling {
       state: "parked",
       verdict: "waits for a person",
       evidence: this.#evidence(row, seen, detail),
+      code: row.outcomeCode ?? undefined,
       message: reason,
       changes: [],
       audit: { kind: "parked", body: { reason, settledBy: detail } },

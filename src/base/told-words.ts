@@ -19,7 +19,7 @@ const vocabulary: ReadonlySet<string> = new Set(
   larger last later least length less letter letters licence licences license licenses limit limited limits line list
   locator lock locked locks login longer maintenance malformed many match matched maximum member members message
   method minimum minute minutes missing mobile module month months more most must name names needed negative network
-  new next no node nodes not note nothing null number numbers object of off old on one only operation or order orders
+  new next no node nodes not note nothing null number numbers object occupied of off old on one only operation or order orders
   other out outside package page pages parameter parameters parent part password path pending period permission
   permitted phone place please point position positive present product products query quota range rate read record
   records refresh refused reject rejected remote renew repeated request requested requests require required requires

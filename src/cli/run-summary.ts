@@ -6,7 +6,7 @@ import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { nextForHold } from "../report/next-steps.ts";
-import { openCount, openCounts, openTable } from "../report/open.ts";
+import { openCount, openCounts, openTable, serviceTrouble } from "../report/open.ts";
 import { painted } from "../report/style.ts";
 import {
   counted,
@@ -37,7 +37,10 @@ export async function showRun(
   const ledger = await application.ledger();
   const calls = await ledger.journal.writingCallsOf(summary.run);
   if (options.json) output.result(runJson(summary, calls));
-  else printRun(output, summary, { calls, notAttempted: await notAttemptedIn(application, summary) });
+  else {
+    const others = openCount(await ledger.records.open()) - openCount(summary.open);
+    printRun(output, summary, { calls, notAttempted: await notAttemptedIn(application, summary), others });
+  }
 }
 
 /** What of a run was planned and not attempted. */
@@ -55,7 +58,7 @@ const meanings: Record<number, string> = {
   [exitCodes.doesNotBalance]:
     "the counts of the run do not add up, which is a fault of crm-sync: report it with the output of " +
     "`crm-sync run show last --json`",
-  [exitCodes.sourceDown]: "a source or a service was down or incomplete; nothing was removed because of it",
+  [exitCodes.sourceDown]: "a service was down; nothing was removed because of it",
 };
 
 interface Ended extends Pick<RunSummary, "exitCode" | "open" | "rejected"> {
@@ -97,11 +100,20 @@ export function holdLines(holds: readonly WaitingHold[], view: View): string[] {
 export function printRun(
   output: Output,
   summary: RunSummary,
-  { calls, notAttempted }: { calls: number; notAttempted: readonly NotAttempted[] },
+  {
+    calls,
+    notAttempted,
+    others = 0,
+  }: {
+    calls: number;
+    notAttempted: readonly NotAttempted[];
+    /** How many records are not done that the job does not read. */
+    others?: number;
+  },
 ): void {
   const { differing } = summary.notAsLeft;
   const view = viewOf(output, "UTC");
-  output.line(`Run ${painted("id", summary.run, view)} of ${summary.job}: ${runSentence(summary)}`);
+  output.line(`Run ${painted("id", summary.run, view)} of ${summary.job}: ${runSentence(summary, calls)}`);
   for (const tally of summary.sources) {
     const why = tally.problem ?? tally.doubt;
     if (why !== undefined)
@@ -128,17 +140,20 @@ export function printRun(
   const isOtherwise = summary.exitCode === exitCodes.ok && differing > 0;
   const instead = isOtherwise
     ? "nothing is left to do, but the platform shows something otherwise than it was sent"
-    : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary));
+    : (kept ?? undoneMeaning(summary) ?? clockMeaning(summary) ?? downMeaning(summary) ?? restMeaning(summary, others));
   output.line(closingLine({ ...summary, held: summary.held.length }, instead));
 }
 
-/** `done, 1,074 changes made, 1 held, 14 records waiting.` */
-function runSentence({ state, balance, held, open }: RunSummary): string {
+/** `done, 1,074 changes made, 1 held, 14 records waiting.` What is wrong comes first. */
+function runSentence(summary: RunSummary, calls: number): string {
+  const { state, exitCode, balance, held, open } = summary;
   const { done, unknown } = balance.operations;
+  const isIll = [exitCodes.unknown, exitCodes.doesNotBalance, exitCodes.sourceDown].some((code) => code === exitCode);
   const parts = [
-    state,
-    done === 0 ? "no changes made" : `${counted(done, "change")} made`,
+    isIll && state === "done" ? "ended" : state,
     ...(unknown === 0 ? [] : [`${counted(unknown, "outcome")} unknown`]),
+    ...(exitCode === exitCodes.sourceDown ? whatWasDown(summary) : []),
+    ...(done > 0 ? [`${counted(done, "change")} made`] : calls === 0 ? ["no changes made"] : []),
     ...(held.length === 0 ? [] : [`${numberText(held.length)} held`]),
     ...openCounts(open),
   ];
@@ -174,6 +189,29 @@ function clockMeaning({ exitCode, clock, open }: Pick<RunSummary, "exitCode" | "
 function showClock(output: Output, clock: RunSummary["clock"]): void {
   if (clock !== undefined)
     output.line(`clock: nothing was ended or removed by time, as ${clock.message}\n  → ${clock.cure}`);
+}
+
+/** Which reads are not believed or ended early, and what kept a service from being reached. */
+function whatWasDown({ sources, customers, open }: RunSummary): string[] {
+  const reads = sources.flatMap(({ source, stream, problem, doubt, complete }) => {
+    if (doubt !== undefined) return [`the read of ${source}/${stream} is not believed`];
+    return problem === undefined && complete ? [] : [`${source}/${stream} was not read completely`];
+  });
+  const service = customers.unreadable === 0 ? undefined : serviceTrouble(open);
+  return service === undefined ? reads : [...reads, printable(service)];
+}
+
+/** What exit code 7 says: what was down, by name. */
+function downMeaning(summary: RunSummary): string | undefined {
+  const down = summary.exitCode === exitCodes.sourceDown ? whatWasDown(summary) : [];
+  return down.length === 0 ? undefined : `${down.join("; ")}; nothing was removed because of it`;
+}
+
+/** What exit code 0 says where records are not done that other jobs read. */
+function restMeaning({ exitCode, rejected }: RunSummary, others: number): string | undefined {
+  if (exitCode !== exitCodes.ok || others <= 0 || rejected > 0) return undefined;
+  const are = others === 1 ? "is" : "are";
+  return `nothing is open for this job; ${counted(others, "other record")} ${are} not done: \`crm-sync status\``;
 }
 
 /** What exit code 4 says of a run that was kept from sending. */

@@ -46,8 +46,8 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the service does not accept the value of a field",
     cure:
-      "Correct the field that the message names, in the CRM or in the mapping. crm-sync sends the record again when " +
-      "it changes.",
+      "Correct the field that the message names, in the CRM or in the mapping. If its value is right, ask the " +
+      "provider of the order service. crm-sync sends the record again when it changes.",
   },
   "500": {
     effect: "unknown",
@@ -275,6 +275,11 @@ for (const endpoint of endpointIds) {
     const row = rows[code];
     if (row !== undefined) table.set(`${endpoint} ${code}`, meaningFrom(row, endpoint));
   }
+}
+
+/** Whether the contract lists a code for an endpoint. */
+export function isListed(code: string, endpoint: string): boolean {
+  return table.has(`${endpoint} ${code}`);
 }
 
 /**

@@ -27,6 +27,11 @@ export type EndpointId = (typeof endpointIds)[number];
 export const services = ["order-service", "member-center"] as const;
 export type ServiceName = (typeof services)[number];
 
+/** What people call the service of an endpoint. */
+export function serviceNameOf(endpoint: string): "order service" | "member-center" {
+  return endpoint.startsWith("E") ? "order service" : "member-center";
+}
+
 /** Path under which a service's endpoints stand, behind its base URL. */
 export const basePaths: Record<ServiceName, string> = {
   "order-service": "/order/api/order/v1",

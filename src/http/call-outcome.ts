@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical-json.ts";
 import { exitCodes, Problem } from "../base/errors.ts";
+import { serviceNameOf } from "../contract/endpoints.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 
 /**
@@ -21,7 +22,8 @@ export type WriteOutcome<T> =
 
 /**
  * Why a read gave nothing. None of them means "there is none".
- * `incomplete`: the pages of a list do not add up; `odd-answer`: not the contract's form; `token`: no usable token.
+ * `incomplete`: the pages of a list do not add up; `odd-answer`: not the contract's form; `out-of-service`: HTTP 5xx;
+ * `token`: no usable token.
  */
 export type ReadFailureKind =
   | "aborted"
@@ -30,6 +32,7 @@ export type ReadFailureKind =
   | "incomplete"
   | "no-turn"
   | "odd-answer"
+  | "out-of-service"
   | "token"
   | "transport";
 
@@ -51,6 +54,10 @@ const words: Record<ReadFailureKind, { what: string; cure: string }> = {
   "odd-answer": {
     what: "got an answer in an unexpected form",
     cure: "Ask the provider of the service. The answer is kept, without secrets.",
+  },
+  "out-of-service": {
+    what: "got no answer, because the service is out of service (HTTP 5xx)",
+    cure: "Nothing: the next run tries again. If the problem stays, ask the provider of the service.",
   },
   token: {
     what: "has no usable token",
@@ -84,7 +91,10 @@ export class ReadFailure extends Problem {
     const { what, cure } = words[init.kind];
     super({
       code: `service.${init.kind}`,
-      message: `${init.endpoint} ${what}: ${init.reason}`,
+      message:
+        init.kind === "out-of-service"
+          ? `the ${serviceNameOf(init.endpoint)} is out of service (${init.reason})`
+          : `${init.endpoint} ${what}: ${init.reason}`,
       cure: init.cure ?? cure,
       exitCode: init.kind === "aborted" ? exitCodes.other : exitCodes.sourceDown,
       place: init.endpoint,

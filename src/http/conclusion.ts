@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
+import { readEnvelope } from "../contract/answer-json.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 import type { Classified } from "./classification.ts";
 import type { SignedHeaders } from "./headers.ts";
@@ -89,10 +90,15 @@ export function readFailureOf<T>(endpoint: EndpointId, ended: Attempt<T>, known:
         raw,
       });
     case "odd":
-      return failure("odd-answer", result.reason);
+      return failure(status >= 500 && !saysCode(result.answer) ? "out-of-service" : "odd-answer", result.reason);
     default:
       return failure("odd-answer", "a partial answer to a read");
   }
+}
+
+/** Whether an answer says in the service's own form what was wrong. */
+function saysCode(answer: Json | undefined): boolean {
+  return answer !== undefined && readEnvelope(answer).kind === "error";
 }
 
 /**

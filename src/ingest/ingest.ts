@@ -246,7 +246,9 @@ class StreamReading {
       `${source.name}/${stream}`,
       `${doubt.text}. ` +
         (doubt.isOfAbsence === true ? "No record counts as deleted" : "No record of this read was used"),
-      `correct the export or the mapping; if the read is right, ${command}`,
+      doubt.guard === "rows"
+        ? `have the CRM export again; the next run continues. Only if these records really were deleted: ${command}`
+        : `correct the export or the mapping; the next run continues. Only if the read is right: ${command}`,
     );
   }
 

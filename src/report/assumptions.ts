@@ -42,7 +42,9 @@ function times(count: number): string {
 function contradictionLines({ id, contradicted, stops, decidedBy }: AssumptionStanding, view: View): string[] {
   if (contradicted === null) return [];
   const { count, last, evidence, about } = contradicted;
-  const where = typeof decidedBy === "object" && "setting" in decidedBy ? `correct ${decidedBy.setting}, then ` : "";
+  const setting = typeof decidedBy === "object" && "setting" in decidedBy ? decidedBy.setting : undefined;
+  const isCode = id === "A2" ? "if the code is about a token, add it to" : "correct";
+  const where = setting === undefined ? "" : `${isCode} ${setting}, then `;
   return [
     `${id}  ${printable(evidence)} (${times(count)}, last ${instantText(last, view)})`,
     ...(about.length === 0 ? [] : [`    about ${about.map(printable).join(", ")}`]),

@@ -1,7 +1,9 @@
 import { boughtAgain, goneSince } from "./explain.ts";
 import type { ExplainFacts, PlacedFacts, RecordFacts } from "./explain.ts";
 import type { HoldFacts } from "./facts.ts";
-import { nextForDeferral, nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { nextForOperation } from "./next-for-operation.ts";
+import { nextForDeferral, nextForHold, nextForQuarantine, whenSourceDown } from "./next-steps.ts";
+import { operationSettled } from "./open.ts";
 import type { View } from "./text.ts";
 import { also, counted, explainCommand, instantText, plainView, recordName } from "./text.ts";
 
@@ -76,7 +78,8 @@ function explainOpen(facts: ExplainFacts, because: string[], next: string[], vie
   if (last?.state === "rejected") {
     const answer = `${also(" with ", last.outcomeCode)}${also(": ", last.outcomeMessage)}`;
     because.push(`${last.endpoint} was rejected on ${instantText(last.updatedAt, view)}${answer}`);
-    next.push(nextForOperation(last));
+    // What waits for this rejection says itself what to do.
+    if (facts.record === null || facts.record.deferred === null) next.push(nextForOperation(last));
   }
 }
 
@@ -89,6 +92,11 @@ function explainDeferral(
 ): void {
   if (record.deferred === null) return;
   const { code, reason, since } = record.deferred;
+  if (code === "operation.open" && facts.customer !== null && facts.customer.openOperations.length === 0) {
+    because.push(operationSettled);
+    next.push(nextForDeferral("run.stopped"));
+    return;
+  }
   because.push(`it waits since ${instantText(since, view)}: ${reason} (${code})`);
   if (code === "operation.open" && (facts.customer?.openOperations.length ?? 0) > 0) return;
   const holds = ownHolds(facts);
@@ -165,7 +173,7 @@ function explainReading(facts: ExplainFacts, record: RecordFacts, because: strin
   if (read !== null && read.finishedAt !== null && (!read.complete || read.problem !== null)) {
     const how = `was not complete${also(": ", read.problem)}`;
     because.push(`the last reading of ${read.source} ${how}; a change after it is not known here`);
-    next.push("crm-sync check tries the source");
+    next.push(whenSourceDown);
   }
 }
 

@@ -2,6 +2,9 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { RunFacts } from "./facts.ts";
+import { whenDown } from "./next-steps.ts";
+import { serviceTrouble } from "./open.ts";
+import { counted } from "./text.ts";
 
 /** What the last run of a job says that nothing has made good since. */
 export interface RunTrouble {
@@ -53,13 +56,20 @@ export function troubleOf(run: LastRun): RunTrouble[] {
   if (unreached > 0)
     add(
       "service-down",
-      `customers could not be worked on in the last run of ${run.job}, ` +
-        `because a service did not answer or did not let it in: ${unreached}`,
+      `the last run of ${run.job} did not reach ${counted(unreached, "customer")}: ${whyUnreached(run.summary)}`,
       unreached,
-      `crm-sync check; ${next}`,
+      whenDown,
     );
   return troubles;
 }
+
+/** Why customers were not reached, by the summary of their run. */
+function whyUnreached(summary: Json): string {
+  const left = z.object({ open: z.array(waitsForService) }).safeParse(summary);
+  return serviceTrouble(left.success ? left.data.open : []) ?? "a service did not answer, or did not let crm-sync in";
+}
+
+const waitsForService = z.object({ code: z.string(), examples: z.array(z.object({ reason: z.string() })) });
 
 const clockDoubt = z.object({ clock: z.object({ message: z.string(), cure: z.string() }) });
 

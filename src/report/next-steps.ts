@@ -1,10 +1,19 @@
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
+import type { HoldFacts, QuarantineFacts } from "./facts.ts";
 import { explainCommand, nounOf, resyncCommand, typedKey } from "./text.ts";
 
 const itself = "nothing: the next run checks again";
 const correctCrm = "correct the record in the CRM; the next run uses it";
 const settled = "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it";
+/** What a person does about a ledger that is an older copy. */
+export const olderCopyCure =
+  "keep a copy of this file. If a newer one exists, put that back. If not: `crm-sync rebuild --dry-run` shows what the " +
+  "platform gives back, and `crm-sync rebuild` keeps it";
+
+/** What a person does while a service, or a source, does not answer. */
+export const whenDown = "nothing: the next run tries again. If the problem stays, crm-sync check tests the services";
+export const whenSourceDown =
+  "nothing: the next run reads again. If the problem stays, crm-sync check tests the source";
 const keepOne =
   "if both records are the same person, keep only one of them in the CRM. If they are two people, give one of them " +
   "another account name";
@@ -193,7 +202,7 @@ const byCode: Record<string, string> = {
     "check the customer in the reason on the platform. If it is right, do nothing: the next run continues with the " +
     "other customers. If it is wrong, enter crm-sync pause --reason TEXT first, then correct the CRM or the mapping",
   "run.": "nothing: the next run takes up the record",
-  "service.": "nothing: the next run tries again. If the problem stays, crm-sync check tests the services",
+  "service.": whenDown,
   "service.refused":
     "ask the provider of the service why it refuses this application. When it accepts crm-sync again: RESYNC (or " +
     "crm-sync resync --source SOURCE for all records)",
@@ -319,51 +328,6 @@ export function nextForQuarantine(row?: Pick<QuarantineFacts, "id" | "state" | "
       "again"
     );
   return "correct the field that the message names, in the CRM or in the mapping; the next run maps the record again";
-}
-
-/** What a run does about an operation whose outcome is unknown. */
-const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
-  read: "settles it by reading the platform",
-  "send-again": "sends it again with the same values",
-  lost: "records that its effect is lost",
-  ask: "asks a person: no reading shows the result, and crm-sync does not send the operation twice",
-};
-
-/** How a person says what became of an operation that reading cannot settle. */
-export function settleCommands(operation: string): string {
-  return (
-    `look on the platform, then crm-sync settle ${operation} --applied --reason TEXT if it was done, else ` +
-    `crm-sync settle ${operation} --not-applied --reason TEXT`
-  );
-}
-
-export function nextForOperation(
-  row: Pick<OperationFacts, "id" | "state" | "settleAfter" | "questionId" | "whenUnknown" | "customer">,
-): string {
-  switch (row.state) {
-    case "parked":
-      return settleCommands(row.id);
-    case "sending":
-    case "unknown":
-      return row.settleAfter === null
-        ? `nothing: the next run ${whenUnknown[row.whenUnknown]}`
-        : `nothing: a run ${whenUnknown[row.whenUnknown]}, not before ${row.settleAfter}`;
-    case "held":
-      return row.questionId === null
-        ? "crm-sync status --all shows the hold"
-        : `crm-sync approve ${row.id} --reason TEXT for this operation, or crm-sync approve ${row.questionId} ` +
-            "--reason TEXT for all operations of its hold; or reject instead of approve";
-    case "planned":
-      return "nothing: the next run carries it out or plans again";
-    case "rejected":
-      return (
-        "correct the field that the service names. crm-sync tries again when the record changes, or with " +
-        resyncCommand(row.customer)
-      );
-    case "done":
-    case "dropped":
-      return "nothing";
-  }
 }
 
 /** `apply UNDO` stands for the file that `undo RUN --out FILE` made. */

@@ -43,6 +43,10 @@ export const requestOpen = "request.open";
 /** The code of records whose source is configured no longer; their cause is its name. */
 export const sourceRemoved = "source.removed";
 
+/** Why records wait by now that were left waiting for the outcome of an operation. */
+export const operationParked = "a person must decide the outcome of an operation of its customer";
+export const operationSettled = "the operation that it waited for is settled";
+
 const nouns: Record<Stream, [one: string, many: string]> = {
   customers: ["customer", "customers"],
   orders: ["order", "orders"],
@@ -100,6 +104,10 @@ export function nextForOpen(group: OpenRecords): string {
     );
   if (group.standing === "quarantined") return nextForQuarantine();
   const [first] = group.examples;
+  if (group.examples.some(({ reason }) => reason === operationParked))
+    return "decide the outcome of the operation: crm-sync settle list";
+  if (first !== undefined && group.examples.every(({ reason }) => reason === operationSettled))
+    return nextForDeferral("run.stopped");
   const single = group.count === 1 && first !== undefined ? parseKey(first.record) : undefined;
   const holds = [...new Set(group.examples.flatMap(({ hold }) => hold ?? []))];
   return nextForDeferral(group.cause, {
@@ -110,6 +118,16 @@ export function nextForOpen(group: OpenRecords): string {
     holds: group.count > group.examples.length ? [] : holds,
   });
 }
+
+/** What a service did that keeps records waiting, in the words of the first of them. */
+export function serviceTrouble(
+  open: readonly { code: string; examples: readonly { reason: string }[] }[],
+): string | undefined {
+  return open.find(({ code }) => unreachedCodes.includes(code))?.examples[0]?.reason;
+}
+
+/** Why records wait for a service that is not reached. */
+export const unreachedCodes: readonly string[] = ["service.not-sent", "service.unreadable"];
 
 /** What is not done, by how it stands: `3 records waiting`, `11 in quarantine`. Empty where all is done. */
 export function openCounts(open: readonly OpenRecords[]): string[] {

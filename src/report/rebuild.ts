@@ -53,8 +53,8 @@ const neverBroughtBack = [
 
 const mostNamed = 20;
 
-/** First what is known again, then what is not. */
-export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): string[] {
+/** First what is known again, then what is not. `isTried`: nothing was kept. */
+export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts, isTried: boolean): string[] {
   const { enterprises, orders, staff, assignments } = known;
   const named = (rows: RebuildFacts["lost"]): string[] => [
     ...rows.slice(0, mostNamed).map(({ record, why }) => printable(`  ${record}: ${why}`)),
@@ -62,9 +62,9 @@ export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): 
   ];
   const never = neverRebuilt(gap !== undefined);
   return [
-    ...(gap === undefined ? [] : gapText(gap)),
+    ...(gap === undefined ? [] : gapText(gap, isTried)),
     `${counted(enterprises, "enterprise")}, ${counted(orders, "order")}, ${counted(staff, "account")} and ` +
-      `${counted(assignments, "assignment")} are known again`,
+      `${counted(assignments, "assignment")} ${isTried ? "would be" : "are"} known again`,
     ...(lost.length === 0
       ? []
       : [`${counted(lost.length, "record")} could not be brought back and wait:`, ...named(lost)]),
@@ -80,11 +80,11 @@ export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts): 
   ];
 }
 
-function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>): string[] {
+function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>, isTried: boolean): string[] {
   return [
     `the ledger was restored and does not have the changes from ${from ?? "its beginning"} to ` +
       `${until ?? "a time that nobody knows"}: ` +
-      "the audit record says so from now on",
+      (isTried ? "the audit record would say so from then on" : "the audit record says so from now on"),
     `${counted(kept, "order")} are as the backup has them`,
   ];
 }

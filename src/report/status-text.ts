@@ -1,6 +1,6 @@
 import { absenceTable } from "./absence.ts";
 import type { TakenFacts } from "./facts.ts";
-import { nextForOperation } from "./next-steps.ts";
+import { nextForOperation } from "./next-for-operation.ts";
 import type { OpenRecords } from "./open.ts";
 import { openCode } from "./open.ts";
 import { readsTable } from "./runs.ts";

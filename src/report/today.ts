@@ -2,7 +2,8 @@ import type { Stream } from "../crm/model.ts";
 import { formatKey, parseKey } from "../crm/keys.ts";
 import type { AssumptionStanding } from "./assumptions.ts";
 import { byHand, troubleOf } from "./last-runs.ts";
-import { nextForHold, nextForOperation } from "./next-steps.ts";
+import { nextForOperation } from "./next-for-operation.ts";
+import { nextForHold, whenDown, whenSourceDown } from "./next-steps.ts";
 import { nextForOpen, openWhat, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
 import { pagePath } from "./page-links.ts";
@@ -66,9 +67,9 @@ export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { 
   return { items: items.toSorted(worstFirst), more: all - items.length };
 }
 
-/** What is wrong before what waits for a decision, that before what only waits; of each, the oldest. */
+/** What is wrong before what waits for a decision, that before what only waits; of each, the newest. */
 function worstFirst(one: Waiting, other: Waiting): number {
-  return rankOf(one) - rankOf(other) || (one.since < other.since ? -1 : 1);
+  return rankOf(one) - rankOf(other) || (one.since > other.since ? -1 : 1);
 }
 
 function rankOf({ tone, decision, owner }: Waiting): number {
@@ -132,11 +133,15 @@ function incompleteSources({ reads }: StatusFacts): Waiting[] {
   return reads
     .filter((read) => read.finishedAt !== null && (!read.complete || read.problem !== null))
     .map((read) => ({
-      what: `source ${read.source}, ${read.stream}: not read completely`,
+      what: read.doubted
+        ? `the read of ${read.source}/${read.stream} is not believed`
+        : `${read.source}/${read.stream} was not read completely`,
       ...(read.problem === null ? {} : { why: read.problem }),
       since: read.startedAt,
       owner: "CRM",
-      cure: read.doubted ? "export it again, or the command that is named" : "crm-sync check",
+      cure: read.doubted
+        ? "correct the export or the mapping; the next run reads again. Use the command only if the read is right"
+        : whenSourceDown,
       page: pagePath.source(read.source),
       tone: "bad",
     }));
@@ -148,7 +153,7 @@ function openCircuits(facts: StatusFacts): Waiting[] {
     why: reason,
     since,
     owner: "platform",
-    cure: "nothing for now: crm-sync tries again. If it goes on, run crm-sync check",
+    cure: whenDown,
     page: pagePath.today(),
     tone: "bad",
   }));
@@ -220,11 +225,13 @@ function contradicted({ assumptions }: TodayFacts): Waiting[] {
     against === null
       ? []
       : {
-          what: `the services do otherwise than ${id} says; it stops ${stops}`,
-          why: against.evidence,
+          what: `${against.evidence} (${id})`,
+          why: `this contradicts an assumption of crm-sync; it stops ${stops}`,
           since: against.since,
           owner: "configuration",
-          cure: `ask the provider of the service, correct the setting, then crm-sync assumptions accept ${id} --reason TEXT`,
+          cure:
+            `ask the provider of the service what ${id === "A2" ? "the code means" : "is true, and correct the setting"}. ` +
+            `Then crm-sync assumptions accept ${id} --reason TEXT`,
           page: "/assumptions",
           tone: "bad" as const,
         },
@@ -317,7 +324,7 @@ function hintsOf({ status, jobs }: TodayFacts): string[] {
   const undone = rejectedOf(status.holds);
   const unrun = jobs.filter(({ job }) => !status.lastRuns.some((run) => run.job === job)).map(({ job }) => job);
   return [
-    ...(unrun.length === 0 ? [] : [`Never run yet, although scheduled: ${unrun.join(", ")}.`]),
+    ...(unrun.length === 0 ? [] : [`Not run yet: ${unrun.join(", ")}.`]),
     ...(undone === 0 ? [] : [`${rejectedText(undone)}.`]),
     ...(status.nextRun === 0 ? [] : [`The next run takes up ${counted(status.nextRun, "record")}.`]),
     ...(status.cutReads ?? []).map(({ source, stream }) => `${source}, ${stream} is read in part.`),

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { HoldFacts, OperationFacts, QuarantineFacts } from "./facts.ts";
-import { nextForHold, nextForOperation, nextForQuarantine } from "./next-steps.ts";
+import { nextForOperation } from "./next-for-operation.ts";
+import { nextForHold, nextForQuarantine } from "./next-steps.ts";
 import { valueText } from "./runs.ts";
 import { renderTable } from "./table.ts";
 import type { Lines, View } from "./text.ts";

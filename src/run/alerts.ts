@@ -3,8 +3,9 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
-import { nextForHold, settleCommands } from "../report/next-steps.ts";
-import { nextForOpen, openNamed } from "../report/open.ts";
+import { settleCommands } from "../report/next-for-operation.ts";
+import { nextForHold } from "../report/next-steps.ts";
+import { nextForOpen, openNamed, unreachedCodes } from "../report/open.ts";
 import { pagePath } from "../report/page-links.ts";
 import { fromBody } from "./notify/alert.ts";
 import type { Alert } from "./notify/alert.ts";
@@ -42,7 +43,7 @@ export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined):
       summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
       cure:
         row.state === "parked"
-          ? settleCommands(row.id)
+          ? settleCommands({ id: row.id, endpoint: row.operation.endpoint, outcomeCode: row.outcomeCode })
           : "the next run settles it; `crm-sync settle list` shows the details",
       page: pagePath.settle(row.id),
     });
@@ -127,9 +128,8 @@ function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Al
   return [...kept.values()];
 }
 
-/** Why records wait for an operation whose outcome is open, and for a service that is not reached. */
+/** Why records wait for an operation whose outcome is open. */
 const inDoubt: readonly string[] = ["operation.open"];
-const unreached: readonly string[] = ["service.not-sent", "service.unreadable"];
 
 /**
  * Records that are not done. Those that wait for an open operation or for a service that is down are not told where
@@ -140,7 +140,7 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
   for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
     if (inDoubt.includes(group.cause) && told.has("unknown")) continue;
     if (group.cause === pausedCode && told.has("paused")) continue;
-    if (unreached.includes(group.cause) && (told.has("service-down") || told.has("breaker"))) continue;
+    if (unreachedCodes.includes(group.cause) && (told.has("service-down") || told.has("breaker"))) continue;
     const standing = group.standing === "quarantined" ? "quarantine" : group.standing;
     const kind = group.code === "run.canary" ? "canary" : standing;
     alerts.push({

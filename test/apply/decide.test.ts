@@ -143,7 +143,7 @@ describe("an order that a person calls not applied", () => {
     const { world, id } = await unknownOrder(untouched);
     world.sandbox.faults.add({ operation: "M6", fault: "http502" });
     for (const verdict of ["applied", "not-applied"] as const)
-      await expect(decided(world, id, verdict)).rejects.toThrow("M6");
+      await expect(decided(world, id, verdict)).rejects.toThrow("the member-center is out of service");
     expect((await world.row(id)).state).toBe("parked");
   });
 });

@@ -126,7 +126,7 @@ describe("status", () => {
       expect.stringContaining(`crm-sync settle ${open?.id ?? ""} --applied`),
       `crm-sync approve ${hold} --reason TEXT, or crm-sync reject ${hold} --reason TEXT`,
       "crm-sync quarantine list",
-      "nothing: the next run settles the operation. If it needs a person, crm-sync settle list shows it",
+      "decide the outcome of the operation: crm-sync settle list",
     ]);
   });
 });

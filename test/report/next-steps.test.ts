@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { nextForDeferral, nextForOperation } from "../../src/report/next-steps.ts";
+import { nextForOperation } from "../../src/report/next-for-operation.ts";
+import { nextForDeferral } from "../../src/report/next-steps.ts";
 
 it("what is asked for by hand is left to the next run, or taken back where it was refused", () => {
   for (const code of ["request.open", "request.failed", "request.changed"])
@@ -9,7 +10,8 @@ it("what is asked for by hand is left to the next run, or taken back where it wa
 
 it("an unknown outcome ends by a reading, by being sent again, or not at all", () => {
   const customer = { namespace: "crm", id: "C1" };
-  const row = { id: "op_1", state: "unknown" as const, questionId: null, settleAfter: null, customer };
+  const operation = { id: "op_1", endpoint: "E5", outcomeCode: null };
+  const row = { ...operation, state: "unknown" as const, questionId: null, settleAfter: null, customer };
   const next = (["read", "send-again", "lost"] as const).map((whenUnknown) =>
     nextForOperation({ ...row, whenUnknown }),
   );

@@ -75,7 +75,7 @@ it("status names the worst first, has one next step for all that share it, and a
   const lines = statusText(facts, now).trimEnd().split("\n");
   expect(lines).toHaveLength(40);
   expect(lines[0]).toBe("60 open issues, the oldest for 2h.");
-  const first = "✗ 1 order is in quarantine (missing): crm/O29 (30m, CRM): reason 29";
+  const first = "✗ 1 order is in quarantine (missing): crm/O0 (60s, CRM): reason 0";
   expect(lines.indexOf(first)).toBe(1);
   expect(lines.filter((line) => line === "  → crm-sync quarantine list")).toHaveLength(1);
   expect(lines.slice(-2)).toEqual(["and 25 more", "crm-sync status --all shows everything"]);

@@ -1,3 +1,4 @@
+import { olderCopyCure } from "../../report/next-steps.ts";
 import type { AuditAnswer } from "../../app/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -143,6 +144,8 @@ function verdictLines({
     `freshness     ${freshness.good === null ? "unknown" : freshness.good ? "good" : "STALE"}: ${freshness.why}`,
   ];
   if (answer.isUnchecked) lines.push("signatures    not checked: name the key that signed the heads with --key");
+  const isOlder = integrity.good && completeness.good === false && completeness.code === "cut-off";
+  if (isOlder) return [...lines, "This is an older copy, or somebody cut entries off.", `  → ${olderCopyCure}`];
   if (!answer.good) return [...lines, "  → keep the file as it is, and compare it with a backup"];
   const known = head === undefined ? [] : [`head          entry ${head.sequence}, ${head.hash}`];
   return [

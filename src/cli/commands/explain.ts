@@ -25,11 +25,18 @@ export const register: Register = (program, carryOut) => {
   program
     .command("explain")
     .description("what happened to one record, how it is now, and what to do")
-    .argument("<stream>", "customer, order or staff")
-    .argument("<id>", "ID, or NAMESPACE/ID")
+    .argument("<stream>", "customer, order or staff; an ID alone finds the record of any of them")
+    .argument("[id]", "ID, or NAMESPACE/ID")
     .option("--show-private", "names of people, also to find them by; the audit log says who looked", false)
     .option(...byWhom)
-    .addHelpText("after", example("crm-sync explain order 10248", 'crm-sync explain staff "Jana N" --show-private'))
+    .addHelpText(
+      "after",
+      example(
+        "crm-sync explain order 10248",
+        "crm-sync explain 10248",
+        'crm-sync explain staff "Jana N" --show-private',
+      ),
+    )
     .action((stream, id, options) => carryOut((invocation) => explainCommand(invocation, stream, id, options)));
 };
 
@@ -43,17 +50,21 @@ const streamNames: Record<string, Stream> = {
 
 export async function explainCommand(
   invocation: Invocation,
-  kind: string,
-  id: string,
+  first: string,
+  second: string | undefined,
   { showPrivate = false, by }: { showPrivate?: boolean; by?: string | undefined } = {},
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   const privateFor = showPrivate ? deciderOf(by) : undefined;
+  const named = streamNames[first];
+  if (second === undefined && named !== undefined)
+    throw usage(`explain ${first} needs an id`, `crm-sync explain ${first} ID`);
+  if (second !== undefined && named === undefined)
+    throw usage(`there are no records of the kind ${JSON.stringify(first)}`, "use customer, order or staff");
   return await (showPrivate ? withLedger : withReader)(invocation, async (application) => {
-    const stream = streamNames[kind];
-    if (stream === undefined)
-      throw usage(`there are no records of the kind ${JSON.stringify(kind)}`, "use customer, order or staff");
-    const facts = await explained(application, output, { stream, text: id, privateFor });
+    const text = second ?? first;
+    const stream = named ?? (await streamOf(application, text));
+    const facts = await explained(application, output, { stream, text, privateFor });
     if (options.json) output.json(toJson(facts));
     else {
       const { explainText } = await import("../../report/explain-text.ts");
@@ -65,6 +76,23 @@ export async function explainCommand(
     if (isTold(facts)) return ok;
     if (stream !== "orders" && !showPrivate) output.note("people are found by name or login with --show-private");
     return exitCodes.usage;
+  });
+}
+
+/** The one stream that has a record with this id; if none has one, that of orders. */
+async function streamOf(application: Application, text: string): Promise<Stream> {
+  const inquiry = await application.inquiry();
+  const key = parseKey(text, application.config.namespace);
+  const having: Stream[] = [];
+  for (const stream of ["orders", "customers", "staff"] as const)
+    if (isTold(await inquiry.explain(stream, key))) having.push(stream);
+  const [stream = "orders", ...others] = having;
+  if (others.length === 0) return stream;
+  throw new Problem({
+    code: "record.ambiguous",
+    message: `${having.length} records have the id ${formatKey(key)}: one each in ${having.join(" and ")}`,
+    cure: `choose one of them: ${having.map((one) => commandOf(one, key)).join(", ")}`,
+    exitCode: exitCodes.usage,
   });
 }
 

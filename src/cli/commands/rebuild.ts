@@ -17,8 +17,9 @@ export const register: Register = (program, carryOut) => {
     .addHelpText(
       "after",
       `${example("crm-sync rebuild --dry-run")}
-It only reads. Use it for a new ledger after the old one was lost, or for a ledger that \`crm-sync restore\` put back
-and that does not have newer changes; other ledgers are refused (exit 65). A restored ledger keeps its history:
+It only reads. Use it for a new ledger after the old one was lost, or for an older copy: one that \`crm-sync restore\`
+put back, or a copied file that lacks newer changes. A ledger that lacks nothing is refused (exit 65). An older copy
+keeps its history:
 records that agree with the platform stay, and the rest is read again. Until it has ended, every command that writes
 is refused. It lists the rest that it cannot bring back. If that includes a record, or work is left, it ends with exit
 3.`,
@@ -58,7 +59,7 @@ async function rebuildCommand(
               ...(gap && { gap }),
             }),
           );
-        else for (const line of rebuildText(summary)) output.line(line);
+        else for (const line of rebuildText(summary, dryRun)) output.line(line);
       },
     });
   });

@@ -26,7 +26,7 @@ const texts: readonly (readonly [AssumptionId, string, string, string])[] = [
   [
     "A2",
     "a code that the contract does not list",
-    "nothing by itself: the circuit opens once three customers met it",
+    "nothing yet: after three customers with such a code, crm-sync stops all calls to the service",
     "Which codes come with a bad or expired token, a missing scope, and a nonce that was used before?",
   ],
   [

@@ -1,3 +1,4 @@
+import { olderCopyCure } from "../../report/next-steps.ts";
 import {
   closeSync,
   existsSync,
@@ -301,7 +302,6 @@ export function refuseOlderLedger(
         ? `${last.commit} groups of changes, and it has ${commits}`
         : `the audit entry ${last.sequence}, and it has another entry or no entry there`) +
       ". Nothing was sent, because the missing changes, also orders, would be made a second time",
-    "put the newest copy back (`crm-sync audit verify` shows details). Without a newer copy, `crm-sync " +
-      "rebuild` reads the missing changes back from the platform",
+    olderCopyCure,
   );
 }

@@ -1,7 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import { streams as allStreams } from "../../crm/model.ts";
 import { counts, ownerOf, ownerOfQuarantine, waitsForNextRun } from "../../plan/owner.ts";
-import { requestOpen, sourceRemoved } from "../../report/open.ts";
+import { operationParked, operationSettled, requestOpen, sourceRemoved } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -99,6 +99,13 @@ export function causeOf({ customer, question }: Standing): string {
     else coalesce('hold.' || ${question("q")}, deferred_code) end`;
 }
 
+/** Why a `record` waits by now that a run left waiting for an operation: for a person, or for nothing any more. */
+const reasonByNow = `case when deferred_code = 'operation.open' then (
+  select case when count(*) = 0 then '${operationSettled}' when max(o.state = 'parked') then '${operationParked}' end
+  from operation o indexed by operation_open
+  where o.state in ('sending', 'unknown', 'parked') and o.customer_namespace = record.customer_namespace
+    and o.customer_id = record.customer_id) end`;
+
 /**
  * Every record that is not done, once, whoever claims it, by how it stands and why; among them customers of whom
  * something is asked for and not done, where nothing else of them says that they wait. It looks at what is open through
@@ -114,7 +121,7 @@ const statement = `
         as standing,
       stream, deferred_code as code,
       ${causeOf(now)} as cause,
-      coalesce(deferred_since, changed_at) as since, coalesce(deferred_reason, '') as reason,
+      coalesce(deferred_since, changed_at) as since, coalesce(${reasonByNow}, deferred_reason, '') as reason,
       namespace || '/' || record.id as record, q.id as hold
     from record left join question q on q.number = ${heldBy(now)}
     where deferred_code is not null and record.state <> 'quarantined'

@@ -73,8 +73,6 @@ export function runStatements(database: Sqlite) {
       database.prepare<[string, number], RunTable>(
         `select ${runColumns} from run where job = +? order by id desc limit ?`,
       ),
-    otherThanPlans: () =>
-      database.prepare<[string], { id: string }>("select id from run where kind <> 'plan' and id <> ? limit 1"),
     lastByJob: () =>
       database.prepare<[], RunTable>(`select ${runColumns} from run where id in (${lastRunIds}) order by job`),
     operationCounts: () =>

@@ -73,7 +73,10 @@ export class RunTables {
   }
 
   onlyPlansBefore(run: string): boolean {
-    return this.#statements.otherThanPlans.get(run) === undefined;
+    const last = [...this.lastByJob().values()];
+    const own = last.find(({ id }) => id === run);
+    const before = own === undefined ? [] : this.lastOf(own.job, 2);
+    return [...last, ...before].every(({ id, kind }) => id === run || kind === "plan");
   }
 
   lastByJob(): Map<string, RunFacts> {

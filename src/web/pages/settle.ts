@@ -5,7 +5,7 @@ import { askForAnswer } from "../../app/raw-form.ts";
 import { Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationFacts } from "../../report/facts.ts";
-import { nextForOperation } from "../../report/next-steps.ts";
+import { nextForOperation } from "../../report/next-for-operation.ts";
 import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
 import { attemptText, stateText } from "../../report/waiting.ts";
 import { needs } from "../access/needs.ts";

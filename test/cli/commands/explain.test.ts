@@ -43,6 +43,40 @@ describe("explain", () => {
     expect([both.exitCode, document(both).error.code]).toEqual([64, "record.ambiguous"]);
   });
 
+  it("finds a record by its id alone, and asks which is meant where several have it", async () => {
+    const w = await world({
+      records: { customers: [{ id: "C1" }], orders: [], staff: [{ id: "S1", customer: "C1" }] },
+    });
+    w.orders.push({ id: "C1", customer: "C1", assets: ["A1"] });
+    w.orders.push({ id: "O1", customer: "C1", assets: ["A2"] });
+    w.write();
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+    expect((await w.run("explain", "crm/O1")).stdout).toMatch(/^order crm\/O1: is placed/u);
+    expect((await w.run("explain", "S1")).stdout).toMatch(/^staff crm\/S1: /u);
+    const both = await w.run("explain", "C1");
+    expect([both.exitCode, both.stderr]).toEqual([
+      64,
+      expect.stringContaining("crm-sync explain order crm/C1, crm-sync explain customer crm/C1"),
+    ]);
+    expect((await w.run("explain", "order")).exitCode).toBe(64);
+    expect((await w.run("explain", "nobody")).exitCode).toBe(64);
+  });
+
+  it("has one next step for what a service rejected, with the provider and the product that it names", async () => {
+    const w = await world({ records: company(1, 1) });
+    w.sandbox.faults.add({
+      operation: "E5",
+      fault: "status299",
+      code: "13004",
+      words: "parameter error: assets[0].products[0].appKey",
+    });
+    await w.run("run", "everything");
+    const told = (await w.run("explain", "O1")).stdout;
+    expect(told).toMatch(/assets\[0\]\.products\[0\]\.\S* \(product \S+\)/u);
+    expect(told).toContain("ask the provider of the order service");
+    expect(told.slice(told.indexOf("\nnext\n")).trim().split("\n")).toHaveLength(2);
+  });
+
   it("tells what happened, the oldest first, then how it is and what to do, each thing once", async () => {
     const w = await world({ records: company(1, 1) });
     expect((await w.run("run", "everything")).exitCode).toBe(0);

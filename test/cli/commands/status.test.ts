@@ -41,7 +41,7 @@ it("names jobs that never ran although they are scheduled, and those that should
   w.extra = "jobs:\n  everything: { kind: sync, streams: [staff], schedule: '0 * * * *' }\n";
   w.write();
   await w.run("run", "staff");
-  expect((await w.run("status")).stdout).toMatch(/^Never run yet, although scheduled: .*everything/mu);
+  expect((await w.run("status")).stdout).toMatch(/^Not run yet: .*everything/mu);
   const ledger = new Sqlite(w.path("ledger.db"));
   ledger.exec(
     "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-10-30T08:00:00.000Z', '2026-10-30T08:00:00.000Z')",

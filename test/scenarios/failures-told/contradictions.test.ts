@@ -370,7 +370,7 @@ async function expectStopped(row: ContradictedRow): Promise<void> {
   for (let run = 0; run < runs; run += 1) await w.run("run", "everything");
   if (readBack === true) await w.run("run", "verify");
   const found = await standingOf(w, row);
-  expect((await w.run("status")).stdout).toContain(`the services do otherwise than ${row} says`);
+  expect((await w.run("status")).stdout).toContain(`(${row}) (`);
   expect(found).toMatchObject({ standing: "contradicted", contradicted: { evidence: expect.any(String) } });
   const told: string[] = found.contradicted.about;
   expect(told.map((item) => item.replace(/^\d{10}$/u, "a number"))).toEqual(about);

@@ -20,9 +20,21 @@ it("an older copy of the ledger is told by each command that reads it, and by ch
     const { exitCode, stdout } = await w.run(...words);
     expect([exitCode, stdout.includes("is an older copy")], words.join(" ")).toEqual([65, true]);
   }
+  const cure = "If a newer one exists, put that back. If not: `crm-sync rebuild --dry-run`";
+  for (const words of [
+    ["run", "everything"],
+    ["audit", "verify"],
+  ]) {
+    const { exitCode, stdout, stderr } = await w.run(...words);
+    expect([exitCode, stdout + stderr], words.join(" ")).toEqual([65, expect.stringContaining(cure)]);
+  }
   const status = await w.run("--json", "status");
   expect([status.exitCode, document(status).refused]).toEqual([65, expect.objectContaining({ code: "ledger.behind" })]);
   expect(document(await w.run("--json", "check"))).toContainEqual(
     expect.objectContaining({ what: "ledger", good: false, kind: "ledger" }),
   );
+  const tried = await w.run("rebuild", "--dry-run");
+  expect([tried.exitCode === 65, tried.stdout]).toEqual([false, expect.stringContaining("would say so from then on")]);
+  expect((await w.run("rebuild")).stdout).toContain("the audit record says so from now on");
+  expect((await w.run("status")).exitCode).toBe(0);
 });

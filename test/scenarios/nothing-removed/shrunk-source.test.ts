@@ -19,6 +19,8 @@ it("does not believe a source that shrank, and believes it once by the command t
   expect([ended.exitCode, ended.calls]).toEqual([7, {}]);
   const alerts = async (): Promise<string[]> => (await w.ask("alerts")).alerts.map(({ kind }: Parsed) => kind);
   expect(await alerts()).toEqual(["source-down"]);
+  expect(ended.stdout).toContain("ended, the read of hr/staff is not believed, no changes made");
+  expect(ended.stdout).toContain("→ have the CRM export again; the next run continues. Only if these records really");
   const [, printed = ""] = /`crm-sync (run \S+ --accept-shrink hr\/staff=\d+)`/u.exec(ended.stdout) ?? [];
   expect((await w.run("resync", "--source", "hr")).exitCode).toBe(7);
   expect((await w.run(...printed.split(" "))).exitCode).toBe(0);
