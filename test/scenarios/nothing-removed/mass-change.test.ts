@@ -62,6 +62,7 @@ it("nothing is changed where a look-up table lost most of its lines", async () =
 it("who tries a mapping by plans may change it as often as it takes; after the first run it is judged", async () => {
   const w = await world({ records: company(30, 0) });
   w.orders = [];
+  w.extra = "limits: { massChange: { floor: 10 } }\n";
   w.write();
   const branch = (name: string, count = 30): void => {
     w.customers = w.customers.slice(0, count).map((row) => ({ ...row, branch: name }));
@@ -77,7 +78,5 @@ it("who tries a mapping by plans may change it as often as it takes; after the f
   }
   expect((await w.does("run", "everything")).calls).toEqual({ E2: 12 });
   branch("East", 12);
-  w.extra = "limits: { massChange: { floor: 10 } }\n";
-  w.write();
   for (const words of [["plan"], ["run", "everything"]]) expect((await w.run(...words)).exitCode).toBe(7);
 });
