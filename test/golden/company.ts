@@ -191,7 +191,7 @@ export const ordersMapping = `
                 locked: locked
                 continues: { orderId: continues.order, instanceId: continues.instance }
             - kind: package
-              each: packages
+              each: { path: packages, default: [] }
               fields: { id: id, parentId: parent, number: id, name: id, term: { value: 1-0-0 } }
             - kind: product
               each: products
@@ -212,7 +212,7 @@ export const ordersMapping = `
                 transferredFrom: { orderId: from.order, instanceId: from.instance }
                 amount: { money: price, currency: EUR, decimals: 2 }
                 features:
-                  - each: features
+                  - each: { path: features, default: [] }
                     fields: { code: code, name: name, value: value, valueType: type }`;
 
 export const staffMapping = `
@@ -224,10 +224,10 @@ export const staffMapping = `
           remark: note
           departmentId: department
           assets:
-            - { each: holds, fields: { instanceId: "." } }
-            - { each: numbers, fields: { assetNumber: "." } }
+            - { each: { path: holds, default: [] }, fields: { instanceId: "." } }
+            - { each: { path: numbers, default: [] }, fields: { assetNumber: "." } }
           borrows:
-            - { each: borrows, fields: { lock: lock, assets: [{ each: assets, fields: { instanceId: "." } }] } }`;
+            - { each: { path: borrows, default: [] }, fields: { lock: lock, assets: [{ each: assets, fields: { instanceId: "." } }] } }`;
 
 const stream = (name: string, mapping: string): string =>
   `      ${name}:\n        files: ${name}.ndjson\n        key: id\n        mapping:${mapping}\n`;
