@@ -10,7 +10,7 @@ import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";
 import type { Application } from "./application.ts";
-import { isThere } from "./ledger-folder.ts";
+import { ledgerFindings } from "./ledger-finding.ts";
 import { readCertificate } from "./certificate.ts";
 import { openMarks } from "./open-marks.ts";
 import { nothingOrdered } from "./ordering.ts";
@@ -99,24 +99,6 @@ export function settingFindings(application: Application): Finding[] {
       cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
     });
   return [...findings, ...secretFindings(application), ...accessFindings(application)];
-}
-
-/** What keeps a run from the ledger; one that does not exist yet is made by the first run. */
-async function ledgerFindings(application: Application): Promise<Finding[]> {
-  if (!isThere(application.ledgerPath)) return [];
-  const refused = await refusalOf(application);
-  if (refused === undefined) return [];
-  const { message, cure } = refused;
-  return [{ what: "ledger", good: false, kind: "ledger", detail: message, cure }];
-}
-
-async function refusalOf(application: Application): Promise<Problem | undefined> {
-  try {
-    await application.inquiry();
-    return application.refusal;
-  } catch (error) {
-    return problemOf(error);
-  }
 }
 
 /** Secrets that crm-sync cannot keep well. */
