@@ -15,10 +15,10 @@ const whenUnknown: Record<OperationFacts["whenUnknown"], string> = {
 export function settleCommands({ id, endpoint, outcomeCode: code }: ParkedOperation): string {
   const isKnown = code === null || isListed(code, endpoint);
   const ask = isKnown ? "" : `ask the provider of the ${serviceNameOf(endpoint)} what ${code} means, and `;
-  const cause = isKnown ? "" : " If you answer --not-applied before the cause is removed, the next run sends it again.";
+  const cause = isKnown ? "" : ". If you answer --not-applied before the cause is removed, the next run sends it again";
   return (
     `${ask}look on the platform. If it was done: crm-sync settle ${id} --applied --reason TEXT. If it was not done: ` +
-    `crm-sync settle ${id} --not-applied --reason TEXT.${cause}`
+    `crm-sync settle ${id} --not-applied --reason TEXT${cause}`
   );
 }
 

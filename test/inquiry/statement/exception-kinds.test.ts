@@ -77,8 +77,8 @@ describe("the statement of exceptions", () => {
     expect(row("rejected")).toMatchObject({ operation: rejected, code: "13004", record: "order:crm/O2", attempts: 1 });
     expect(row("parked")).toMatchObject({
       next:
-        `look on the platform, then crm-sync settle ${parked} --applied --reason TEXT if it was done, else crm-sync ` +
-        `settle ${parked} --not-applied --reason TEXT (the operator runs crm-sync)`,
+        `look on the platform. If it was done: crm-sync settle ${parked} --applied --reason TEXT. If it was not done: ` +
+        `crm-sync settle ${parked} --not-applied --reason TEXT (the operator runs crm-sync)`,
     });
     expect(row("held")).toMatchObject({ hold, count: 1 });
     expect(row("source-incomplete")).toMatchObject({ source: "erp", record: "staff" });
