@@ -33,7 +33,7 @@ it("names the code and the words of the service, and warns before it is sent aga
       "the order service answered each time with 99999, a code that crm-sync does not know (the service says: unexpected error; cause: asset occupied by …)",
     );
     expect(text).toContain("ask the provider of the order service what 99999 means");
-    expect(text).toContain("If you answer --not-applied before the cause is removed, the next run sends it again.");
+    expect(text).toContain("If you answer --not-applied before the cause is removed, the next run sends it again");
     expect(text).not.toContain("Huber");
   }
   const status = (await w.run("status")).stdout;
