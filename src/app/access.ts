@@ -75,7 +75,7 @@ export class Access {
     return way === "oidc" && oidc !== undefined ? sha256(JSON.stringify(oidc)) : undefined;
   }
 
-  /** Writes an entry of the audit record; where it cannot be written the log says so, and the answer is the same. */
+  /** Writes an entry of the audit log; where it cannot be written the log says so, and the answer is the same. */
   async note(kind: string, subject: string, body: JsonObject): Promise<void> {
     try {
       const ledger = await this.#dashboard.application.ledger();

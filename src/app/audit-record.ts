@@ -65,7 +65,7 @@ export interface AuditAnswer extends AuditVerdicts {
 }
 
 /**
- * Walks the whole audit record and compares it with the heads kept outside the database: in the file beside it, and in
+ * Walks the whole audit log and compares it with the heads kept outside the database: in the file beside it, and in
  * `copies` of that file. It is fresh where its last entry is no older than `within`, and not of a time to come.
  */
 export async function verifyAudit(

@@ -27,7 +27,7 @@ const manifestSchema = z.strictObject({
   schema: z.int(),
   /** Groups of changes that the ledger had committed. */
   commits: z.int().min(0),
-  /** The last entry of the audit record and its Merkle tree; null before the first. */
+  /** The last entry of the audit log and its Merkle tree; null before the first. */
   audit: z.strictObject({ sequence: z.int().min(1), hash: hex, size: z.int().min(0), root: hex }).nullable(),
   /** The copy, beside the manifest. */
   file: z.string().regex(/^[^/\\]+\.db$/u),

@@ -98,7 +98,7 @@ export async function makeBackup(application: Application, request: BackupReques
   }
 }
 
-/** What is wrong with the audit record of the ledger, as whoever asked for a backup is told. */
+/** What is wrong with the audit log of the ledger, as whoever asked for a backup is told. */
 function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem {
   return new Problem({
     code: "backup.record-changed",
@@ -111,7 +111,7 @@ function recordChanged(ledgerPath: string, { code, why }: AuditFinding): Problem
 
 /**
  * Copies the files of closed periods that a copy of the ledger names, as far as the folder lacks them, and gives their
- * names. Throws a Problem where one is missing or changed beside the ledger, or the copy and its audit record differ.
+ * names. Throws a Problem where one is missing or changed beside the ledger, or the copy and its audit log differ.
  */
 async function copyBooks({ ledgerPath, group }: Application, copy: string, folder: string): Promise<string[]> {
   const frozen = new FrozenFiles(ledgerPath, group);

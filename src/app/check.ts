@@ -95,7 +95,7 @@ export function settingFindings(application: Application): Finding[] {
       what: "audit.signKey",
       good: false,
       kind: "setting",
-      detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit record cannot be signed",
+      detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit log cannot be signed",
       cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
     });
   return [...findings, ...secretFindings(application), ...accessFindings(application)];

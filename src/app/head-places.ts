@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "./application.ts";
 import { signedHead } from "./audit-record.ts";
 
-/** Writes the head of the audit record to each configured place, signed where there is a key. */
+/** Writes the head of the audit log to each configured place, signed where there is a key. */
 export async function keepHead(application: Application, ledger: Ledger): Promise<void> {
   await keepHeadOutside({
     places: application.config.audit.heads,

@@ -70,12 +70,12 @@ export interface KeptPlan {
   shown: Record<string, string> | undefined;
 }
 
-/** The entry of the audit record that names the bytes of a saved plan, and whose subject its run is. */
+/** The entry of the audit log that names the bytes of a saved plan, and whose subject its run is. */
 const savedKind = "plan-saved";
 
 /**
  * Writes plans as NDJSON: a header, and a line for each customer with its facts and its operations. `held` says what
- * limits and policies would hold, by hash. The audit record keeps the SHA-256 of all of it. It is for its owner alone,
+ * limits and policies would hold, by hash. The audit log keeps the SHA-256 of all of it. It is for its owner alone,
  * also where a file of that name was there before.
  */
 export async function writePlanFile(

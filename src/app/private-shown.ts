@@ -7,7 +7,7 @@ import type { Dashboard } from "./dashboard.ts";
 
 /**
  * The private values of a record for a person who asked for them on its page. Who asked, for which fields, stands in
- * the audit record before any of them is read; where that cannot be written, this throws and nothing is read.
+ * the audit log before any of them is read; where that cannot be written, this throws and nothing is read.
  */
 export async function askForPrivate(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },

@@ -5,7 +5,7 @@ import type { Application } from "./application.ts";
 import type { Dashboard } from "./dashboard.ts";
 
 /**
- * The raw form of a row of the quarantine for a person who asked for it. Who asked stands in the audit record before it
+ * The raw form of a row of the quarantine for a person who asked for it. Who asked stands in the audit log before it
  * is read; where that cannot be written, this throws and nothing is read. Undefined where it was erased.
  */
 export async function askForRawForm(
@@ -26,7 +26,7 @@ export async function askForRawForm(
 
 /**
  * What a service answered to an operation last, where it was kept, for a person who asked for it: it may name anybody.
- * Who asked stands in the audit record first. Undefined where none was kept or it was erased.
+ * Who asked stands in the audit log first. Undefined where none was kept or it was erased.
  */
 export async function askForAnswer(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },

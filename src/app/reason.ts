@@ -3,18 +3,18 @@ import { limits } from "../contract/limits.ts";
 import { personalDataIn } from "../crm/personal-data.ts";
 
 /**
- * Why a person decides so; without it nothing is decided. It stands in the audit record for good, so it may hold
+ * Why a person decides so; without it nothing is decided. It stands in the audit log for good, so it may hold
  * nothing personal: that stands in the one table that can be erased.
  */
 export function requireReason(reason: string | undefined): string {
   const text = reason?.trim() ?? "";
-  if (text === "") throw usage("a decision needs a reason; it is kept in the audit record", "add --reason TEXT");
+  if (text === "") throw usage("a decision needs a reason; it is kept in the audit log", "add --reason TEXT");
   const held = personalIn(text);
   if (held !== undefined) throw usage(`--reason holds ${held.what}; ${held.means}`, held.cure);
   return text;
 }
 
-/** What is wrong with words that are to stand in the audit record; undefined where nothing is. */
+/** What is wrong with words that are to stand in the audit log; undefined where nothing is. */
 export function personalIn(words: string): { what: string; means: string; cure: string } | undefined {
   const data = personalDataIn(words, isAssetNumber);
   if (data === undefined) return undefined;

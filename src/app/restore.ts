@@ -42,7 +42,7 @@ export interface Restored {
 
 /**
  * Puts a backup in the place of the ledger. Before anything is touched, a copy of the backup is checked page by page
- * against its manifest, with its schema, its audit record and its links; `audit.signKey` or one of `verifiers` has to
+ * against its manifest, with its schema, its audit log and its links; `audit.signKey` or one of `verifiers` has to
  * have signed the manifest. The old ledger is kept under another name. The file of heads stays and says what the backup
  * lacks. Until `rebuild` has read that back, every other command that writes refuses the ledger, because missing orders
  * would be placed twice. Throws a Problem and changes nothing if the backup cannot be trusted, a run is in progress, or

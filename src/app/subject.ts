@@ -6,7 +6,7 @@ import type { Application } from "./application.ts";
 
 /**
  * Everything that is kept about a person, or about a customer and its administrator. Who asked for it stands in the
- * audit record before anything is shown. Throws a Problem where nothing is known under this key.
+ * audit log before anything is shown. Throws a Problem where nothing is known under this key.
  */
 export async function subjectFacts(
   application: Application,

@@ -6,7 +6,7 @@ import type { CopiedLedger } from "../ledger/database/backup.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 
 /**
- * Looks through a copy of a ledger page by page, and verifies its schema and its audit record, with these heads of it.
+ * Looks through a copy of a ledger page by page, and verifies its schema and its audit log, with these heads of it.
  * Says how far it is. Throws what `refuse` makes of the first thing that is wrong.
  */
 export async function verifiedCopy(

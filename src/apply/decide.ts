@@ -18,7 +18,7 @@ import { settleTimeLeftOf } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
-/** Why a person decides so, and who it is. Both are kept in the audit record. */
+/** Why a person decides so, and who it is. Both are kept in the audit log. */
 export interface Word {
   reason: string;
   by: string;

@@ -42,7 +42,7 @@ export interface NotReady {
 }
 
 /**
- * The hash of what is sent, which the audit record keeps for good: over the salts of the private values in it too, so
+ * The hash of what is sent, which the audit log keeps for good: over the salts of the private values in it too, so
  * that nobody can guess them by it once those are erased.
  */
 function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {

@@ -6,7 +6,7 @@ import { personalIn } from "../app/reason.ts";
 const longest = 100;
 
 /**
- * Who decides: `--by NAME`, or the user of the operating system. It stands in the audit record for good, so it has to
+ * Who decides: `--by NAME`, or the user of the operating system. It stands in the audit log for good, so it has to
  * be printable and short; a name of an operator is no private data of a customer.
  */
 export function deciderOf(by: string | undefined): string {

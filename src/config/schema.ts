@@ -53,7 +53,7 @@ const auditSettings = z
   .strictObject({
     signKey: secretReference.optional().meta({
       description:
-        "Key that signs heads of the audit record, as `env:NAME` or `file:/path`: Ed25519, PEM (PKCS #8), as " +
+        "Key that signs heads of the audit log, as `env:NAME` or `file:/path`: Ed25519, PEM (PKCS #8), as " +
         "`openssl genpkey -algorithm ed25519` makes one.",
       examples: ["file:/etc/crm-sync/audit.pem"],
     }),

@@ -66,7 +66,7 @@ const closedEntry = z.object({
 });
 
 /**
- * What the audit record says that a closing was: undefined where it says nothing of it.
+ * What the audit log says that a closing was: undefined where it says nothing of it.
  */
 export async function closingEntry(
   { db }: ReadOnlyLedger,

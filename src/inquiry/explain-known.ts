@@ -21,6 +21,7 @@ import type {
 import { mostObservations } from "../report/explain.ts";
 import { notedByHand } from "./by-hand.ts";
 import { placedOf } from "./explain-placed.ts";
+import { newestForms } from "./names.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { renewedNumbers, renewedUnits } from "./renewed-numbers.ts";
 
@@ -186,16 +187,8 @@ async function claimsOf(
   staff: RecordKey,
   customer: RecordKey,
 ): Promise<ExplainFacts["claims"]> {
-  const row = await ledger.db
-    .selectFrom("record_version")
-    .select("body")
-    .where("stream", "=", "staff")
-    .where("namespace", "=", staff.namespace)
-    .where("id", "=", staff.id)
-    .orderBy("version", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  const assets = row === undefined ? undefined : stored<JsonObject>(row.body)["assets"];
+  const [form] = await newestForms(ledger, { stream: "staff", ...staff }, 1);
+  const assets = form?.["assets"];
   if (!Array.isArray(assets)) return [];
   const claims: ExplainFacts["claims"] = [];
   for (const claim of assets) {

@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { assetUnitOf } from "../operation/references.ts";
+import type { RecordReference } from "../operation/shape.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** A part of an order: an asset, a package or a product. */
@@ -36,21 +37,30 @@ export async function companyNames(
 }
 
 /** The names of the products that a part of an order is or holds, also where the CRM has it no more. */
-export async function productNames({ db }: ReadOnlyLedger, { order, instanceId }: OrderPart): Promise<string[]> {
-  const versions = await db
-    .selectFrom("record_version")
-    .select("body")
-    .where("stream", "=", "orders")
-    .where("namespace", "=", order.namespace)
-    .where("id", "=", order.id)
-    .orderBy("version", "desc")
-    .limit(mostVersions)
-    .execute();
-  for (const { body } of versions) {
-    const names = productsIn(stored<JsonObject>(body, "record_version"), instanceId);
+export async function productNames(ledger: ReadOnlyLedger, { order, instanceId }: OrderPart): Promise<string[]> {
+  for (const form of await newestForms(ledger, { stream: "orders", ...order }, mostVersions)) {
+    const names = productsIn(form, instanceId);
     if (names.length > 0) return names;
   }
   return [];
+}
+
+/** The newest forms of a record, at most so many, the newest first. */
+export async function newestForms(
+  { db }: ReadOnlyLedger,
+  { stream, namespace, id }: RecordReference,
+  most: number,
+): Promise<JsonObject[]> {
+  const versions = await db
+    .selectFrom("record_version")
+    .select("body")
+    .where("stream", "=", stream)
+    .where("namespace", "=", namespace)
+    .where("id", "=", id)
+    .orderBy("version", "desc")
+    .limit(most)
+    .execute();
+  return versions.map(({ body }) => stored<JsonObject>(body, "record_version"));
 }
 
 /** The names of the products under an instance, each once. */

@@ -64,7 +64,7 @@ export function licenceOrdersOf({ records }: OrderContext, licenceOrders: Readon
   });
 }
 
-/** What the audit record says of a purchase. */
+/** What the audit log says of a purchase. */
 export function purchaseAudit(context: OrderContext, licenceOrders: readonly LicenceOrder[]): Effect["audit"] {
   return {
     order: formatKey(context.order),

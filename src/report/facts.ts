@@ -6,7 +6,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
  * them.
  */
 
-/** The newest entry of the audit record, and the size and root of the Merkle tree that ends with it. */
+/** The newest entry of the audit log, and the size and root of the Merkle tree that ends with it. */
 export interface TreeHeadFacts {
   sequence: number;
   hash: string;

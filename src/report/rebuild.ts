@@ -84,7 +84,7 @@ function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>, isTrie
   return [
     `the ledger was restored and does not have the changes from ${from ?? "its beginning"} to ` +
       `${until ?? "a time that nobody knows"}: ` +
-      (isTried ? "the audit record would say so from then on" : "the audit record says so from now on"),
+      (isTried ? "the audit log would say so from then on" : "the audit log says so from now on"),
     `${counted(kept, "order")} are as the backup has them`,
   ];
 }

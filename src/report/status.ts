@@ -59,11 +59,11 @@ export interface StatusFacts {
   notices: { key: string; since: string; summary: string }[];
   /** Records of which something was noted as done by hand and not read back; `oldest`: when the first note was made. */
   byHand?: { stream: Stream; count: number; oldest: string }[];
-  /** Places outside the database, and the head of the audit record that each got last. */
+  /** Places outside the database, and the head of the audit log that each got last. */
   headPlaces?: HeadPlaceFacts[];
   /** Ways of telling people and dead man's switches. */
   deliveries?: DeliveryFacts[];
-  /** Whose erased bytes may be left in the file of the ledger, as the audit record names a customer or a person. */
+  /** Whose erased bytes may be left in the file of the ledger, as the audit log names a customer or a person. */
   erasedBytesOf?: string;
   /** What was taken away within 24 hours and 7 days, where something was. */
   taken?: TakenFacts[];

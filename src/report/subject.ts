@@ -109,7 +109,7 @@ export function subjectText(facts: SubjectFacts, view: View = plainView): string
       facts.beside.map(({ what, where }) => `${what}: ${where}`),
     ),
     ...section(
-      "audit record",
+      "audit log",
       facts.audit.map(({ sequence, at, kind, operation }) =>
         [sequence, words.at(at), printable(kind), operation ?? ""].join("  ").trimEnd(),
       ),

@@ -247,7 +247,7 @@ function observationEntry({ kind, subject, from, seenAt, body }: ExplainFacts["o
   });
 }
 
-/** An entry of the audit record that bears a person's name. */
+/** An entry of the audit log that bears a person's name. */
 function decisionEntry({ at, kind, body, sequence }: AuditFacts): TimeLineEntry[] {
   const by = textIn(body, "by");
   if (by === undefined || by === theCrm) return [];

@@ -159,7 +159,7 @@ function openCircuits(facts: StatusFacts): Waiting[] {
   }));
 }
 
-/** Who is not told, places that do not get the head of the audit record, and bytes that an erasure left. */
+/** Who is not told, places that do not get the head of the audit log, and bytes that an erasure left. */
 function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts, now: string): Waiting[] {
   const items: Waiting[] = [];
   const add = (what: string, why: string, since: string, cure: string, page: string): void => {
@@ -187,7 +187,7 @@ function untold({ deliveries = [], headPlaces = [], erasedBytesOf }: StatusFacts
   for (const { place, problem, failingSince } of headPlaces)
     if (problem !== null)
       add(
-        `${place} does not get the head of the audit record`,
+        `${place} does not get the head of the audit log`,
         problem,
         failingSince ?? now,
         "look at the place",

@@ -88,12 +88,12 @@ function pausedAlerts(ledger: Ledger): Alert[] {
   return [{ key: "paused:services", kind: "paused", summary, cure, page: pagePath.pause() }];
 }
 
-/** Places outside the database that did not get the head of the audit record. */
+/** Places outside the database that did not get the head of the audit log. */
 function placeAlerts(ledger: Ledger): Alert[] {
   return ledger.audit.places().flatMap(({ place, problem, sequence }): Alert[] => {
     if (problem === null) return [];
     const last = sequence === null ? "it has none yet" : `the last one it has is of entry ${sequence}`;
-    const summary = `${place} did not get the head of the audit record: ${problem}; ${last}`;
+    const summary = `${place} did not get the head of the audit log: ${problem}; ${last}`;
     const cure = "look at the place; the next run of a job tries it again (`audit.heads`)";
     return [{ key: `head-not-kept:${place}`, kind: "head-not-kept", summary, cure }];
   });

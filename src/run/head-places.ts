@@ -11,7 +11,7 @@ import { postJson } from "./webhook.ts";
 
 export interface HeadPlaceDependencies {
   places: readonly HeadPlace[];
-  /** The head of the audit record, as a line of the file of heads; undefined where there is none. */
+  /** The head of the audit log, as a line of the file of heads; undefined where there is none. */
   head: () => Promise<(JsonObject & { sequence: number }) | undefined>;
   ledger: Ledger;
   logger: Logger;
@@ -23,7 +23,7 @@ export interface HeadPlaceDependencies {
 }
 
 /**
- * Writes the head of the audit record to each configured place outside the database. A place that fails keeps none of
+ * Writes the head of the audit log to each configured place outside the database. A place that fails keeps none of
  * the others from it: the ledger knows since when, people are told, and the next run tries it again.
  */
 export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void> {
@@ -41,7 +41,7 @@ export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
       const problem = deps.known.words(messageOf(error));
-      logger.error({ event: "head.not-kept", place: name, problem }, "a head of the audit record could not be kept");
+      logger.error({ event: "head.not-kept", place: name, problem }, "a head of the audit log could not be kept");
       await ledger.audit.headNotKept(name, problem);
     }
   }

@@ -325,7 +325,7 @@ export const mailSettingsSchema = z
 
 export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
-/** Where the head of the audit record is kept outside the database, with each run. */
+/** Where the head of the audit log is kept outside the database, with each run. */
 export const headPlaceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("file").describe("A line at the end of a file, on another disk or machine."),

@@ -183,7 +183,7 @@ describe("closed periods", () => {
   });
 
   it.each(["as_of = '2026-11-24T00:00:00.000Z'", "entry = entry - 1", "entry_hash = 'f'"])(
-    "are not printed where the ledger says otherwise of them than the audit record: %s",
+    "are not printed where the ledger says otherwise of them than the audit log: %s",
     { tags: "long" },
     async (change) => {
       const { world, place } = await ready();

@@ -255,7 +255,7 @@ describe("printing", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
-  it("follows no name out of the folder, also where the audit record has it", async () => {
+  it("follows no name out of the folder, also where the audit log has it", async () => {
     const { world, place } = await readyWorld();
     const head = await (await world.inquiry()).auditHead();
     if (head === undefined) throw new Error("nothing was written");

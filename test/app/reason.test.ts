@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { deciderOf } from "../../src/cli/decider.ts";
 import { requireReason } from "../../src/app/reason.ts";
 
-describe("a reason that stands in the audit record for good", () => {
+describe("a reason that stands in the audit log for good", () => {
   it.each([
     ["asked bjork.odegard@example.com", "an e-mail address"],
     ["the administrator said so (+49 171 234-5678)", "a phone number"],

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ApplyWorld } from "../support/world/apply-world.ts";
 import { customerRecord } from "../support/world/records.ts";
 
-/** The hash of what was sent to make an enterprise, as the journal and the audit record keep it. */
+/** The hash of what was sent to make an enterprise, as the journal and the audit log keep it. */
 async function hashes(): Promise<unknown[]> {
   const world = await ApplyWorld.start();
   await world.take("customers", customerRecord("C1", { adminName: "Ada Example" }));

@@ -25,7 +25,7 @@ async function totals(configuration: string, kind: string) {
   return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part.totals.rows]));
 }
 
-/** The number of entries of an audit record that is whole. */
+/** The number of entries of an audit log that is whole. */
 async function entries(configuration: string): Promise<number> {
   const inquiry = openInquiry(join(dirname(configuration), "ledger.db"));
   const verdicts = await inquiry.auditVerdicts([]);

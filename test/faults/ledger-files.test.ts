@@ -436,7 +436,7 @@ describe("a flipped bit in a page of the ledger", () => {
             tally[differ.length === 0 ? "harmless" : "changed"] += 1;
             if (differ.length === 0 && ended.exitCode !== 0)
               wrong.push(`${name}: nothing is changed, and exit ${ended.exitCode}`);
-            // One value of one table, and in the audit record it is found by name.
+            // One value of one table, and in the audit log it is found by name.
             if (differ.length > 1) wrong.push(`${name}: changed ${differ.join(", ")}`);
             const verdict = verifyRecord({ rows: auditEntries(ledger), heads: readKeptHeads(headsPath(ledger)) });
             if (verdict.good !== (differ[0] !== "audit"))

@@ -59,7 +59,7 @@ async function killedOnce(cell: Cell, draws: Draws): Promise<boolean> {
   return ended.signal === "SIGKILL";
 }
 
-/** At most one operation of a customer is in doubt, and the audit record is whole; answers how many there are. */
+/** At most one operation of a customer is in doubt, and the audit log is whole; answers how many there are. */
 async function inDoubt(cell: Cell): Promise<number> {
   const open: Parsed[] = (await cell.ask("settle", "list")).filter(({ state }: Parsed) => state !== "parked");
   const customers = open.map(({ customer }) => customer.id);

@@ -75,7 +75,7 @@ export class Living {
   environment: Record<string, string> = { SEAL_KEY: "a sealing key of some length" };
   /**
    * What is set in the configuration beside what it says, by path: `policies.orders.ended`. Customers are served one
-   * after another, so that entries of the audit record have one order.
+   * after another, so that entries of the audit log have one order.
    */
   settings: Record<string, Json> = {
     "settle.timeMs": 50,

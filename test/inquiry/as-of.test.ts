@@ -172,7 +172,7 @@ describe("as of a moment in the past", () => {
   });
 
   it(
-    "the audit record ends with the last entry by then, under the root that its tree had then",
+    "the audit log ends with the last entry by then, under the root that its tree had then",
     { tags: "long" },
     async () => {
       const { w } = await history({ brief: true });

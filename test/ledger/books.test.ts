@@ -40,7 +40,7 @@ async function bookWorld(now: string) {
 }
 
 describe("closed periods", () => {
-  it("keep the head, the files and the person, and the audit record names them", async () => {
+  it("keep the head, the files and the person, and the audit log names them", async () => {
     const { world, closing, close } = await bookWorld("2026-11-03T09:00:00.000Z");
     const { head } = await closing("2026-10");
     expect(await close("2026-10")).toEqual({ period: "2026-10", closing: 1 });

@@ -144,7 +144,7 @@ describe("an approval", () => {
     expect(rowsOf(path, "select count(*) as count from attempt")).toEqual([{ count: 2 }]);
   });
 
-  it("stands in the audit record with who said it and why, and its customer is worked on by the next run", async () => {
+  it("stands in the audit log with who said it and why, and its customer is worked on by the next run", async () => {
     const world = await LedgerWorld.open();
     const { ledger, path } = world;
     await world.read("customers", [{ customers: customerRecord("1") }]);
@@ -215,7 +215,7 @@ describe("what is held", () => {
     expect(await counted()).toEqual([key("2")]);
   });
 
-  it("ends where the CRM made it moot, approved or not, and is in the audit record", async () => {
+  it("ends where the CRM made it moot, approved or not, and is in the audit log", async () => {
     const { ledger, path } = await openLedger();
     const { ids } = await ask(ledger, "1", { operations: [heldChange("1", "a"), heldChange("1", "b")] });
     await ledger.decisions.approveOperation(ids[0] ?? "", ...anna);

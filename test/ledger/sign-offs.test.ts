@@ -30,7 +30,7 @@ async function signerOf(world: LedgerWorld, period: Period, hold: string): Promi
   return found === undefined ? undefined : (found.signedOff?.by ?? null);
 }
 
-/** The last entry of the audit record. */
+/** The last entry of the audit log. */
 function lastEntry(world: LedgerWorld): { kind: string; subject: string; body: unknown } {
   const entry = [...world.ledger.audit.rows()].at(-1);
   return { kind: entry?.kind ?? "", subject: entry?.subject ?? "", body: JSON.parse(entry?.body ?? "null") };
@@ -52,7 +52,7 @@ it("what is held stands in the way until it is carried out, also where it is app
 
 const who = { way: "command", issuer: "this machine", subject: userInfo().username };
 
-it("a signature is of one period, says by whom and why in the audit record, and none is given to a closed one", async () => {
+it("a signature is of one period, says by whom and why in the audit log, and none is given to a closed one", async () => {
   const { world, first } = await heldWorld();
   world.now = Date.parse("2026-11-02T10:00:00Z");
   const signed = (await blockers(world, october)).filter(({ id }) => id === `hold:${first}`);

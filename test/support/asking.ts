@@ -45,7 +45,7 @@ export async function runsOf(w: World): Promise<Parsed[]> {
   return await w.ask("runs", "--limit", "100");
 }
 
-/** Every entry of the audit record, the oldest first: kind, subject, body. */
+/** Every entry of the audit log, the oldest first: kind, subject, body. */
 export async function auditEntries(w: World): Promise<Parsed[]> {
   const { stdout } = await w.run("audit", "export");
   const lines = stdout.split("\n").filter((line) => line !== "");

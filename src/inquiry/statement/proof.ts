@@ -37,7 +37,7 @@ const readingsOf = asked<{ subject: string }, { at: string; first: number }>(
 const mostRemembered = 20_000;
 const remembered = new WeakMap<ReadOnlyLedger, Recent<Proven>>();
 
-/** Forgets what was read of the audit record: it has grown since a statement was made before. */
+/** Forgets what was read of the audit log: it has grown since a statement was made before. */
 export function forgetProofs(ledger: ReadOnlyLedger): void {
   remembered.delete(ledger);
 }

@@ -12,7 +12,7 @@ import type { Statement, StatementKind } from "./statements.ts";
 
 /**
  * A statement as the chunks of its files: the same ledger and request give the same bytes. `name` is the name of the
- * file without a folder; `sign` signs the head of the audit record that is printed on it. Throws a usage Problem where
+ * file without a folder; `sign` signs the head of the audit log that is printed on it. Throws a usage Problem where
  * it cannot be limited to what is asked for.
  */
 export async function* statement(

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, hash, sign, verify } from "node:cryp
 import type { KeyObject } from "node:crypto";
 
 /**
- * A head of the audit record as a text of its own: a checkpoint of a transparency log (C2SP tlog-checkpoint), signed as
+ * A head of the audit log as a text of its own: a checkpoint of a transparency log (C2SP tlog-checkpoint), signed as
  * a note (C2SP signed-note) with Ed25519. Pure.
  */
 export interface Checkpoint {

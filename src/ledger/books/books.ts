@@ -24,7 +24,7 @@ interface Signed {
 /** What a period is closed with. */
 export interface Closing {
   period: { label: string; zone: string; from: string; to: string };
-  /** The moment whose knowledge the figures stand on, and the head of the audit record that they name. */
+  /** The moment whose knowledge the figures stand on, and the head of the audit log that they name. */
   asOf: string;
   head: { sequence: number; hash: string; size: number; root: string };
   program: string;

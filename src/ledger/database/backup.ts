@@ -70,7 +70,7 @@ export function requireIntact(path: string): CopiedLedger {
 }
 
 /**
- * What a ledger is called, and the hash of one entry of its audit record: null and undefined where it has none. Of any
+ * What a ledger is called, and the hash of one entry of its audit log: null and undefined where it has none. Of any
  * version; it is only read. Throws the error of SQLite where it cannot be.
  */
 export function ledgerFacts(path: string, sequence = 0): { name: string | null; hash: string | undefined } {
@@ -84,7 +84,7 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
   }
 }
 
-/** Whose personal data a ledger erased after an entry of its audit record. Throws the error of SQLite as above. */
+/** Whose personal data a ledger erased after an entry of its audit log. Throws the error of SQLite as above. */
 export function erasedAfter(path: string, sequence: number): string[] {
   const database = connect(path, { readonly: true });
   try {

@@ -37,7 +37,7 @@ interface SetAside {
 
 /**
  * The gap of a restored ledger. What it knew of customers is set aside at one instant, row by row, as ended then; what
- * the platform shows exactly so is brought back, and everything else is read anew. History, audit record, runs, books
+ * the platform shows exactly so is brought back, and everything else is read anew. History, audit log, runs, books
  * and private values stay.
  */
 export class Gap {

@@ -35,7 +35,7 @@ export interface StandingOnPlatform {
   of: string;
 }
 
-/** An entry of the audit record that says that personal data was shown to somebody. */
+/** An entry of the audit log that says that personal data was shown to somebody. */
 export interface ShownEntry {
   sequence: number;
   at: string;

@@ -49,7 +49,7 @@ export interface Erased {
   standing: StandingOnPlatform[];
   /** Who was shown personal data until now that may be of these. */
   shown: ShownEntry[];
-  /** The entry of the audit record that says it; undefined where there was nothing left to erase. */
+  /** The entry of the audit log that says it; undefined where there was nothing left to erase. */
   entry: { sequence: number; at: string } | undefined;
 }
 
@@ -296,7 +296,7 @@ function isSame(one: { ref: string; version: number }, other: { ref: string; ver
   return one.ref === other.ref && one.version === other.version;
 }
 
-/** The audit record keeps who decided and why for good. */
+/** The audit log keeps who decided and why for good. */
 function requireNoneIn(words: string, texts: ReadonlySet<string>): void {
   if (replacing([...texts])(words) === words) return;
   throw refused(

@@ -16,7 +16,7 @@ export type Mention = Kept & { isGiven: 0 | 1 };
  */
 export type KeptOfOthers = Mention & { body: string; own: string | null };
 
-/** What the audit record names a form or an answer by, where somebody was shown it. */
+/** What the audit log names a form or an answer by, where somebody was shown it. */
 export function shownSubject(ref: string): string {
   return ref.replace(/^quarantine\//u, "quarantine:").replace(/^answer\//u, "operation:");
 }

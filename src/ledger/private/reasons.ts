@@ -47,7 +47,7 @@ interface QuarantinedForm {
 }
 
 /**
- * Refuses reasons that hold a private value: they stand in the audit record for good, and values where they can be
+ * Refuses reasons that hold a private value: they stand in the audit log for good, and values where they can be
  * erased. Values are those of the customer that is concerned and of its people, and of the row in quarantine that is;
  * of everybody where it is nobody in particular.
  */

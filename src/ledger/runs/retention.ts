@@ -208,7 +208,7 @@ function differences(database: Sqlite): Sweep {
 
 /**
  * What people asked for and took back, or asked for otherwise since. What was sent for it stays in the journal, and who
- * asked in the audit record.
+ * asked in the audit log.
  */
 function requests(database: Sqlite): Sweep {
   const key = "to_at, of, about, from_at";

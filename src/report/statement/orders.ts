@@ -32,7 +32,7 @@ const proofColumns: readonly Column[] = [
     name: "audit_sequence",
     type: "integer",
     title: "Audit entry",
-    about: "The entry of the audit record that proves it: of the operation, or of the reading that found it.",
+    about: "The entry of the audit log that proves it: of the operation, or of the reading that found it.",
   },
 ];
 

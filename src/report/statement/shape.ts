@@ -119,7 +119,7 @@ export interface StatementRequest {
   tolerances?: Tolerances | undefined;
 }
 
-/** The head of the audit record that a statement stands on: the last entry, and the Merkle tree that ends with it. */
+/** The head of the audit log that a statement stands on: the last entry, and the Merkle tree that ends with it. */
 export interface StatementHead extends TreeHeadFacts {
   /** When that entry was written. */
   at: string;

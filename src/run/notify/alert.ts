@@ -19,7 +19,7 @@ const kinds = {
   clock: { severity: "critical", many: "jobs ended and removed nothing by time, as the clock was not trusted" },
   "head-not-kept": {
     severity: "critical",
-    many: "places outside the database did not get the head of the audit record",
+    many: "places outside the database did not get the head of the audit log",
   },
   "channel-down": { severity: "critical", many: "channels do not deliver" },
   "switch-not-called": { severity: "critical", many: "dead man's switches could not be called" },

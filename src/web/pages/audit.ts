@@ -33,11 +33,11 @@ const verification = z.looseObject({
 });
 type Verification = z.infer<typeof verification>;
 
-/** The audit record: its head and where that is kept, whether the whole of it is unchanged, and its entries. */
+/** The audit log: its head and where that is kept, whether the whole of it is unchanged, and its entries. */
 export const auditPage: Page = {
   register(routes, dashboard) {
     const { longReads: reads, clock } = dashboard;
-    const asked = { what: "the verification of the audit record", words: ["--json", "audit", "verify"] };
+    const asked = { what: "the verification of the audit log", words: ["--json", "audit", "verify"] };
     const kept = new KeptRead<Verification>({ reads, clock }, asked, ({ stdout }) =>
       verification.parse(JSON.parse(stdout)),
     );
@@ -53,7 +53,7 @@ export const auditPage: Page = {
 /** The number of an entry; throws a usage Problem for what is none. */
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,14}$/u.test(text)) return Number(text);
-  throw usage("An entry of the audit record is named by its number.", "Choose one that the page Audit lists.");
+  throw usage("An entry of the audit log is named by its number.", "Choose one that the page Audit lists.");
 }
 
 async function record(
@@ -80,7 +80,7 @@ async function record(
 }
 
 function headPart(head: AuditHeadFacts | undefined, dashboard: Dashboard): Html {
-  if (head === undefined) return html`<p class="none">The audit record is empty.</p>`;
+  if (head === undefined) return html`<p class="none">The audit log is empty.</p>`;
   return html`<h2>Head</h2>
     ${terms([
       ["Ledger", head.ledger === null ? undefined : shown(head.ledger)],

@@ -90,7 +90,7 @@ function peopleForm({ var: { person, csrf } }: PageContext, text: string): Html 
     <label for="people">Name or login of a person, or its beginning</label>
     <input id="people" name="q" value="${text}" maxlength="${longest}" required />
     <button>Look for people</button>
-    <span class="soft">That you looked is written into the audit record under the name ${person.name}.</span>
+    <span class="soft">That you looked is written into the audit log under the name ${person.name}.</span>
   </form>`;
 }
 

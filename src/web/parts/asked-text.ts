@@ -16,7 +16,7 @@ export function askedText(
       ${shownLines(indented(text))}`;
   if (!context.var.person.mayAskForPrivate)
     return html`<p class="none">It holds personal data, which your role may not see.</p>`;
-  return html`<p>It holds personal data. That you ask for it is written into the audit record first.</p>
+  return html`<p>It holds personal data. That you ask for it is written into the audit log first.</p>
     ${buttonForm(context, { action, label })}`;
 }
 

@@ -99,7 +99,7 @@ export async function sentDecision(context: PageContext): Promise<SentDecision> 
 /** The reason as it may be kept. Throws a Problem that says what is wrong with it. */
 export function keepableReason({ var: { person } }: PageContext, reason: string): string {
   if (reason === "")
-    throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit record.");
+    throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit log.");
   if (!person.mayAskForPrivate && !reasonsToChoose.includes(reason))
     throw usage("Nothing was decided: the reason is none of those to choose from.", "Choose one of them.");
   if (reason.length > longestReason)

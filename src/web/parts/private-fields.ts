@@ -6,7 +6,7 @@ import { counted } from "../../report/text.ts";
 import type { Html, PageContext } from "../page.ts";
 import { moment, shown } from "../shown.ts";
 
-/** What a person was shown, once asking for it stands in the audit record. */
+/** What a person was shown, once asking for it stands in the audit log. */
 export interface ShownValues {
   version: number;
   erasedAt: string | null;
@@ -42,7 +42,7 @@ function wayToAsk({ var: { person, csrf } }: PageContext, facts: ExplainFacts): 
   return html`<form method="post" action="${recordPath(facts.stream, facts.key)}/private">
     <input type="hidden" name="csrf" value="${csrf}" />
     <button>Show private values</button>
-    <span class="soft">That you asked is written into the audit record under the name ${person.name}.</span>
+    <span class="soft">That you asked is written into the audit log under the name ${person.name}.</span>
   </form>`;
 }
 

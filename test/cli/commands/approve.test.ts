@@ -71,7 +71,7 @@ it("what a run held for its own sum is approved at once", { tags: "long" }, asyn
   expect((await approve(run)).exitCode).toBe(64);
 });
 
-it("the audit record says who took each decision", { tags: "long" }, async () => {
+it("the audit log says who took each decision", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 8) });
   const by = "anna.lee";
   expect((await w.run("run", "everything")).exitCode).toBe(0);

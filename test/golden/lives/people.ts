@@ -6,7 +6,7 @@ import { elements, member, text } from "../operations.ts";
 
 const why = ["--reason", "the personnel office said so", "--by", "anna"];
 
-/** A company whose customers are worked on one by one: the audit record has the same order each time. */
+/** A company whose customers are worked on one by one: the audit log has the same order each time. */
 export function begin(life: Living, crm: Company): Company {
   return Object.assign(life.company, crm);
 }

@@ -18,7 +18,7 @@ describe("the statement of orders", () => {
     expect(await ordersIn(october.from, october.to)).toEqual([]);
   });
 
-  it("tells a revoke of ours from an assignment that was found gone, each with its entry in the audit record", async () => {
+  it("tells a revoke of ours from an assignment that was found gone, each with its entry in the audit log", async () => {
     const { world } = await agreedWorld();
     world.now += 86_400_000;
     const learned = { kind: "learned", subject: "customer:crm/C1", body: {} } as const;

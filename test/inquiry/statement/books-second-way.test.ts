@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await books.close());
 
-/** The entry of the audit record that a row names, names its operation, or else was made when the row happened. */
+/** The entry of the audit log that a row names, names its operation, or else was made when the row happened. */
 function expectProved(rows: readonly Row[]): void {
   for (const row of rows) {
     const [entry] = books.rows<{ body: string; at: string }>(

@@ -53,7 +53,7 @@ function exported(entries: readonly Entry[], end: { size: number; root: string }
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-describe("the test vectors of the audit record", () => {
+describe("the test vectors of the audit log", () => {
   const { tree } = vectors;
 
   it("are what the program makes of the same entries", () => {

@@ -1,4 +1,4 @@
-"""Checks an export or a proof of the audit record, written from docs/reference/audit/format.md alone: `python3 verify.py FILE`.
+"""Checks an export or a proof of the audit log, written from docs/reference/audit/format.md alone: `python3 verify.py FILE`.
 
 Prints `good` and exits 0, or prints what is wrong and exits 1. Where the record itself says that entries are lost it
 prints which, and exits 3.

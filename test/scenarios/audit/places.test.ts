@@ -62,7 +62,7 @@ it(
     expect(lines(w.path("elsewhere/crm.heads"))).toHaveLength(2);
     const status = await w.run("status", "--all");
     expect(status.stdout).toMatch(/^heads +elsewhere\/crm.heads has that of entry \d+/mu);
-    expect(status.stdout).toMatch(/does not get the head of the audit record \(.*HTTP 503/u);
+    expect(status.stdout).toMatch(/does not get the head of the audit log \(.*HTTP 503/u);
     expect(status.stdout).not.toContain(token);
 
     answer.code = 204;

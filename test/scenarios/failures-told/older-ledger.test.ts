@@ -35,6 +35,6 @@ it("an older copy of the ledger is told by each command that reads it, and by ch
   );
   const tried = await w.run("rebuild", "--dry-run");
   expect([tried.exitCode === 65, tried.stdout]).toEqual([false, expect.stringContaining("would say so from then on")]);
-  expect((await w.run("rebuild")).stdout).toContain("the audit record says so from now on");
+  expect((await w.run("rebuild")).stdout).toContain("the audit log says so from now on");
   expect((await w.run("status")).exitCode).toBe(0);
 });

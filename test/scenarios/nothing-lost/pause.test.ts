@@ -20,7 +20,7 @@ async function resume(w: World): Promise<string> {
   return ended.stdout;
 }
 
-/** What was paused and resumed, by whom and why, by the audit record. */
+/** What was paused and resumed, by whom and why, by the audit log. */
 async function words(w: World): Promise<Parsed[]> {
   const entries = (await auditEntries(w)).filter(({ kind }) => kind === "paused" || kind === "resumed");
   return entries.map(({ kind, body }) => [kind, JSON.parse(body).by, JSON.parse(body).reason]);

@@ -46,7 +46,7 @@ describe.runIf(northwindIsThere)("Northwind", () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ exit: 0, writingCalls: 0, balance: { adds: true } });
   });
 
-  it("leaves platform, ledger and audit record in agreement, and nothing private", { tags: "long" }, async () => {
+  it("leaves platform, ledger and audit log in agreement, and nothing private", { tags: "long" }, async () => {
     const { place, sandbox } = await northwind();
     place.environment = { ...place.environment, CRM_SYNC__log__level: "debug" };
     const ran: Ended[] = [];

@@ -56,7 +56,7 @@ it("sends nothing a second time that was placed, made and given since a backup t
 });
 
 it(
-  "says in the audit record which entries a restored ledger lacks, and finds one that changed after that",
+  "says in the audit log which entries a restored ledger lacks, and finds one that changed after that",
   { tags: "long" },
   async () => {
     const w = await placedOrders();

@@ -6,7 +6,7 @@ import { lines } from "../../support/world/crm-files.ts";
 import { canary, company, privateText, staffRow } from "../../support/world/crm.ts";
 
 // What a command prints is looked through by every `w.run`.
-it("writes nothing private into a log, a plan or the audit record", { tags: "long" }, async () => {
+it("writes nothing private into a log, a plan or the audit log", { tags: "long" }, async () => {
   const w = await world({ records: company(2, 2) });
   w.environment["CRM_SYNC__log__level"] = "trace";
   w.sandbox.faults.add({ operation: "M1", fault: "oddCode", times: 1 });

@@ -164,7 +164,7 @@ describe("a source reads regular files inside its folder", () => {
   });
 });
 
-it("a head of the audit record is appended to no file that a link leads to, and to no pipe", async () => {
+it("a head of the audit log is appended to no file that a link leads to, and to no pipe", async () => {
   for (const plant of [(path: string) => symlinkSync(join(dirname(path), "other"), path), pipe]) {
     const w = await world();
     w.extra = "audit: { heads: [{ kind: file, path: heads }] }\n";
@@ -172,7 +172,7 @@ it("a head of the audit record is appended to no file that a link leads to, and 
     writeFileSync(w.path("other"), "");
     plant(w.path("heads"));
     const ended = await w.run("run", "everything");
-    expect(ended.stderr).toContain("a head of the audit record could not be kept");
+    expect(ended.stderr).toContain("a head of the audit log could not be kept");
     expect(readFileSync(w.path("other"), "utf8")).toBe("");
   }
 });

@@ -40,7 +40,7 @@ it.each([
     const asked = words === "explain" ? explained : await w.run(...words.split(" "));
     expect(asked.stdout + asked.stderr, words).not.toMatch(parts);
   }
-  // Who may ask for it sees it, and stands in the audit record.
+  // Who may ask for it sees it, and stands in the audit log.
   const operations = await operationsOf(w, of[0], of[1]);
   const refused = operations.find(({ answerKept }) => answerKept);
   expect(explained.stdout).toContain(`crm-sync audit answer ${refused.id}`);

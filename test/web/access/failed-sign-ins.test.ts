@@ -64,7 +64,7 @@ describe("sign-ins that fail", () => {
     expect(log.filter((line) => line.includes("access."))).toHaveLength(20);
   });
 
-  it("write nothing, neither to the audit record nor to the file of who is signed in", async () => {
+  it("write nothing, neither to the audit log nor to the file of who is signed in", async () => {
     const w = await world();
     await w.run("status");
     const pages = await guarded(w);

@@ -22,7 +22,7 @@ async function verified(pages: Showing): Promise<string> {
   return (await pages.get("/audit")).text;
 }
 
-it("the page of the audit record has every entry once, page after page, and links to what each is about", async () => {
+it("the page of the audit log has every entry once, page after page, and links to what each is about", async () => {
   const w = await ran();
   const pages = await showing(w, support);
   const seen: number[] = [];

@@ -37,7 +37,7 @@ async function losing(extra: string, ...people: string[]): Promise<World> {
 const holdEach = "policies: { assignments: { revoked: ask } }\n";
 const holdSum = "limits: { removals: { run: { floor: 1, share: 0 } } }\n";
 
-/** What was decided: the states of the holds, and what the audit record has of decisions. */
+/** What was decided: the states of the holds, and what the audit log has of decisions. */
 const decisions = async (w: World): Promise<unknown> => [
   (await w.ask("status")).holds.map(({ id, state }: Parsed) => ({ id, state })),
   (await auditEntries(w)).filter(({ kind }) => /hold|approve/u.test(kind)).length,

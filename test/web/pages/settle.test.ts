@@ -33,7 +33,7 @@ describe("the pages on which outcomes are settled", () => {
     expect(one.text).toContain("O1-A1-P");
     expect(one.text).not.toMatch(privateText);
     expect(one.text).not.toContain('name="decision"');
-    // What the service answered is shown to whoever may see personal data, and the audit record says to whom.
+    // What the service answered is shown to whoever may see personal data, and the audit log says to whom.
     const answer = `${pagePath.settle(first)}/answer`;
     expect((await support.post(answer, {})).status).toBe(403);
     expect((await pages.post(answer, {})).status).toBe(200);
