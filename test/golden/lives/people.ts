@@ -100,8 +100,8 @@ export const lives: Life[] = [
     async live(life) {
       const crm = begin(life, company(2, 4));
       life.configuration.sources = life.configuration.sources.replace(
-        `{ each: holds, fields: { instanceId: "." } }`,
-        `{ each: holds, fields: { instanceId: "." }, when: { path: ^.status, equals: active } }`,
+        `{ each: { path: holds, default: [] }, fields: { instanceId: "." } }`,
+        `{ each: { path: holds, default: [] }, fields: { instanceId: "." }, when: { path: ^.status, equals: active } }`,
       );
       for (const person of crm.staff) person["status"] = "active";
       say(life, "S1-1", { holds: ["O1-A1", "O1-A2"] });
