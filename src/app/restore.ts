@@ -61,7 +61,7 @@ export async function restoreBackup(
   makeLedgerFolder(ledgerPath, application.config.ledger.group);
   const held = lockBeside(ledgerPath, ".lock", {
     code: "run.active",
-    what: "a run is in progress, so nothing was restored; it uses",
+    what: "nothing was restored, because a run is using",
     cure: "wait until the run ends, stop every crm-sync process, also `crm-sync serve`, then restore again",
   });
   let work: HeldFolder | undefined;

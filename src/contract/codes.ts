@@ -207,8 +207,8 @@ const rows: Record<string, Row> = {
     effect: "rejected",
     meaning: "the account matches no staff member",
     cure:
-      "Look for the account on the platform. If it was deleted, the next run plans to add this person again. If it is " +
-      "there, correct the account name in the CRM.",
+      "Look for the person on the platform. If the account was deleted, the next run plans to add this person again. " +
+      "If it has another account name, enter that name in the CRM.",
     except: {
       M9: {
         effect: "settle",

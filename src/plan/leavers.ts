@@ -181,7 +181,7 @@ function whyKept(
     ? undefined
     : kept(
         "staff.still-used",
-        `the account is kept: ${formatKey(user)} has the same account name in the CRM, or is linked with this account`,
+        `the account is kept, because ${formatKey(user)} still uses it: it has the same account name, or is linked with it`,
       );
 }
 

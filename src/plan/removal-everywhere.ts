@@ -64,8 +64,8 @@ export function everywhere(
 function notEverywhere({ given, settings, buys }: Removing, licenseType: string, unknown: string): Block | undefined {
   if (settings.cloudTypes.some((type) => type === licenseType)) {
     const reason =
-      `${unknown}, but to delete something of the licence type ${licenseType}, crm-sync must send that licence order ` +
-      "(A19). A person must remove the product on the platform";
+      `${unknown}, but a deletion of the licence type ${licenseType} must name the licence order (A19). A person must ` +
+      "remove the product on the platform";
     return { code: "order.not-shown", reason, again: true };
   }
   const reason = given.observed.allContents === true ? undefined : `${unknown}, and crm-sync did not read all assets`;

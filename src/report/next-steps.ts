@@ -123,7 +123,7 @@ const byCode: Record<string, string> = {
   "order.earlier-too-few":
     "crm-sync explain order ID, with the earlier order in the reason, shows why that order waits",
   "order.earlier-unknown":
-    "nothing: the order continues when M7 shows all units of the earlier asset, each with one asset number. To order " +
+    "nothing: crm-sync places the order when M7 shows an asset number for each unit of the earlier licence. To order " +
     "a new licence instead, clear the field in the CRM that says which asset this one continues",
   "order.elsewhere":
     "make the change on the platform, in the enterprise that has the order. Or link the customer with that " +
@@ -145,8 +145,8 @@ const byCode: Record<string, string> = {
     "look on the pages of the platform for the asset or product in the reason, and remove it there if it exists: " +
     "crm-sync deletes only what M6, E8 and M7 show. The next run checks again",
   "order.not-repaired":
-    "find out on the platform who removed it, and restore or order it there. Then crm-sync resolve RECORD --done " +
-    "--reason TEXT",
+    "if the customer must have it, restore or order it on the platform, then crm-sync resolve RECORD --done --reason " +
+    "TEXT. If it was removed on purpose, remove it from the order in the CRM",
   "order.overlap": itself,
   "order.placed-already": "EXPLAIN shows for which customer the order was placed",
   "order.placed-before-restore":
@@ -161,8 +161,8 @@ const byCode: Record<string, string> = {
     "complete the order on the platform, or remove the part that exists there; the next run checks again",
   "order.shown-otherwise":
     "if the CRM is right, change the platform to agree with it; if the platform is right, enter in the CRM what the " +
-    "platform shows. The next run then adopts the order. Right after a rebuild, before any run, enter crm-sync rebuild " +
-    "again instead: only a rebuild also adopts the asset numbers",
+    "platform shows. The next run then adopts the order. If no run was made since a rebuild, enter crm-sync rebuild " +
+    "again before that run: only a rebuild also adopts the asset numbers",
   "order.there-already":
     "if a person added it on the platform for this order: crm-sync resolve RECORD --done --reason TEXT. If not, have " +
     "the additional product removed on the platform; the next run then buys it",
@@ -193,8 +193,8 @@ const byCode: Record<string, string> = {
     "solve the problem in the reason. crm-sync tries again when the record or a setting changes, or with RESYNC",
   "request.": itself,
   "request.refused":
-    "withdraw the request: enter the same command (lock, unlock, borrow or staff password) again with --withdraw. The " +
-    "reason says what the service refused",
+    "withdraw the request: enter the same command (lock, unlock, borrow or staff password) with --withdraw. If it is " +
+    "still wanted, correct the cause in the reason first, then enter the command again",
   "revokes.blocked": "solve the problem in the reason; the next run then decides about the removal",
   "revokes.rejected":
     "nothing: a person rejected this change. If the CRM is wrong, correct the CRM; if the rejection is wrong, WITHDRAW",
@@ -225,8 +225,8 @@ const byCode: Record<string, string> = {
   "staff.other-ending": "give the person in the CRM, or the account on the platform, another name",
   "staff.protected": "give the person another account name in the CRM or in the mapping",
   "staff.erased":
-    "delete the record in the CRM if the person left. If not, change the record there: the next read then brings its " +
-    "values, which were erased from the ledger, again",
+    "delete the record in the CRM if the person left. If not, change any field of it there: the next read then brings " +
+    "back the values that were erased from the ledger",
   "staff.login-changed":
     "set the old account name in the CRM again. If the person needs the new name, delete this record in the CRM and " +
     "create a new record: the old account and its licences then count as those of a person who left",

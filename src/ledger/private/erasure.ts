@@ -129,7 +129,7 @@ export class Erasure {
         "erase.in-quarantine",
         `nothing was erased: the source ${form.source} still has a row of ${name}, which is in quarantine ` +
           `(${form.id}, ${form.place})`,
-        `remove the row from that source first, run the job, then erase ${name}`,
+        `remove the row from that source first, run the job that reads it, then erase ${name}`,
       );
     if (records.length === 0 && this.#tables.quarantineForms(whose).length === 0)
       throw refused(
@@ -152,7 +152,7 @@ export class Erasure {
       throw refused(
         "erase.pending",
         `nothing was erased: the removals of ${subjectOf(pending.stream, pending)} are not finished yet`,
-        `approve them if they are held (\`crm-sync status\`), run the job, which makes them; then erase ${name}`,
+        `approve them if they are held (\`crm-sync status\`), run the jobs that read the person or customer, which makes them; then erase ${name}`,
       );
   }
 

@@ -33,12 +33,12 @@ describe("the verdicts of a reconciliation", () => {
     });
     const inquiry = await world.inquiry();
     expect(await inquiry.agreement()).toEqual([
-      { what: "enterprises", matched: 1, total: 1 },
-      { what: "orders", matched: 1, total: 1 },
-      { what: "products", matched: 3, total: 3 },
-      { what: "packages", matched: 1, total: 1 },
-      { what: "staff", matched: 1, total: 1 },
-      { what: "assignments", matched: 1, total: 1 },
+      { what: "enterprises", matched: 1, total: 1, unsent: 0 },
+      { what: "orders", matched: 1, total: 1, unsent: 0 },
+      { what: "products", matched: 3, total: 3, unsent: 0 },
+      { what: "packages", matched: 1, total: 1, unsent: 0 },
+      { what: "staff", matched: 1, total: 1, unsent: 0 },
+      { what: "assignments", matched: 1, total: 1, unsent: 0 },
     ]);
   });
 
