@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { hostname, tmpdir } from "node:os";
 import type { DestinationStream } from "pino";
+import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock, toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
@@ -370,7 +371,13 @@ export class Application {
       environment: [...environment],
       options: [...options],
       hash,
+      sources: this.sourcesHash,
     };
+  }
+
+  /** The hash of how records are read and mapped. */
+  get sourcesHash(): string {
+    return hashOf(toJson(this.config.sources));
   }
 
   async close(): Promise<void> {

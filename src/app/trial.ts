@@ -13,11 +13,11 @@ export interface PlanPlace {
   inquiry: Inquiry;
 }
 
-/** Whether this configuration is another one than that of the last run: its plan is a trial, and must not be kept. */
+/** Whether records are read or mapped otherwise than in the last run: such a plan is a trial, and must not be kept. */
 export async function isTrial(application: Application, { ledger }: RunDependencies): Promise<boolean> {
   const runs = [...(await ledger.runs.lastByJob()).values()].filter(({ kind }) => kind === "sync");
   const [last] = runs.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
-  return last !== undefined && last.header["hash"] !== application.header.hash;
+  return last !== undefined && last.header["sources"] !== application.sourcesHash;
 }
 
 /** Does the work on a copy of the ledger, which is removed afterwards: nothing that it reads or decides is kept. */

@@ -19,6 +19,12 @@ it("takes the word after --sandbox as its URL only if it is one", async () => {
   expect([here.exitCode, here.stderr]).toEqual([0, ""]);
 });
 
+it("has another address in each command, which makes no plan a trial", async () => {
+  const w = await world({ records: company(1, 1), isNew: true });
+  expect((await w.plain("--sandbox", "run", "everything")).stdout).toContain("writing calls: ");
+  expect((await w.plain("--sandbox", "plan")).stderr).toBe("");
+});
+
 it("is refused with a ledger of another one, which goes on with its own", { tags: "long" }, async () => {
   const one = await world({ records: company(1, 1) });
   const other = await world();
