@@ -164,8 +164,8 @@ function runSentence(summary: RunSummary, calls: number): string {
 function customersLines({ customers }: Pick<RunSummary, "customers">): string[] {
   const { waiting, parked, rejected, unreadable } = customers;
   const parts: [number, string][] = [
-    [waiting, "wait for an outcome"],
-    [parked, "wait for a person to settle an outcome"],
+    [waiting, "with an unknown outcome"],
+    [parked, "with an outcome that a person must settle"],
     [rejected, "rejected"],
     [unreadable, "not reached"],
   ];
