@@ -33,9 +33,9 @@ export interface Step {
 }
 
 /**
- * How crm-sync notices that a list changed during a read. If the settings do not say: by overlapping pages where a page
- * begins after so many records, and by reading again where pages are counted in another way; a cursor or an address is
- * trusted to keep its place in the list unless it merely counts.
+ * How crm-sync notices that a list changed during a read, if the settings do not choose. Offset paging overlaps its
+ * pages; other paging that counts pages or records reads the list again. A cursor or an address is trusted to keep its
+ * place.
  */
 export function movingOf(paging: PagingSettings, counts: boolean): Moving {
   if (paging.kind === "none" || paging.kind === "keyset") return "trust";

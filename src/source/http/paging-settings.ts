@@ -19,15 +19,14 @@ const sizeFields = {
 };
 const moving = {
   overlap:
-    "each page begins with the last record of the previous page; if it does not, the list has moved: no more requests, " +
-    "one record more a page. It notices every move of a list whose order does not change",
+    "each page begins with the last record of the previous page. If it does not, the list changed. This costs one record " +
+    "more a page, and finds every change of a list with a fixed order",
   again:
-    "the list is read again until a pass finds everything that the one before it found, and that one met no key " +
-    "twice; records that only a later pass finds are used too. Twice the requests where nothing moves, one page apart",
-  trust: "the service keeps the place in the list; only the total and, in reading everything, a key on two pages tell",
+    "crm-sync reads the list until a pass finds all records of the pass before it, which met no key twice. Records that " +
+    "only a later pass finds are used too. This costs at least twice the requests, unless the list has one page",
+  trust:
+    "the service keeps the place in the list. Only the total, and in a full read a key on two pages, show a change",
 } as const;
-const movings = [`overlap: ${moving.overlap}`, `again: ${moving.again}`, `trust: ${moving.trust}`].join(". ");
-
 export type Moving = keyof typeof moving;
 
 const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
@@ -36,8 +35,8 @@ const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
     .optional()
     .meta({
       description:
-        "How crm-sync notices that the list changed during a read, so that the read counts as incomplete; " +
-        `by default ${otherwise}. ${movings}`,
+        "How crm-sync notices that the list changed during a read. Such a read counts as incomplete. " +
+        `By default: ${otherwise}. ${kinds.map((kind) => `${kind}: ${moving[kind]}`).join(". ")}`,
       examples: ["again"],
     });
 const movingField = {
