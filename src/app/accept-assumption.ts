@@ -39,8 +39,8 @@ export async function acceptAssumption(
 function notShown(row: string): Problem {
   return new Problem({
     code: "accept.not-shown",
-    message: `what the services did against the assumption ${row} changed after you opened the page. Nothing was accepted`,
-    cure: "open the page again, read what the services did, then decide",
+    message: `the answers that contradict the assumption ${row} changed after you opened the page. Nothing was accepted`,
+    cure: "open the page again, read the answers, then decide",
     exitCode: exitCodes.usage,
   });
 }

@@ -261,7 +261,7 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     const named = fields.join(", ");
     if (isMissing) {
       const detail = `none of ${rows} rows has ${place}, and the mapping of ${named} decides by it`;
-      const absent = "if rows may lack it, say what that means with `present` or `default`";
+      const absent = "if the path may be missing, add `present` or `default`";
       return { ...found, good: false, detail, cure: `correct the path; ${absent}` };
     }
     const detail = `${place} holds nothing in any of ${rows} rows; the mapping of ${named} reads it`;

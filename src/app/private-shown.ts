@@ -6,8 +6,8 @@ import type { Application } from "./application.ts";
 import type { Dashboard } from "./dashboard.ts";
 
 /**
- * The private values of a record for a person who asked for them on its page. Who asked, for which fields, stands in
- * the audit log before any of them is read; where that cannot be written, this throws and nothing is read.
+ * The private values of a record for a person who asked for them on its page. The audit log names the person and the
+ * fields before any value is read. If that entry cannot be written, this throws and reads nothing.
  */
 export async function askForPrivate(
   { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },

@@ -148,7 +148,7 @@ function applied(row: JournalRow, evidence: Evidence): Outcome {
   if (evidence.kind === "confirmed")
     return done(
       evidence.effect,
-      "Recorded: it was carried out, as the platform shows. The next run continues from there.",
+      "Recorded: the operation was carried out, as the platform shows. The next run continues from there.",
     );
   const counted = kindOf(row.operation).countAsApplied(journalEntry(row), evidence);
   if ("effect" in counted) return done(counted.effect, counted.summary);
@@ -178,7 +178,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
     state: "dropped",
     changes: kindOf(row.operation).whenNotApplied(journalEntry(row)),
     audit: {},
-    summary: "Recorded: it was not carried out. The next run sends it again if the CRM still wants it.",
+    summary: "Recorded: the operation was not carried out. The next run sends it again if the CRM still wants it.",
   };
 }
 

@@ -42,8 +42,8 @@ export interface NotReady {
 }
 
 /**
- * The hash of what is sent, which the audit log keeps for good: over the salts of the private values in it too, so
- * that nobody can guess them by it once those are erased.
+ * The hash of the sent payload, which the audit log keeps for good. It covers the salts of the private values too, so
+ * that nobody can guess an erased value by the hash.
  */
 function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
   return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));

@@ -280,7 +280,7 @@ class CustomerAttemptRun {
       return this.#finished();
     }
     await this.settled();
-    await this.#dropLeft("replaced: crm-sync planned again after an earlier step");
+    await this.#dropLeft("no longer planned: crm-sync planned again after an earlier step");
     if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed");
     await this.#endUnwanted(plan);
     const waiting = await this.#keepWaiting(plan);

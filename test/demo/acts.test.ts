@@ -55,7 +55,7 @@ it(
     const first = await act(1, false);
     expect(first.exitCode, "some records wait in quarantine").toBe(3);
     expect(first.said).toMatch(/^waiting in quarantine since the first run, on purpose in this sample \(11\):$/mu);
-    expect(first.said).toMatch(/^not attempted: 9 grant-assets: replaced: .*planned again/mu);
+    expect(first.said).toMatch(/^not attempted: 9 grant-assets: no longer planned: .*planned again/mu);
     expect(first.said, "its figures are of other things than those of the table").not.toMatch(/^customers: /mu);
     expect(first.said).toMatch(/^ {2}orders {10}307 as sent, 9 not sent$/mu);
     expect(first.said, "adds up with the table above").toMatch(/^ {2}staff {11}314 as sent, 2 not sent$/mu);

@@ -75,8 +75,8 @@ export async function planCommand(invocation: Invocation, words: PlanWords): Pro
 }
 
 const trialText =
-  "The sources are configured otherwise than in the last run, so this plan was made in a copy of the ledger: nothing " +
-  "of it is kept, and a run may still refuse a read that changed too much.";
+  "The sources are configured otherwise than in the last run, so this plan was made in a copy of the ledger. The copy " +
+  "is not kept, and a run may still refuse a read that changed too much.";
 
 /** The same plan as it was asked for. */
 function planAgain({ customer, order, source }: ScopeWords): string {

@@ -1,4 +1,3 @@
-import { olderCopyCure } from "../../report/next-steps.ts";
 import {
   closeSync,
   existsSync,
@@ -19,6 +18,7 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../../base/errors.ts";
 import { flushFile } from "../../base/private-files.ts";
+import { olderCopyCure } from "../../report/next-steps.ts";
 import type { KeptHead } from "./audit-log.ts";
 import { refused } from "../database/damage.ts";
 

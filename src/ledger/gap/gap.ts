@@ -36,9 +36,8 @@ interface SetAside {
 }
 
 /**
- * The gap of a restored ledger. What it knew of customers is set aside at one instant, row by row, as ended then; what
- * the platform shows exactly so is brought back, and everything else is read anew. History, audit log, runs, books
- * and private values stay.
+ * The gap of a restored ledger. At one instant, every row of its state of customers ends. A row that the platform shows
+ * exactly so is brought back; everything else is read again. History, audit log, runs, books and private values stay.
  */
 export class Gap {
   readonly #context: LedgerContext;

@@ -152,7 +152,7 @@ export class Erasure {
       throw refused(
         "erase.pending",
         `nothing was erased: the removals of ${subjectOf(pending.stream, pending)} are not finished yet`,
-        `approve them if they are held (\`crm-sync status\`), run the jobs that read the person or customer, which makes them; then erase ${name}`,
+        `approve the removals if they are held (\`crm-sync status\`) and run the job that makes them. Then erase ${name}`,
       );
   }
 

@@ -25,7 +25,7 @@ it("a plan by another configuration keeps nothing, and neither opens nor ends an
   const before = await told();
   const tried = await planBy(w, (mapping) => (mapping.branchName = { value: "Elsewhere" }));
   expect([tried.exitCode, tried.stdout.match(/update customer C\d+: branch/gu)?.length], tried.stderr).toEqual([2, 30]);
-  expect(tried.stderr).toContain("nothing of it is kept");
+  expect(tried.stderr).toContain("The copy is not kept");
   expect((await planBy(w, (mapping) => (mapping.branchName = "no such column"))).exitCode).toBe(3);
   expect(await told()).toEqual(before);
   expect(readdirSync(w.path(".")).filter((name) => name.includes("unfinished"))).toEqual([]);

@@ -44,7 +44,7 @@ it("names the code and the words of the service, and warns before it is sent aga
   expect(status).not.toContain("nothing: the next run settles the operation");
   const settled = await w.run("settle", id, "--not-applied", "--reason", "the service desk found no such order");
   expect(settled.stdout).toContain(
-    "Recorded: it was not carried out. The next run sends it again if the CRM still wants it.",
+    "Recorded: the operation was not carried out. The next run sends it again if the CRM still wants it.",
   );
   const after = (await w.run("status")).stdout;
   expect(after).toContain("the operation that it waited for is settled");

@@ -25,6 +25,16 @@ it("nothing is bought or made for what the last full read lacks, before a read h
   expect(w.sandbox.duplicates()).toEqual({ enterprises: [], orders: [], products: [], staff: [] });
 });
 
+it("who was planned and left the list gets no account, also if the customer stays", async () => {
+  const w = await world({ records: company(1, 2) });
+  expect((await w.run("plan")).exitCode).toBe(2);
+  w.staff = w.staff.slice(0, 1);
+  w.write();
+  expect((await w.run("run", "everything")).exitCode).toBe(3);
+  expect(w.sandbox.state()).toMatchObject({ assignments: 1, enterprises: 1 });
+  expect(w.sandbox.counts().effects).toMatchObject({ M1: 1 });
+});
+
 it("who was planned and left the list before the first run gets no account, and a customer no enterprise", async () => {
   const w = await world({ records: company(3, 1) });
   expect((await w.run("plan")).exitCode).toBe(2);
