@@ -25,6 +25,7 @@ function temporaryFiles(): Record<string, string> {
 export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: ["test/support/new-ledger.ts", "test/support/bundle.ts"],
+    setupFiles: ["test/support/resources.ts"],
     include: mode === "pictures" ? [pictures] : ["test/**/*.test.ts"],
     tags: [
       { name: "long", description: "takes more than a moment: not in `npm test`" },

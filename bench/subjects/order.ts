@@ -11,7 +11,7 @@ import { wireText } from "../../src/contract/wire-body.ts";
 import { withTree } from "../../src/operation/desired.ts";
 import type { DesiredCustomer, DesiredInstance, OrderWithTree } from "../../src/operation/desired.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { kindOf } from "../../src/operation/registry.ts";
+import { kindOf } from "../../src/engine/registry.ts";
 import type { Known } from "../../src/operation/state.ts";
 import { bind } from "../../src/plan/bind.ts";
 import type { CustomerNumbers } from "../../src/plan/customer-numbers.ts";

@@ -36,6 +36,7 @@ import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
 import { commandSecret, environmentOf } from "../http/command.ts";
 import { platformName } from "./platform-name.ts";
+import { handInResources } from "./resources.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 import { createObserved } from "./observed.ts";
 import type { Observed } from "./observed.ts";
@@ -143,6 +144,7 @@ export class Application {
     face: Face,
     needs: Needs = { services: true },
   ): Promise<Application> {
+    handInResources();
     const application = new Application(await openConfig(choice, environment, needs), choice, environment, face);
     application.#removeUnfinished();
     return application;

@@ -1,7 +1,7 @@
 import { decide } from "../apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../apply/decide.ts";
 import { Problem, usage } from "../base/errors.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { TrustedClock } from "../run/trusted-clock.ts";
 import type { Application } from "./application.ts";

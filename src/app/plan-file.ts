@@ -7,7 +7,7 @@ import { readRegular } from "../base/regular-file.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { HeldFor } from "../plan/limits.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
 import { restsOf } from "../plan/contradicted.ts";

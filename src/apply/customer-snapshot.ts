@@ -17,7 +17,7 @@ import type { LoadedCustomer, Observed, Unread } from "../plan/input.ts";
 import type { Link } from "../operation/state/link.ts";
 import { customerNumbers } from "../plan/customer-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { selectPlatformCustomer } from "../plan/platform-customer.ts";
 import { deletesAccounts, movedMatter } from "../plan/leavers.ts";
 import { contentsNeeded, needsOf } from "../plan/needs.ts";

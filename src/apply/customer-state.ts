@@ -1,5 +1,6 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
+import { handedIn } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { Sequence } from "../ledger/database/sequence.ts";
@@ -9,11 +10,10 @@ import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import { standingAfter } from "../operation/order-standing.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { applyChanges } from "../operation/state.ts";
 import { isOrderStep } from "../operation/state/order-steps.ts";
 import { isOfMovedOrder } from "../operation/state/moved-orders.ts";
-import { isOfAssignment } from "../operation/state/assignments.ts";
 import { withNumbers } from "../operation/state/asset-numbers.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
 import type { Link } from "../operation/state/link.ts";
@@ -262,7 +262,10 @@ function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange
 }
 
 function isAppliedLater(change: StateChange): boolean {
-  return change.type === "order-placed" || isOfAssignment(change);
+  return (
+    change.type === "order-placed" ||
+    handedIn().resources.some(({ state }) => Object.hasOwn(state.changes, change.type))
+  );
 }
 
 function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {

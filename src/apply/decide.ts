@@ -8,7 +8,7 @@ import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Effect, Evidence } from "../operation/kind.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { readEvidence } from "./evidence.ts";

@@ -8,7 +8,7 @@ import { contradictedBlock } from "../plan/contradicted.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
 import type { PlannedAsset } from "../operation/asset-numbers.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

@@ -3,7 +3,7 @@ import type { SnapshotReader } from "../platform/snapshot.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts } from "../operation/kind.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { initialPasswordRef, newPasswordRef } from "../operation/sealed-passwords.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { generatePassword } from "./password.ts";

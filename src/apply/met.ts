@@ -6,7 +6,7 @@ import { metByRefusal } from "../operation/assumptions-met.ts";
 import type { AssumptionMet } from "../operation/assumptions-met.ts";
 import type { Concluded } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { restsOf } from "../plan/contradicted.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 

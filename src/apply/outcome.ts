@@ -4,7 +4,7 @@ import { meaningOf } from "../contract/codes.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Concluded, RefusedPerson } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 import { attemptEnd, isContradiction, keptAnswer } from "./attempt-end.ts";
 import type { CustomerState } from "./customer-state.ts";

@@ -5,7 +5,7 @@ import type { Prepared } from "../operation/kind.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { PayloadFacts } from "../operation/payload-facts.ts";
 import type { PrivateMarker } from "../operation/references.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Shapes } from "../operation/shape.ts";
 import { bind } from "../plan/bind.ts";
 import { bindingsFrom } from "./bindings.ts";

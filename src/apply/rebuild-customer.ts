@@ -2,6 +2,7 @@ import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
+import { handedIn } from "../engine/registry.ts";
 import { commonSuffix } from "../operation/staff-match.ts";
 import { productsUnder } from "../operation/order-standing.ts";
 import { markerKey } from "../operation/references.ts";
@@ -15,12 +16,10 @@ import type { Block } from "../plan/block.ts";
 import { acknowledgedFields } from "../plan/enterprise.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { nothingRead } from "../plan/read-back.ts";
 import { otherThanWanted } from "../plan/shown-otherwise.ts";
 import { heardWishes } from "../plan/stages.ts";
 import { membershipsOf } from "../plan/staff-identity.ts";
 import { shownProfile } from "../plan/staff-profile.ts";
-import { readSeats } from "../plan/staff-read-back.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { FoundOrder } from "./adopt-orders.ts";
 import { leftSteps, nothingStands, rebuiltSteps } from "./rebuild-amendments.ts";
@@ -245,9 +244,8 @@ async function adoptPeople(
     if (before === undefined) changes.push({ type: "staff-linked", staff, ...linked });
     else if (canonicalJson(toJson(before.profile)) !== canonicalJson(toJson(profile)))
       changes.push({ type: "staff-edited", staff, customer, profile });
-    const read = nothingRead();
-    readSeats(read, { customer, known }, person, { member, assets });
-    changes.push(...read.changes);
+    for (const { adopt } of handedIn().resources)
+      changes.push(...adopt({ customer, known }, { person, member, assets }).changes);
   }
   if (changes.length > 0) await knows.record(changes, auditOf(customer, { people: changes.length }));
   return changes.length > 0;

@@ -6,7 +6,7 @@ import type { NewRejections } from "../ledger/journal/rejections.ts";
 import type { Operation } from "../operation/operation.ts";
 import { refusedParts, settingsFingerprint } from "../plan/rejections.ts";
 import type { RefusedPerson } from "../operation/kind.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
 /** What a refusal comes to for the records of an operation. */

@@ -6,7 +6,7 @@ import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerInput } from "../plan/input.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { RecordReference } from "../operation/shape.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { isShown } from "./licence-types.ts";

@@ -3,7 +3,7 @@ import { toInstant } from "../base/clock.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import { pausedCode } from "../ledger/pause.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { AttemptFacts } from "../report/facts.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers } from "./deliver.ts";

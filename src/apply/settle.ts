@@ -12,7 +12,7 @@ import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Evidence } from "../operation/kind.ts";
 import { takenLater } from "../operation/order-call.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { AssetNumbers } from "./deliver.ts";

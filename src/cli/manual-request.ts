@@ -4,7 +4,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { nameOf, requestKindOf, standing } from "../operation/requests.ts";
 import type { ManualRequest } from "../operation/requests.ts";
 import { printable } from "../report/text.ts";

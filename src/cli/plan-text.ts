@@ -2,7 +2,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { operationLine } from "../operation/operation-line.ts";
 import type { Called } from "../operation/operation-line.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { StateChange } from "../operation/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
 import { painted } from "../report/style.ts";

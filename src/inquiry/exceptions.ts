@@ -4,7 +4,7 @@ import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
 import { causeOf, heldBy, standingBefore } from "../ledger/records/open-records.ts";
 import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
-import { kindsWhere } from "../operation/registry.ts";
+import { kindsWhere } from "../engine/registry.ts";
 import { countedStored } from "../operation/stored-operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
 import { byHand } from "./by-hand.ts";

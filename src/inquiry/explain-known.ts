@@ -3,10 +3,10 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
+import { handedIn } from "../engine/registry.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
 import type { AssetNumberTable } from "../ledger/state/asset-numbers.ts";
-import type { AssignmentTable } from "../ledger/state/assignments.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../operation/requests.ts";
@@ -54,7 +54,9 @@ export async function known(
   const placed = stream === "orders" ? await placedOf(ledger, key) : [];
   const numbers = stream === "orders" ? await numbersOf(ledger, key) : [];
   const staffLinks = stream === "staff" ? await staffLinksOf(ledger, key) : [];
-  const assignments = await assignmentsOf(ledger, stream, key, numbers);
+  const about = { stream, key, numbers: numbers.map((item) => item.number) };
+  const assignments: AssignmentFacts[] = [];
+  for (const { explain } of handedIn().resources) assignments.push(...(await explain(ledger.db, about)));
   const base = {
     links,
     platformCustomers:
@@ -281,44 +283,6 @@ async function candidatesOf({ db }: ReadOnlyLedger, customer: RecordKey): Promis
       seenAt: row.seen_at,
     })),
   );
-}
-
-/** Every assignment that stands, and of those that ended as many as are shown. */
-async function assignmentsOf(
-  ledger: ReadOnlyLedger,
-  stream: Stream,
-  key: RecordKey,
-  numbers: ExplainFacts["numbers"],
-): Promise<AssignmentFacts[]> {
-  let query = ledger.db.selectFrom("assignment").selectAll().orderBy("asset_number").orderBy("from_at", "desc");
-  if (stream === "staff") query = query.where("namespace", "=", key.namespace).where("staff_id", "=", key.id);
-  else if (stream === "orders") {
-    const wanted = JSON.stringify(numbers.map((item) => item.number));
-    query = query.where(sql<boolean>`asset_number in (select value from json_each(${wanted}))`);
-  } else query = query.where("customer_namespace", "=", key.namespace).where("customer_id", "=", key.id);
-  const standing = await query.where("to_at", "is", null).execute();
-  if (stream === "customers") return standing.map(assignmentFacts);
-  const ended = await query.where("to_at", "is not", null).limit(mostObservations).execute();
-  return [...standing, ...ended]
-    .toSorted((one, other) => compared(one.asset_number, other.asset_number) || compared(other.from_at, one.from_at))
-    .map(assignmentFacts);
-}
-
-function compared(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
-}
-
-function assignmentFacts(row: AssignmentTable): AssignmentFacts {
-  return {
-    assetNumber: row.asset_number,
-    staff: { namespace: row.namespace, id: row.staff_id },
-    memberGlobalId: row.member_global_id,
-    origin: row.origin,
-    from: row.from_at,
-    to: row.to_at,
-    operationId: row.operation_id,
-    endedBy: row.ended_by,
-  };
 }
 
 /** Customers at whom the platform may show a record: an order also at those that it moved away from. */

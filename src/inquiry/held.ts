@@ -7,7 +7,7 @@ import { shownMark } from "../ledger/decisions/shown-mark.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { noWeight } from "../operation/taking.ts";
 import type { Weight } from "../operation/taking.ts";
-import { kindIn } from "../operation/registry.ts";
+import { kindIn } from "../engine/registry.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { HoldFacts } from "../report/facts.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { toInstant } from "../base/clock.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { takenThings } from "../operation/taking.ts";
 import type { TakenThing } from "../operation/taking.ts";
 import { allowedOfAll } from "../plan/limits.ts";

@@ -90,7 +90,7 @@ export class LedgerContext {
     this.host = options.host ?? hostOf(() => undefined);
     this.random = options.random;
     // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
-    database.prepare(everyTable);
+    database.prepare(everyTable());
     const reasons = new ReasonGuard(database);
     this.audit = new AuditLog(database, options.salts ?? options.random, (entry) => reasons.require(entry));
     this.#awaited = options.awaited ?? ((commit) => commit());

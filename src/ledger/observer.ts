@@ -1,4 +1,4 @@
-import type { OperationKind } from "../operation/registry.ts";
+import type { OperationKind } from "../engine/resource.ts";
 import type { OperationState } from "./journal/tables.ts";
 
 /** Who is told of the ledger's work, such as metrics. Nothing here ever throws. */

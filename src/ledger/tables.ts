@@ -1,6 +1,8 @@
 import { decisionTables } from "./decisions/tables.ts";
 import { auditTables } from "./audit/tables.ts";
 import { bookTables } from "./books/tables.ts";
+import { handedIn } from "../engine/registry.ts";
+import type { ResourceTables } from "../engine/resource.ts";
 import { table } from "./database/table.ts";
 import type { Full, RowsOf } from "./database/table.ts";
 import { journalTables } from "./journal/tables.ts";
@@ -26,12 +28,13 @@ const tables = {
 };
 
 /** The tables of the ledger as they are read: instants are ISO text in UTC, flags are 0 or 1, bodies are JSON text. */
-export type LedgerTables = RowsOf<typeof tables>;
+export interface LedgerTables extends RowsOf<typeof tables>, ResourceTables {}
 
 /** Names every table: where one is missing, or its name was damaged, it cannot be prepared. It is never run. */
-export const everyTable = Object.keys(tables)
-  .map((name) => `select 1 from ${name}`)
-  .join(" union all ");
+export function everyTable(): string {
+  const names = [tables, ...handedIn().resources.map(({ state }) => state.tables)].flatMap(Object.keys);
+  return names.map((name) => `select 1 from ${name}`).join(" union all ");
+}
 
 /** Columns of a row of a table, as a statement reads them. */
 export type Row<Table extends keyof LedgerTables, Column extends keyof LedgerTables[Table]> = Pick<

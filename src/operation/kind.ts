@@ -8,6 +8,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { Snapshot, SnapshotList } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
 import type { AssumptionMet, Resting } from "./assumptions-met.ts";
+import type { Called, OperationLine } from "./operation-line.ts";
 import { fieldLines } from "./plan-lines.ts";
 import type { PolicyName } from "./policy.ts";
 import type { PrivateMarker } from "./references.ts";
@@ -279,6 +280,8 @@ export interface Kind<S extends Shapes> extends KindFacts {
   readonly planLines: (operation: Meant<S>) => string[];
   /** Its success says only that it was taken: the platform carries it out later, and a reading shows that (A15). */
   readonly isAsynchronous: (operation: Meant<S>) => boolean;
+  /** What it does in one line of a plan; left out: operation-line.ts says it. */
+  readonly line?: ((operation: Change<string, S>, called: Called) => Promise<OperationLine>) | undefined;
   /** The number that a report of exceptions gives beside it. */
   readonly counted: (payload: S["payload"]) => number | undefined;
   readonly lookFor: (looked: Looked<S>) => LookFor | undefined;

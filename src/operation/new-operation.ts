@@ -2,8 +2,8 @@ import { hashOf } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "./operation.ts";
-import { kindOf } from "./registry.ts";
-import type { OperationKind, ShapeMap } from "./registry.ts";
+import { kindOf } from "../engine/registry.ts";
+import type { OperationKind, OperationShapes } from "../engine/resource.ts";
 import type { Meant, Stage } from "./shape.ts";
 import { noWeight } from "./taking.ts";
 
@@ -22,7 +22,7 @@ export function operationHash({
 /**
  * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
  */
-export function operation<K extends OperationKind>(kind: K, fields: Meant<ShapeMap[K]>): Operation<K> {
+export function operation<K extends OperationKind>(kind: K, fields: Meant<OperationShapes[K]>): Operation<K> {
   const { endpoint, stages, policy, takesAway } = kindOf({ kind });
   const { customer, subject, target, payload, before } = fields;
   const hash = operationHash({ kind, customer, subject, target, payload, before });

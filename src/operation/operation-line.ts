@@ -4,7 +4,8 @@ import { counted, printable } from "../report/text.ts";
 import type { Operation } from "./operation.ts";
 import { productsOf } from "./order-payload.ts";
 import type { OrderRecord, ProductRecord } from "./order-payload.ts";
-import type { OperationKind } from "./registry.ts";
+import { kindOf } from "../engine/registry.ts";
+import type { OperationKind } from "../engine/resource.ts";
 
 /** What things are called for whoever reads: only what this reader may see. Everything is safe on a terminal. */
 export interface Called {
@@ -30,7 +31,7 @@ type Line<K extends OperationKind> = (operation: Operation<K>, called: Called) =
 
 const mostNamed = 3;
 
-const lines: { readonly [K in OperationKind]: Line<K> } = {
+const lines: { readonly [K in OperationKind]?: Line<K> } = {
   "create-enterprise": async () => adds("create the enterprise"),
   "bind-enterprise": async ({ payload }) =>
     adds(`bind the enterprise of channel customer ${payload.channelCustomerId}`),
@@ -52,12 +53,6 @@ const lines: { readonly [K in OperationKind]: Line<K> } = {
     return changes(`update staff ${named(await peopleOf(records, called))}: ${what}`);
   },
   "delete-staff": async ({ after }, called) => removes(`delete the account of ${await called.person(after.staff)}`),
-  "revoke-assets": async ({ records, payload }, called) => {
-    const assets = payload.deleteAssets.map((asset) => (typeof asset === "string" ? asset : asset.of));
-    return removes(`unassign ${await assetsText(assets, called)} from ${named(await peopleOf(records, called))}`);
-  },
-  "grant-assets": async ({ records, after }, called) =>
-    adds(`assign ${await assetsText(after, called)} to ${named(await peopleOf(records, called))}`),
   "lock-assets": async ({ payload }, called) =>
     changes(`disable the locks ${await numbered(payload.assetNums, called)}`),
   "unlock-assets": async ({ payload }, called) =>
@@ -79,13 +74,14 @@ export async function operationLine<K extends OperationKind>(
   operation: Operation<K> & { kind: K },
   called: Called,
 ): Promise<OperationLine> {
-  const { sign, text } = await lines[operation.kind](operation, called);
+  const line = kindOf(operation).line ?? lines[operation.kind];
+  const { sign, text } = (await line?.(operation, called)) ?? changes(operation.kind);
   return { sign, text: printable(text) };
 }
 
-const adds = (text: string): OperationLine => ({ sign: "+", text });
+export const adds = (text: string): OperationLine => ({ sign: "+", text });
 const changes = (text: string): OperationLine => ({ sign: "~", text });
-const removes = (text: string): OperationLine => ({ sign: "−", text });
+export const removes = (text: string): OperationLine => ({ sign: "−", text });
 
 async function enterpriseLine(
   { customer, before, after }: Operation<"update-enterprise">,
@@ -161,7 +157,7 @@ function termText(expression: string): string {
 }
 
 /** `2 × Office Suite`: assets by their products, or by their numbers where nobody knows these. */
-async function assetsText(assets: readonly string[], called: Called): Promise<string> {
+export async function assetsText(assets: readonly string[], called: Called): Promise<string> {
   const counts = new Counts();
   for (const asset of assets) {
     const products = await called.productsOf(asset);
@@ -179,7 +175,7 @@ async function numbered(numbers: readonly string[], called: Called): Promise<str
   return named(texts, ", ", numbers.length);
 }
 
-function named(texts: readonly string[], between = ", ", count = texts.length): string {
+export function named(texts: readonly string[], between = ", ", count = texts.length): string {
   const rest = count - mostNamed;
   return `${texts.slice(0, mostNamed).join(between)}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
@@ -188,7 +184,10 @@ function nameOf([record]: readonly RecordKey[], called: Called): string {
   return record === undefined ? "" : called.record(record);
 }
 
-async function peopleOf(records: readonly (RecordKey & { stream: string })[], called: Called): Promise<string[]> {
+export async function peopleOf(
+  records: readonly (RecordKey & { stream: string })[],
+  called: Called,
+): Promise<string[]> {
   const people = records.filter(({ stream }) => stream === "staff");
   const texts: string[] = [];
   for (const key of people) texts.push(texts.length < mostNamed ? await called.person(key) : called.record(key));

@@ -1,9 +1,9 @@
+import { handedIn } from "../engine/registry.ts";
+import type { ChangeShapes } from "../engine/resource.ts";
 import { acknowledgedParts } from "./state/acknowledged.ts";
 import type { AcknowledgedChange, KnownAcknowledged } from "./state/acknowledged.ts";
 import { assetNumbersParts } from "./state/asset-numbers.ts";
 import type { KnownAssetNumbers, NumbersTaken } from "./state/asset-numbers.ts";
-import { assignmentsParts } from "./state/assignments.ts";
-import type { AssignmentChange, KnownAssignments } from "./state/assignments.ts";
 import { byHandParts } from "./state/by-hand.ts";
 import type { DoneByHand } from "./state/by-hand.ts";
 import { enterpriseCodeParts } from "./state/enterprise-code.ts";
@@ -43,13 +43,12 @@ export interface Known
     KnownPlacedOrders,
     KnownAssetNumbers,
     KnownStaffLinks,
-    KnownAssignments,
     KnownProtectedMembers,
     KnownEnterpriseCode,
     KnownRequests {}
 
-/** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
-export type StateChange =
+/** The changes that no resource folder has yet. */
+export type OldChange =
   | LinkChange
   | PlatformCustomersChange
   | AcknowledgedChange
@@ -61,17 +60,22 @@ export type StateChange =
   | StaffChange
   | LicenceTypesShown
   | EnterpriseCodeChange
-  | AssignmentChange
   | RequestChange
   | ObservationChange
   | DoneByHand
   | SecretsWiped
   | UnreadCustomerChange;
+export type OldChanges = { [Change in OldChange as Change["type"]]: Change };
 
-/** The changes by their type. */
-export type StateChanges = { [Change in StateChange as Change["type"]]: Change };
+declare module "../engine/resource.ts" {
+  interface ChangeShapes extends OldChanges {}
+}
 
-const parts: { readonly [Type in keyof StateChanges]: StatePart<Known, StateChanges[Type]> } = {
+/** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
+export type StateChange = ChangeShapes[keyof ChangeShapes];
+
+/** How each of them changes what is recorded. */
+export const stateParts: { readonly [Type in keyof OldChanges]: StatePart<Known, OldChanges[Type]> } = {
   ...linkParts,
   ...platformCustomersParts,
   ...acknowledgedParts,
@@ -83,13 +87,27 @@ const parts: { readonly [Type in keyof StateChanges]: StatePart<Known, StateChan
   ...staffLinksParts,
   ...licenceTypesParts,
   ...enterpriseCodeParts,
-  ...assignmentsParts,
   ...requestsParts,
   ...observationsParts,
   ...byHandParts,
   ...secretsParts,
   ...unreadCustomersParts,
 };
+
+/** What is recorded of a customer of whom nothing is recorded, but for the resources that have a folder. */
+export const nothingRecorded = () => ({
+  link: undefined,
+  unlinked: undefined,
+  acknowledged: undefined,
+  platformCustomers: [],
+  placedOrders: new Map(),
+  numbers: [],
+  staffLinks: new Map(),
+  protectedMembers: new Set<string>(),
+  enterpriseCode: undefined,
+  requests: [],
+  crmAsked: [],
+});
 
 /**
  * What is known of a customer once a change is written: the same as is read back from the rows that the ledger writes
@@ -99,13 +117,13 @@ export function applyChange(known: Known, change: StateChange, context: ChangeCo
   return advanced(known, change.type, [change], context);
 }
 
-function advanced<Type extends keyof StateChanges>(
+function advanced<Type extends keyof ChangeShapes>(
   known: Known,
   type: Type,
-  changes: readonly StateChanges[Type][],
+  changes: readonly ChangeShapes[Type][],
   context: ChangeContext,
 ): Known {
-  return parts[type].apply(known, changes, context);
+  return handedIn().changes[type].apply(known, changes, context);
 }
 
 /** The same for many changes, one after the other. */
@@ -113,7 +131,7 @@ export function applyChanges(known: Known, changes: readonly StateChange[], cont
   const apart = new Map<object, { type: StateChange["type"]; changes: StateChange[] }>();
   let after = known;
   for (const change of changes) {
-    const part = parts[change.type];
+    const part = handedIn().changes[change.type];
     if (!part.isApart) after = applyChange(after, change, context);
     else {
       const own = apart.get(part) ?? { type: change.type, changes: [] };

@@ -2,18 +2,18 @@ import type { Json } from "../base/canonical-json.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JournalEntry, LookFor } from "./kind.ts";
 import type { Operation } from "./operation.ts";
-import { kindOf } from "./registry.ts";
-import type { OperationKind, ShapeMap } from "./registry.ts";
+import { kindOf } from "../engine/registry.ts";
+import type { OperationKind, OperationShapes } from "../engine/resource.ts";
 import { fits } from "./shape.ts";
 import type { Change, RecordReference, Shapes } from "./shape.ts";
 
 /** An operation as the journal holds it; the context is there once its intent was recorded. */
 export type Stored<K extends OperationKind = OperationKind> = {
-  [P in K]: { operation: Operation<P>; context: ShapeMap[P]["context"] | undefined };
+  [P in K]: { operation: Operation<P>; context: OperationShapes[P]["context"] | undefined };
 }[K];
 
 /** An operation with its context, as the kinds ask for it. */
-export type Entry = JournalEntry<ShapeMap[OperationKind]>;
+export type Entry = JournalEntry<OperationShapes[OperationKind]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 

@@ -1,7 +1,7 @@
 import { contradictionOf } from "../operation/assumptions-met.ts";
 import type { Contradictions, Resting } from "../operation/assumptions-met.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Block } from "./block.ts";
 
 /** Every row of A1–A43 that an operation rests on: those of its kind, and those of what is in it. */

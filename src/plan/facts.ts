@@ -1,5 +1,6 @@
 import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
+import { handedIn } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordState } from "../operation/desired.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
@@ -19,7 +20,8 @@ export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "obs
   if (known.link !== undefined) facts.push(["enterprise", known.link.enterpriseGlobalId]);
   if (known.acknowledged !== undefined) facts.push(["acknowledged", toJson(known.acknowledged)]);
   for (const [key, placed] of known.placedOrders) facts.push([`standing ${key}`, standingFact(placed)]);
-  for (const item of known.assignments) facts.push([`assignment ${item.assetNumber}`, item.memberGlobalId]);
+  for (const { name, facts: own } of handedIn().resources)
+    for (const [id, fact] of own.of(known)) facts.push([`${name} ${id}`, fact]);
   for (const [key, link] of known.staffLinks) facts.push([`link ${key}`, link.memberGlobalId]);
   for (const { of, about, wanted, askedAt } of known.requests)
     facts.push([`request ${of} ${about}`, [wanted, askedAt]]);
@@ -56,7 +58,6 @@ const moved: Readonly<Record<string, (of: string) => [other: string, gone: strin
     return [other, other, "the enterprise was made or changed"];
   },
   standing: (of) => [`the placed order ${of} changed`, `order ${of} was removed`, `order ${of} was placed`],
-  assignment: (of) => [`who holds the asset ${of} changed`, `nobody holds the asset ${of} any more`, `${of} was given`],
   link: (of) => [
     `the account of staff ${of} is another`,
     `staff ${of} has no account any more`,
@@ -79,7 +80,8 @@ export function movedFacts(saved: Facts, now: Facts): string[] {
     if (saved[name] === now[name]) return [];
     const space = name.indexOf(" ");
     const word = space < 0 ? name : name.slice(0, space);
-    const say = moved[word];
+    const resource = handedIn().resources.find((one) => one.name === word);
+    const say = resource?.facts.moved ?? moved[word];
     if (say === undefined) return [`${name} changed`];
     const [other, gone, come] = say(name.slice(word.length + 1));
     return [now[name] === undefined ? gone : saved[name] === undefined ? come : other];

@@ -3,7 +3,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
 import { policyOf } from "../operation/policy.ts";
 import type { Policies } from "../operation/policy.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import { isTaking, removesOf } from "../operation/taking.ts";
 import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";

@@ -2,7 +2,7 @@ import { unreadable } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../operation/desired.ts";
 import type { OrderStanding } from "../operation/order-standing.ts";
-import type { OperationKind } from "../operation/registry.ts";
+import type { OperationKind } from "../engine/resource.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Known } from "../operation/state.ts";
 import type { Block } from "./block.ts";

@@ -5,7 +5,7 @@ import type { MeantOperation } from "../operation/operation.ts";
 import type { Policies, PolicyName } from "../operation/policy.ts";
 import { policyOf } from "../operation/policy.ts";
 import { markerKey } from "../operation/references.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Need } from "../operation/shape.ts";
 import { isAccountOf } from "../operation/shown-profile.ts";
 import type { StateChange } from "../operation/state.ts";
@@ -19,7 +19,7 @@ import type { PlanOptions } from "./options.ts";
 import type { Part } from "./part.ts";
 import { consider } from "./policy.ts";
 import type { Prepared } from "./prepared.ts";
-import { quarantineBlock } from "./revokes.ts";
+import { quarantineBlock } from "./quarantine-block.ts";
 
 /** What the leavers stage looks at. */
 type Given = Pick<

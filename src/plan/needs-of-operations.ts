@@ -3,7 +3,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import { isReference } from "../operation/references.ts";
 import type { Reference } from "../operation/references.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { Need } from "../operation/shape.ts";
 import type { Block } from "./block.ts";

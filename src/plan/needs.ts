@@ -1,3 +1,4 @@
+import { handedIn } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import { unitsNamed } from "../operation/state/asset-numbers.ts";
 import { mayBorrow } from "./crm-loans.ts";
@@ -32,8 +33,7 @@ export function needsOf(input: LoadedCustomer, thorough: boolean, ends = false):
   const { link } = input.known;
   const staffMatters =
     input.staff.some((staff) => staff.pending && staff.state !== "quarantined") ||
-    hasStrangers(input) ||
-    holdsEnded(input) ||
+    handedIn().resources.some(({ reads }) => reads(input)) ||
     ends ||
     (thorough && input.staff.length > 0);
   return {
@@ -47,18 +47,6 @@ export function needsOf(input: LoadedCustomer, thorough: boolean, ends = false):
       !link.examined &&
       input.orders.some((order) => order.pending && order.state === "current"),
   };
-}
-
-/** Whether somebody holds an asset here by our doing and no longer belongs to this customer in the CRM. */
-function hasStrangers(input: LoadedCustomer): boolean {
-  const ours = new Set(input.staff.map((staff) => formatKey(staff.key)));
-  return input.known.assignments.some((assignment) => !ours.has(formatKey(assignment.staff)));
-}
-
-/** Whether somebody holds by our doing what ended with its order: an attempt may have ended before it was freed. */
-function holdsEnded({ known, ended = [] }: LoadedCustomer): boolean {
-  const numbers = new Set(ended.map(({ number }) => number));
-  return known.assignments.some(({ assetNumber }) => numbers.has(assetNumber));
 }
 
 /** The numbers that matter to people: those held by our doing, those the CRM names, and those of what is ordered. */

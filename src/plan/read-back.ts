@@ -15,3 +15,11 @@ export interface ReadBack {
 export function nothingRead(): ReadBack {
   return { changes: [], seen: [], unseen: [], otherwise: [] };
 }
+
+/** Adds what another resource reads of the same record. */
+export function addRead(read: ReadBack, more: ReadBack): void {
+  read.changes.push(...more.changes);
+  read.seen.push(...more.seen);
+  read.unseen.push(...more.unseen);
+  read.otherwise.push(...more.otherwise);
+}

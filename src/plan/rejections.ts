@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { MeantOperation, Operation } from "../operation/operation.ts";
-import { kindOf, kinds } from "../operation/registry.ts";
+import { handedIn, kindOf } from "../engine/registry.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { contradictedBlock } from "./contradicted.ts";
 import type { Rejection } from "./input.ts";
@@ -15,9 +15,6 @@ import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 
-/** Settings that change the hash of every operation that they concern. */
-const inPayloads = new Set<string>(Object.values(kinds).flatMap((kind) => kind.settingsInPayload));
-
 /**
  * One fingerprint of the contract settings: where it changes, what was refused is tried once more. What stands in the
  * payloads that need it is no part of it.
@@ -25,6 +22,7 @@ const inPayloads = new Set<string>(Object.values(kinds).flatMap((kind) => kind.s
 export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
+  const inPayloads = new Set<string>(Object.values(handedIn().types).flatMap((type) => type.settingsInPayload));
   const others = Object.entries(settings).filter(([key]) => !inPayloads.has(key));
   const made = hashOf(toJson(Object.fromEntries(others)));
   fingerprints.set(settings, made);

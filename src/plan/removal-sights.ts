@@ -8,7 +8,7 @@ import type { Block } from "./block.ts";
 import type { Observed } from "./input.ts";
 import type { EndedPart, Endings, Replacing } from "./order-difference.ts";
 import type { RemovalPart, RemovalsGiven } from "./removal-parts.ts";
-import { saysLent } from "./seat-weight.ts";
+import { saysLent } from "./holders.ts";
 import { sightOf } from "./removal-sight.ts";
 import type { Limits } from "./removal-sight.ts";
 
@@ -187,8 +187,8 @@ function notShown({ order }: Endings, unit: StandingUnit, bare?: string): Block 
  */
 function lent(number: string, { asset }: AssetReading, loans: Observed["loans"]): Block | undefined {
   const lock = loans?.find((loan) => loan.lock === number);
-  if (lock?.lent === true || (saysLent.has(asset.from) && asset.borrowed)) return lentNow(number, asset, loans ?? []);
-  if (saysLent.has(asset.from) || lock !== undefined) return undefined;
+  if (lock?.lent === true || (saysLent(asset) && asset.borrowed)) return lentNow(number, asset, loans ?? []);
+  if (saysLent(asset) || lock !== undefined) return undefined;
   const mayBe = loans?.find(
     (loan) => loan.lent && (loan.borrower === null || asset.holder === null || loan.borrower === asset.holder),
   );

@@ -13,7 +13,7 @@ import { Limits, twinOf } from "./removal-sight.ts";
 import { unwantedName } from "./removal-everywhere.ts";
 import { Sights } from "./removal-sights.ts";
 import type { Gone } from "./removal-sights.ts";
-import { quarantineBlock } from "./revokes.ts";
+import { quarantineBlock } from "./quarantine-block.ts";
 
 export interface RemovalStage {
   meant: Removal[];

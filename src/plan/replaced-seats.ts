@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Known } from "../operation/state.ts";
 
 /** Policies of the old form of what was bought anew. */

@@ -1,4 +1,4 @@
-import { numbersOfInstance } from "../operation/state/asset-numbers.ts";
+import { handedIn } from "../engine/registry.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
@@ -7,7 +7,7 @@ import { isAccountOf, isMasked, shownOtherwise } from "../operation/shown-profil
 import type { ShownField } from "../operation/state/staff-links.ts";
 import type { ObservedAsset, ObservedMember } from "../platform/snapshot.ts";
 import type { LoadedCustomer } from "./input.ts";
-import { nothingRead } from "./read-back.ts";
+import { addRead, nothingRead } from "./read-back.ts";
 import type { ReadBack } from "./read-back.ts";
 import { clearProfile, fieldNames, profileOf } from "./staff-profile.ts";
 
@@ -33,7 +33,8 @@ export function readBackStaff(
   read.seen.push(`the account ${member.globalId}`);
   readProfile(read, loaded, staff, member);
   link(read, loaded, staff, member);
-  readSeats(read, loaded, staff, { member, assets: shown.assets });
+  for (const { adopt } of handedIn().resources)
+    addRead(read, adopt(loaded, { person: staff, member, assets: shown.assets }));
   return read;
 }
 
@@ -93,57 +94,4 @@ function link(
       ? { type: "staff-edited", staff, customer, profile }
       : { type: "staff-linked", staff, customer, enterpriseGlobalId, memberGlobalId, origin: "adopted", profile },
   );
-}
-
-/** Each asset that the person should hold is held, and none that we gave and the CRM no longer wants is. */
-export function readSeats(
-  read: ReadBack,
-  { customer, known }: Pick<LoadedCustomer, "customer" | "known">,
-  { key: staff, body }: Desired<DesiredStaff>,
-  { member, assets }: { member: Pick<ObservedMember, "globalId" | "assetNums">; assets: readonly ObservedAsset[] },
-): void {
-  const { globalId: memberGlobalId } = member;
-  const holders = new Map(assets.map((item) => [item.assetNum, item.holder]));
-  const held = new Set(assets.filter((item) => item.holder === memberGlobalId).map((item) => item.assetNum));
-  const kept = new Set<string>();
-  const ours = new Set(
-    known.assignments.filter((item) => formatKey(item.staff) === formatKey(staff)).map((item) => item.assetNumber),
-  );
-  const give = (number: string): void => {
-    kept.add(number);
-    read.seen.push(`the asset ${number}`);
-    if (ours.has(number)) return;
-    const made = {
-      assetNumber: number,
-      staff,
-      customer,
-      memberGlobalId,
-      origin: "adopted",
-      operationId: null,
-    } as const;
-    read.changes.push({ type: "asset-granted", ...made });
-  };
-  for (const claim of body.assets) {
-    const numbers =
-      "assetNumber" in claim
-        ? [claim.assetNumber]
-        : numbersOfInstance(known.numbers, { namespace: staff.namespace, id: claim.instanceId });
-    const name = "assetNumber" in claim ? `the asset ${claim.assetNumber}` : `an asset of ${claim.instanceId}`;
-    const number = numbers.find((item) => held.has(item) && !kept.has(item));
-    if (number !== undefined) give(number);
-    else if (numbers.every((item) => !holders.has(item))) read.unseen.push(name);
-    else read.otherwise.push(`M6 does not show that the person holds ${name}`);
-  }
-  for (const number of ours) {
-    if (kept.has(number)) continue;
-    if (held.has(number)) read.otherwise.push(`M6 shows that the person still holds the asset ${number}`);
-    else if (member.assetNums.includes(number))
-      read.otherwise.push(`M5 shows that the person still holds the asset ${number}`);
-    // M6 has no total: what it leaves out is in nobody's hands as far as anybody can tell, and stays as it is known.
-    else if (!holders.has(number)) read.unseen.push(`that the asset ${number} is given back`);
-    else {
-      read.seen.push(`the asset ${number} is given back`);
-      read.changes.push({ type: "asset-revoked", assetNumber: number, operationId: null });
-    }
-  }
 }

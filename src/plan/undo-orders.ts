@@ -3,7 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { productsUnder, standingOf } from "../operation/order-standing.ts";
 import type { OrderHistory, OrderStanding, StandingProduct } from "../operation/order-standing.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { OrderStep, RemovedItem } from "../operation/state/order-steps.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
 import { buy } from "./amendments.ts";

@@ -1,4 +1,3 @@
-import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { DesiredStaff } from "../operation/desired.ts";
@@ -6,93 +5,15 @@ import type { MeantOperation } from "../operation/operation.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Block } from "./block.ts";
-import { holdersNotRead, holdersOf } from "./holders.ts";
-import { weighRevokes } from "./seat-weight.ts";
+import { holdersNotRead } from "./holders.ts";
 import { addedAgain } from "./staff.ts";
 import { fieldNames, planProfile, profileOf } from "./staff-profile.ts";
 import { accountGivenUp } from "./leavers.ts";
 import { isNewest, newerSince } from "./undoing.ts";
 import type { DoneOperation, Undoes, Undoing } from "./undoing.ts";
 
-const noClaims: Parameters<typeof weighRevokes>[2] = new Map();
-
 function keyIn([record]: readonly RecordReference[]): RecordKey {
   return { namespace: record?.namespace ?? "", id: record?.id ?? "" };
-}
-
-/** What was given is taken away again where it is still with the same member by our doing. */
-export function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
-  const { given, run, facts } = of;
-  const { context, operation, id } = row;
-  const staff = keyIn(operation.records);
-  const memberGlobalId = context?.memberGlobalId ?? "";
-  const holders = holdersOf(given.observed.assets);
-  if (holders === undefined) return { is: "waits", block: holdersNotRead };
-  const ours = new Map(given.known.assignments.map((item) => [item.assetNumber, item.memberGlobalId]));
-  const held = (context?.addAssets ?? []).filter(
-    (number) => ours.get(number) === memberGlobalId && holders.get(number) === memberGlobalId,
-  );
-  const numbers = held.filter((number) => facts.lastGiven.get(number)?.givenBy === id);
-  if (numbers.length === 0) return held.length === 0 ? { is: "nothing-left" } : newerSince;
-  const revoke: MeantOperation<"revoke-assets"> = {
-    kind: "revoke-assets",
-    customer: given.customer,
-    subject: `staff:${formatKey(staff)}`,
-    records: [{ stream: "staff", ...staff }],
-    target: { memberGlobalId },
-    payload: { deleteAssets: numbers, addAssets: [] },
-    reason: `${run} is taken back: it gave this person ${counted(numbers.length, "asset")}`,
-    before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
-    after: null,
-  };
-  const lacks = held.length > numbers.length ? "assets that were assigned again since stay" : undefined;
-  return { is: "meant", meant: weighRevokes([revoke], given.observed, noClaims), lacks };
-}
-
-/** What was taken away is given again, where the member is still there and nobody else holds it by now. */
-export function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
-  const { given, freed, run, facts } = of;
-  const { context, operation, id } = row;
-  const staff = keyIn(operation.records);
-  const memberGlobalId = context?.memberGlobalId ?? "";
-  const holders = holdersOf(given.observed.assets);
-  const { members } = given.observed;
-  if (holders === undefined || members === undefined) return { is: "waits", block: holdersNotRead };
-  if (!members.some((member) => member.globalId === memberGlobalId && !member.deleted))
-    return { is: "impossible", why: `the account that held them, ${memberGlobalId}, is gone` };
-  const lost = (context?.deleteAssets ?? []).filter((number) => holders.get(number) !== memberGlobalId);
-  if (lost.length === 0) return { is: "nothing-left" };
-  // What another operation gave since is not what this one took, whether it was taken once more or not.
-  const own = new Set(of.rows.map((one) => one.id));
-  const isNewer = (number: string): boolean => {
-    const last = facts.lastGiven.get(number);
-    if (last === undefined || last.takenBy === id || own.has(last.givenBy ?? "")) return false;
-    return !last.isHeld || holders.get(number) === null;
-  };
-  const wanted = lost.filter((number) => !isNewer(number));
-  if (wanted.length === 0) return newerSince;
-  const isFree = (number: string): boolean => holders.get(number) === null || freed.has(number);
-  const numbers = wanted.filter(isFree);
-  const [taken] = wanted.filter((number) => !isFree(number));
-  const why =
-    taken === undefined
-      ? undefined
-      : holders.get(taken) === undefined
-        ? `the asset ${taken} is not shown any more`
-        : `the asset ${taken} is held by another member, ${holders.get(taken) ?? ""}, by now`;
-  if (numbers.length === 0) return { is: "impossible", why: why ?? "none of its assets is free" };
-  const grant: MeantOperation<"grant-assets"> = {
-    kind: "grant-assets",
-    customer: given.customer,
-    subject: `staff:${formatKey(staff)}`,
-    records: [{ stream: "staff", ...staff }],
-    target: { memberGlobalId },
-    payload: { deleteAssets: [], addAssets: numbers },
-    reason: `${run} is taken back: it took ${counted(numbers.length, "asset")} from this person`,
-    before: null,
-    after: numbers,
-  };
-  return { is: "meant", meant: [grant], lacks: why };
 }
 
 /** The accounts that an M1 made are deleted, where they are still those accounts and hold nothing else. */

@@ -1,13 +1,13 @@
-import { kindOf } from "../operation/registry.ts";
-import type { OperationKind } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
+import type { kinds } from "../operation/kinds.ts";
 import { undoLocked, undoUnlocked } from "./locks.ts";
 import type { DoneOperation, Undoes, UndoRule } from "./undoing.ts";
 import { undoUpdate } from "./undo-enterprise.ts";
 import { undoDeletion, undoPurchase } from "./undo-orders.ts";
-import { undoAddition, undoDeletedAccount, undoGrant, undoProfile, undoRevoke } from "./undo-people.ts";
+import { undoAddition, undoDeletedAccount, undoProfile } from "./undo-people.ts";
 
-/** How an operation of each kind is taken back. */
-export const undoRules: { readonly [K in OperationKind]: UndoRule<K> } = {
+/** How an operation of each kind is taken back, but for those of a resource with a folder. */
+export const undoRules: { readonly [K in keyof typeof kinds]: UndoRule<K> } = {
   "create-enterprise": impossible,
   "bind-enterprise": impossible,
   "update-enterprise": undoUpdate,
@@ -20,8 +20,6 @@ export const undoRules: { readonly [K in OperationKind]: UndoRule<K> } = {
   "add-staff": undoAddition,
   "edit-staff": undoProfile,
   "delete-staff": undoDeletedAccount,
-  "revoke-assets": undoRevoke,
-  "grant-assets": undoGrant,
   "lock-assets": undoLocked,
   "unlock-assets": undoUnlocked,
   "borrow-assets": impossible,

@@ -4,8 +4,8 @@ import type { Undone } from "../operation/kind.ts";
 import { standingOf } from "../operation/order-standing.ts";
 import { compareOperations } from "../operation/operation.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
-import type { OperationKind } from "../operation/registry.ts";
+import { handedIn, kindOf } from "../engine/registry.ts";
+import type { OperationKind } from "../engine/resource.ts";
 import type { RecordReference, Stage } from "../operation/shape.ts";
 import type { Block } from "./block.ts";
 import { factsOf } from "./facts.ts";
@@ -14,7 +14,6 @@ import type { PlanOptions } from "./options.ts";
 import type { CustomerPlan } from "./plan.ts";
 import { prepare } from "./prepared.ts";
 import { StandingRejections } from "./rejections.ts";
-import { undoRules } from "./undo-rules.ts";
 import type { DoneOperation, UndoFacts, Undoes, Undoing } from "./undoing.ts";
 
 /** One step of taking a run back, as people see it. */
@@ -103,7 +102,7 @@ function standingsOf({ standings = new Map() }: CustomerInput, { orders }: UndoF
 const unlinked: Undoes = { is: "impossible", why: "the customer is linked with no enterprise any more" };
 
 function undoneBy<K extends OperationKind>(kind: K, row: DoneOperation<K>, of: Undoing): Undoes {
-  return undoRules[kind](row, of);
+  return handedIn().undo[kind](row, of);
 }
 
 function isSame(one: RecordReference, other: RecordReference): boolean {

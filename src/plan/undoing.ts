@@ -2,7 +2,7 @@ import type { DesiredCustomer, DesiredStaff, RecordState } from "../operation/de
 import type { MeantOperation } from "../operation/operation.ts";
 import type { OrderHistory } from "../operation/order-standing.ts";
 import type { PrivateMarker } from "../operation/references.ts";
-import type { OperationKind } from "../operation/registry.ts";
+import type { OperationKind } from "../engine/resource.ts";
 import type { Need, RecordReference } from "../operation/shape.ts";
 import type { Stored } from "../operation/stored-operation.ts";
 import type { Block } from "./block.ts";

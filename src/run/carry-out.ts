@@ -6,7 +6,7 @@ import type { Delivery } from "../apply/outcome.ts";
 import { lookForRefusedOrder, refusedJustNow } from "../apply/refused-orders.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Operation } from "../operation/operation.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Observed } from "../plan/input.ts";
 import { advance } from "./attempt-state.ts";
 import type { AttemptState } from "./attempt-state.ts";

@@ -1,7 +1,7 @@
 import { endpoints } from "../contract/endpoints.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Logger } from "../base/logger.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";

@@ -11,7 +11,7 @@ import type { StateChange } from "../operation/state.ts";
 import { isUnread } from "../plan/input.ts";
 import type { PlanOptions } from "../plan/options.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
-import { quarantineBlock } from "../plan/revokes.ts";
+import { quarantineBlock } from "../plan/quarantine-block.ts";
 import { openCount, requestOpen } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
 import { decidedOn } from "../plan/decided.ts";

@@ -7,7 +7,7 @@ import { UndoPlanning } from "../apply/undo-planning.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
-import { kindOf } from "../operation/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import type { UndoStep } from "../plan/undo.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";

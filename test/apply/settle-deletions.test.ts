@@ -3,7 +3,7 @@ import { CustomerPlanning } from "../../src/apply/customer-planning.ts";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import type { Instance } from "../../src/crm/model.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import type { OperationKind } from "../../src/operation/registry.ts";
+import type { OperationKind } from "../../src/engine/resource.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord } from "../support/world/records.ts";
 import { lost, untouched, withMemberCenter } from "./services.ts";

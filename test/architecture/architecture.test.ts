@@ -70,6 +70,12 @@ describe("the check of the rooms", () => {
     ["migrations/0001-a.ts", `import { hashOf } from "../../src/base/canonical-json.ts";`, "migrations imports base"],
     ["jobs/a.ts", `import { x } from "../../src/run/job.ts";`, "as more than a type"],
     ["jobs/a.ts", `import type { x } from "../../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
+    ["src/engine/a.ts", `import { x } from "../operation/kind.ts";`, "engine imports operation"],
+    ["src/engine/a.ts", `import type { X } from "../resources/lock/index.ts";`, "engine imports resources"],
+    ["src/engine/a.ts", `import type { X } from "../apply/settle.ts";`, "engine imports apply"],
+    ["src/apply/a.ts", `import { x } from "../resources/lock/index.ts";`, "apply imports resources"],
+    ["src/resources/lock/a.ts", `import { x } from "../loan/index.ts";`, "the resource lock imports loan/index.ts"],
+    ["src/resources/loan/a.ts", `import { x } from "../lock/plan.ts";`, "the resource loan imports lock/plan.ts"],
     ["src/elsewhere/a.ts", `import { x } from "../base/ids.ts";`, "lies in no known room"],
   ])("finds what is wrong in a file such as %s (case %#)", (path, text, what) => {
     expect(one(path, text).join("\n")).toContain(what);

@@ -49,6 +49,7 @@ const levels: Record<string, number> = {
   base: 0,
   crm: 1,
   contract: 1,
+  engine: 1.5,
   http: 2,
   report: 2,
   source: 3,
@@ -56,14 +57,18 @@ const levels: Record<string, number> = {
   operation: 4,
   plan: 5,
   ledger: 6,
-  inquiry: 7,
-  ingest: 7,
-  apply: 7,
-  run: 8,
-  app: 9,
-  cli: 10,
-  web: 10,
+  resources: 7,
+  inquiry: 8,
+  ingest: 8,
+  apply: 8,
+  run: 9,
+  app: 10,
+  cli: 11,
+  web: 11,
 };
+
+/** In this order: a resource imports the index of those before it. */
+const resources = ["enterprise", "order", "staff", "assignment", "lock", "loan"];
 
 /** What a room may import besides the rooms to its left. */
 const permitted: Record<string, (target: string, path: string) => boolean> = {
@@ -101,7 +106,7 @@ const clock: [RegExp, string][] = [
   [/\bprocess\.(?:env|hrtime|argv|cwd)\b/u, "process.env"],
 ];
 const sql = /^(?:better-sqlite3|kysely(?:\/.*)?|pg|mysql2(?:\/.*)?)$/u;
-const sqlRooms = ["src/ledger/", "src/inquiry/", "src/sandbox/", "src/source/sql/", "migrations/"];
+const sqlRooms = ["src/ledger/", "src/resources/", "src/inquiry/", "src/sandbox/", "src/source/sql/", "migrations/"];
 
 /** Every breach of the rules of ARCHITECTURE.md, as `file:line: what`. */
 export function breaches(files: readonly SourceFile[]): string[] {
@@ -124,17 +129,27 @@ function importBreaches(path: string, one: ImportFound): string[] {
   const found = own === undefined ? [] : roomBreaches(path, room, roomOf(own), own, one);
   if (own === undefined && pureRooms.some((pure) => path.startsWith(pure)) && inputOutput.test(one.specifier))
     found.push(`a pure room imports ${one.specifier}`);
-  if (path.startsWith("src/") && sql.test(one.specifier) && !sqlRooms.some((allowed) => path.startsWith(allowed)))
+  const namesTypes = room === "engine" && one.typeOnly;
+  if (
+    path.startsWith("src/") &&
+    sql.test(one.specifier) &&
+    !namesTypes &&
+    !sqlRooms.some((allowed) => path.startsWith(allowed))
+  )
     found.push(`imports ${one.specifier}; SQL belongs to ledger, inquiry, sandbox and source/sql`);
   if (room === "jobs" && !one.typeOnly) found.push(`a job imports ${one.specifier} as more than a type`);
   return found;
 }
 
 function roomBreaches(path: string, room: string, target: string, own: string, one: ImportFound): string[] {
+  if (room === "resources" && target === "resources") return resourceBreaches(path, own);
   if (room === target) return [];
   const what = `${room} imports ${target} (${one.specifier})`;
   if (room === "migrations") return [what];
   if (room === "jobs") return target === "run" || target === "crm" ? [] : [what];
+  // The engine runs what it is handed: it names no resource, and of the rooms that it grows out of only types.
+  if (target === "resources") return room === "app" ? [] : [what];
+  if (room === "engine" && one.typeOnly && (levels[target] ?? Infinity) < (levels["resources"] ?? 0)) return [];
   const rule = permitted[room];
   if (rule !== undefined) return rule(target, own) ? [] : [what];
   if (target === "config") return mayReadConfig.has(room) ? [] : [what];
@@ -149,6 +164,13 @@ function roomBreaches(path: string, room: string, target: string, own: string, o
   if (isPure && roomsOfCalls.has(target) && !one.typeOnly) return [`${what} as more than a type`];
   if (faces.has(room) && roomsOfWork.has(target) && !one.typeOnly) return [`${what} as more than a type`];
   return [];
+}
+
+function resourceBreaches(path: string, own: string): string[] {
+  const [from, to] = [path, own].map((file) => file.split("/")[2] ?? "");
+  if (from === to) return [];
+  if (resources.indexOf(to ?? "") < resources.indexOf(from ?? "") && own === `src/resources/${to}/index.ts`) return [];
+  return [`the resource ${from} imports ${own.slice("src/resources/".length)}`];
 }
 
 function roomOf(path: string): string {

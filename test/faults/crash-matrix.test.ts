@@ -1,7 +1,7 @@
 /** @module-tag sized */
 import { afterAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/contract/endpoints.ts";
-import { kinds } from "../../src/operation/registry.ts";
+import { handedIn } from "../../src/engine/registry.ts";
 import { Cells } from "../support/cells.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
@@ -109,10 +109,12 @@ describe("a program that is killed with SIGKILL", () => {
 describe("the matrix", () => {
   it("has a row for every writing operation that the program sends and for every kind, and names the others", () => {
     const writing = Object.entries(endpoints).flatMap(([id, operation]) => (operation.writes ? [id] : []));
-    const sent = Object.values(kinds).map((item) => item.endpoint);
+    const sent = Object.values(handedIn().types).map((item) => item.endpoint);
     const rows = Object.values(changes).map((change) => change.endpoint);
     expect([...new Set(rows)].sort()).toEqual([...new Set(sent)].sort());
     expect([...new Set(rows), ...notSentYet].sort()).toEqual(writing.sort());
-    expect(new Set(Object.values(changes).map((change) => change.kind))).toEqual(new Set(Object.keys(kinds)));
+    expect(new Set(Object.values(changes).map((change) => change.kind))).toEqual(
+      new Set(Object.keys(handedIn().types)),
+    );
   });
 });

@@ -3,7 +3,7 @@ import type { HoldScope } from "../../src/operation/hold-scope.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { shownMark } from "../../src/ledger/decisions/shown-mark.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import { kindOf } from "../../src/operation/registry.ts";
+import { kindOf } from "../../src/engine/registry.ts";
 import { ask, heldChange } from "../support/world/asked.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
 import { customerRecord, key } from "../support/world/records.ts";

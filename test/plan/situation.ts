@@ -11,7 +11,7 @@ import type { RecordKey, Stream } from "../../src/crm/model.ts";
 import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/plan/bind.ts";
 import { acknowledgedFields } from "../../src/plan/enterprise.ts";
-import type { Assignment } from "../../src/operation/state/assignments.ts";
+import type { Assignment } from "../../src/resources/assignment/model.ts";
 import type { FixedNumber } from "../../src/operation/state/asset-numbers.ts";
 import type { Known } from "../../src/operation/state.ts";
 import type { CustomerInput, Observed, Rejection } from "../../src/plan/input.ts";

@@ -25,7 +25,7 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
   const { signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { undoByHand } = await import("../../app/undo.ts");
-    const { kindOf } = await import("../../operation/registry.ts");
+    const { kindOf } = await import("../../engine/registry.ts");
     const linesOf = ({ operations }: UndoStep): string[] =>
       operations.flatMap((operation) => [
         `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,

@@ -1,7 +1,7 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { kindOf } from "../../operation/registry.ts";
+import { kindOf } from "../../engine/registry.ts";
 import { isAsShown } from "../../plan/decided.ts";
 import type { HeldFor } from "../../plan/limits.ts";
 import type { PolicyName } from "../../operation/policy.ts";

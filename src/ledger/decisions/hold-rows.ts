@@ -3,7 +3,7 @@ import { whoActs } from "../../base/who.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { PolicyName } from "../../operation/policy.ts";
-import type { OperationKind } from "../../operation/registry.ts";
+import type { OperationKind } from "../../engine/resource.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { Removes } from "../../operation/taking.ts";
 import type { AskedBefore } from "../../plan/limits.ts";

@@ -1,6 +1,6 @@
 import type { HoldScope } from "../../operation/hold-scope.ts";
 import type { PolicyName } from "../../operation/policy.ts";
-import type { OperationKind } from "../../operation/registry.ts";
+import type { OperationKind } from "../../engine/resource.ts";
 import { table } from "../database/table.ts";
 import type { HoldState, questionStateOf } from "./hold-life.ts";
 

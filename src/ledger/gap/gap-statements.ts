@@ -3,6 +3,7 @@ import type { EarlierUnit } from "../../operation/asset-numbers.ts";
 import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
 import { holdLife, holdStates } from "../decisions/hold-life.ts";
 import type { Sqlite } from "../database/database.ts";
+import type { StateRows } from "../state/registry.ts";
 import { commitsKey, gapKeys } from "../database/newest.ts";
 import { stored } from "../database/stored.ts";
 import { WorkTables } from "../records/work.ts";
@@ -62,7 +63,6 @@ const ended: Readonly<Record<string, string>> = {
   unusedNumbers: "update asset_number set fixed_at = @at, ended_at = @at, wire_number = number where fixed_at is null",
   amendmentNumbers: "update amendment_number set used_at = @at where used_at is null",
   accounts: "update staff_link set to_at = @at where to_at is null",
-  assignments: "update assignment set to_at = @at where to_at is null",
   acknowledged: "update acknowledged set to_at = @at where to_at is null",
   requests: "update manual_request set to_at = @at, due = 0 where to_at is null and due = 1",
   observations: "update observation set to_at = @at where to_at is null",
@@ -80,9 +80,11 @@ const ended: Readonly<Record<string, string>> = {
 /** Statements over the tables of what is known, all at once. Run inside the writer's transaction. */
 export class GapStatements {
   readonly #database: Sqlite;
+  readonly #resources: StateRows["resources"];
 
-  constructor(database: Sqlite) {
+  constructor(database: Sqlite, { resources }: Pick<StateRows, "resources">) {
     this.#database = database;
+    this.#resources = resources;
   }
 
   openSince(): string | undefined {
@@ -136,6 +138,7 @@ export class GapStatements {
       const values = sql.includes("@why") ? { at, why } : { at };
       counts[name] = this.#database.prepare(sql).run(values).changes;
     }
+    for (const [name, rows] of this.#resources) counts[`${name}s`] = rows.endAll(at);
     this.#database.prepare("update observation_read set shown_hash = null").run();
     new WorkTables(this.#database).markPending("all");
     return counts;
@@ -273,15 +276,7 @@ export class GapStatements {
             and n.staff_id = staff_link.staff_id and n.customer_namespace = @namespace and n.customer_id = @id)`,
       )
       .run({ ...of, enterprise: enterpriseGlobalId, members: JSON.stringify(members) });
-    const give = this.#database.prepare(
-      `update assignment set to_at = null where asset_number = @number and to_at = @at and member_global_id = @member
-        and customer_namespace = @namespace and customer_id = @id
-        and not exists (select 1 from assignment n where n.asset_number = @number and n.to_at is null)
-        and exists (select 1 from staff_link s where s.member_global_id = @member and s.to_at is null
-          and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
-    );
-    for (const { assetNumber, memberGlobalId } of holders)
-      give.run({ ...of, number: assetNumber, member: memberGlobalId });
+    for (const rows of this.#resources.values()) rows.bringBack({ namespace, id }, holders, at);
     this.#database
       .prepare(
         `update acknowledged set to_at = null where namespace = @namespace and customer_id = @id and to_at = @at

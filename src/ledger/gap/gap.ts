@@ -9,6 +9,7 @@ import type { LedgerContext } from "../context.ts";
 import { stored } from "../database/stored.ts";
 import { notLookedAt } from "../state/unread-customers.ts";
 import type { KnownTables } from "../state/known.ts";
+import type { StateRows } from "../state/registry.ts";
 import { GapStatements } from "./gap-statements.ts";
 import type { GapPlace, NumberAside, OpenOperation } from "./gap-statements.ts";
 
@@ -44,10 +45,10 @@ export class Gap {
   readonly #known: KnownTables;
   readonly #statements: GapStatements;
 
-  constructor(context: LedgerContext, tables: { known: KnownTables }) {
+  constructor(context: LedgerContext, tables: { known: KnownTables; rows: StateRows }) {
     this.#context = context;
     this.#known = tables.known;
-    this.#statements = new GapStatements(context.database);
+    this.#statements = new GapStatements(context.database, tables.rows);
   }
 
   /** Whether the ledger lacks what its file of heads names, or was restored and not all of it is read back yet. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordReference } from "../../operation/shape.ts";
-import { isKind } from "../../operation/registry.ts";
+import { isKind } from "../../engine/registry.ts";
 import type { Operation } from "../../operation/operation.ts";
 import { readOperation } from "../../operation/stored-operation.ts";
 import { isTaking, noWeight } from "../../operation/taking.ts";

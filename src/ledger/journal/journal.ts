@@ -5,7 +5,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
-import type { OperationKind } from "../../operation/registry.ts";
+import type { OperationKind } from "../../engine/resource.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import type { ChangeTables } from "../state/changes.ts";

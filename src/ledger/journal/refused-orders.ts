@@ -1,4 +1,4 @@
-import { kindIn } from "../../operation/registry.ts";
+import { kindIn } from "../../engine/registry.ts";
 
 const mayHold = (column: string): string => kindIn(column, (kind) => kind.mayHoldAfterRefusal);
 

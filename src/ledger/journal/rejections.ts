@@ -1,5 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { OperationKind } from "../../operation/registry.ts";
+import type { OperationKind } from "../../engine/resource.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { Rejection } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";

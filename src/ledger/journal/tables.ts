@@ -1,7 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { WritingEndpoint } from "../../contract/endpoints.ts";
 import type { Stage } from "../../operation/shape.ts";
-import type { OperationKind } from "../../operation/registry.ts";
+import type { OperationKind } from "../../engine/resource.ts";
 import { table } from "../database/table.ts";
 
 export const operationStates = [

@@ -1,4 +1,4 @@
-import { isKind, kindOf } from "../../operation/registry.ts";
+import { isKind, kindOf } from "../../engine/registry.ts";
 import { noThings } from "../../operation/taking.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 

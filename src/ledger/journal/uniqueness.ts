@@ -5,7 +5,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Uniqueness } from "../../operation/kind.ts";
 import type { Operation } from "../../operation/operation.ts";
 import { nameOf } from "../../operation/requests.ts";
-import { kindIn, kindOf } from "../../operation/registry.ts";
+import { kindIn, kindOf } from "../../engine/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";

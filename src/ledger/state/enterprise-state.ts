@@ -314,7 +314,7 @@ export class EnterpriseState {
 
   /** How an asset was given last; undefined: it never was. */
   async lastGiven(assetNumber: string): Promise<LastGiven | undefined> {
-    return this.#context.read(() => this.#rows.assignments.lastGiven(assetNumber));
+    return this.#context.read(() => this.#rows.resources.get("assignment")?.lastChange(assetNumber));
   }
 
   /** The licence type of each asset number of the orders that are placed for a customer. */

@@ -1,10 +1,13 @@
 import type { RecordKey } from "../../crm/model.ts";
+import { handedIn } from "../../engine/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { rebuiltKind } from "./observations.ts";
 
 /** Which tables hold anything of a customer, 1 or 0: what is in none of them is not asked for. */
 export interface Held {
+  /** A resource that has rows of it, by name. */
+  [resource: string]: number;
   /** An operation whose outcome is open. */
   open: number;
   /** An operation that has not begun. */
@@ -18,7 +21,6 @@ export interface Held {
   /** Orders moved away from it in the CRM, and something of them may stand here still. */
   moved: number;
   staff: number;
-  assigned: number;
   /** Something was ever asked for. */
   asked: number;
   rejected: number;
@@ -50,11 +52,12 @@ export class HeldRows {
 }
 
 function prepareStatements(database: Sqlite) {
+  const resources = handedIn().resources.map(({ name, state }) => `${state.holds} as ${name}, `);
   const of = "customer_namespace = +@namespace and customer_id = +@id";
   return statements.onUse({
     held: () =>
       database.prepare<[RecordKey], Held>(
-        `select
+        `select ${resources.join("")}
          exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
          exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
          exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
@@ -65,7 +68,6 @@ function prepareStatements(database: Sqlite) {
            or exists (select 1 from moved_order where ended_at is null and ${of})) as orders,
          exists (select 1 from moved_order where ended_at is null and ${of}) as moved,
          exists (select 1 from staff_link where to_at is null and ${of}) as staff,
-         exists (select 1 from assignment where to_at is null and ${of}) as assigned,
          exists (select 1 from manual_request where ${of}) as asked,
          exists (select 1 from rejection where ${of}) as rejected,
          exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null

@@ -95,13 +95,11 @@ export class KnownTables {
     const known = elsewhere.length === 0 ? all : { ...all, placedOrders };
     if (known.link === undefined || held.staff !== 1) return known;
     const accounts = new Set(this.#rows.staffLinks.elsewhere(customer));
-    const numbers = new Set(this.#rows.assignments.elsewhere(customer));
-    if (accounts.size + numbers.size === 0) return known;
-    return {
-      ...known,
-      staffLinks: new Map([...known.staffLinks].filter(([key]) => !accounts.has(key))),
-      assignments: known.assignments.filter(({ assetNumber }) => !numbers.has(assetNumber)),
-    };
+    let here = known;
+    for (const [name, rows] of this.#rows.resources)
+      if (held[name] === 1) here = { ...here, ...rows.ofLink(known, customer) };
+    if (accounts.size === 0) return here;
+    return { ...here, staffLinks: new Map([...known.staffLinks].filter(([key]) => !accounts.has(key))) };
   }
 
   /**

@@ -145,7 +145,7 @@ export class LinksDesk {
   #standingOf(customer: RecordKey): Standing {
     return {
       orders: this.#rows.placedOrders.known(customer).placedOrders.size,
-      assignments: this.#rows.assignments.known(customer).assignments.length,
+      assignments: this.#rows.live.count("seats", customer),
     };
   }
 

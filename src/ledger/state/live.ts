@@ -1,5 +1,6 @@
 import { physicalLockTypes } from "../../contract/limits.ts";
 import type { RecordKey } from "../../crm/model.ts";
+import type { StateRows as ResourceRows } from "../../engine/resource.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
@@ -12,13 +13,14 @@ interface Count {
 export class LiveRows {
   readonly #of;
   readonly #all;
+  readonly #resources: ReadonlyMap<string, ResourceRows>;
 
-  constructor(database: Sqlite) {
+  constructor(database: Sqlite, resources: ReadonlyMap<string, ResourceRows>) {
+    this.#resources = resources;
     const count = (sql: string) => () => database.prepare<[{ namespace: string; id: string }], Count>(sql);
     const countAll = (sql: string) => () => database.prepare<[], Count>(sql);
     const of = "customer_namespace = +@namespace and customer_id = +@id";
     this.#of = statements.onUse({
-      seats: count(`select count(*) as count from assignment where to_at is null and ${of}`),
       products: count(`select coalesce(sum(products), 0) as count from placed_order where to_at is null and ${of}`),
       accounts: count(`select count(*) as count from staff_link where to_at is null and ${of} and origin = 'created'`),
       locks: count(
@@ -27,7 +29,6 @@ export class LiveRows {
       ),
     });
     this.#all = statements.onUse({
-      seats: countAll("select count from tally where name = 'assignment'"),
       products: countAll("select count from tally where name = 'product'"),
       accounts: countAll(
         `select sum(iif(name = 'staff_link', count, 0 - count)) as count from tally
@@ -39,6 +40,11 @@ export class LiveRows {
 
   /** Those of a customer, or of all of them. */
   count(thing: TakenThing, customer: RecordKey | undefined): number {
+    for (const rows of this.#resources.values()) {
+      const count = rows.count(thing, customer);
+      if (count !== undefined) return count;
+    }
+    if (thing === "seats") return 0;
     const row =
       customer === undefined
         ? this.#all[thing].get()

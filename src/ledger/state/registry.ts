@@ -1,5 +1,6 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { Known, StateChanges } from "../../operation/state.ts";
+import { handedIn } from "../../engine/registry.ts";
+import type { Known, OldChanges } from "../../operation/state.ts";
 import type { Sqlite } from "../database/database.ts";
 import { AcknowledgedRows, acknowledgedTables } from "./acknowledged.ts";
 import { assumptionTables } from "./assumptions.ts";
@@ -7,7 +8,6 @@ import { ByHandRows, byHandTables } from "./by-hand.ts";
 import { DifferenceRows, differenceTables } from "./differences.ts";
 import { OrderStepRows, orderStepTables } from "./order-steps.ts";
 import { AssetNumberRows, assetNumberTables } from "./asset-numbers.ts";
-import { AssignmentRows, assignmentTables } from "./assignments.ts";
 import { CorrelationRows, correlationTables } from "./correlations.ts";
 import { EnterpriseCodeRows, enterpriseCodeTables } from "./enterprise-codes.ts";
 import { HeldRows } from "./held.ts";
@@ -37,7 +37,6 @@ export const stateTables = {
   ...movedOrderTables,
   ...assetNumberTables,
   ...staffLinkTables,
-  ...assignmentTables,
   ...protectedMemberTables,
   ...enterpriseCodeTables,
   ...requestTables,
@@ -56,6 +55,7 @@ export function stateRows(database: Sqlite) {
   const unlinked = new UnlinkedRows(database);
   const differences = new DifferenceRows(database);
   const requests = new RequestRows(database);
+  const resources = new Map(handedIn().resources.map(({ name, state }) => [name, state.open(database)]));
   return {
     links: new LinkRows(database, unlinked),
     unlinked,
@@ -66,7 +66,6 @@ export function stateRows(database: Sqlite) {
     assetNumbers: new AssetNumberRows(database),
     orderSteps: new OrderStepRows(database, requests, differences),
     staffLinks: new StaffLinkRows(database, differences),
-    assignments: new AssignmentRows(database),
     protectedMembers: new ProtectedMemberRows(database),
     enterpriseCodes: new EnterpriseCodeRows(database),
     requests,
@@ -79,35 +78,19 @@ export function stateRows(database: Sqlite) {
     unread: new UnreadCustomerRows(database),
     differences,
     held: new HeldRows(database),
-    live: new LiveRows(database),
+    live: new LiveRows(database, resources),
+    resources,
   };
 }
 
 export type StateRows = ReturnType<typeof stateRows>;
 
-function nothingKnown(): Known {
-  return {
-    link: undefined,
-    unlinked: undefined,
-    acknowledged: undefined,
-    platformCustomers: [],
-    placedOrders: new Map(),
-    numbers: [],
-    staffLinks: new Map(),
-    assignments: [],
-    protectedMembers: new Set(),
-    enterpriseCode: undefined,
-    requests: [],
-    crmAsked: [],
-  };
-}
-
 /** What is known of one customer, of what the tables hold of it: a line for each thing known. */
 export function knownFrom(rows: StateRows, customer: RecordKey, held: Held): Known {
   const linked = held.linked === 1 ? rows.links.known(customer) : undefined;
   const enterprise = linked?.link?.enterpriseGlobalId;
-  return {
-    ...nothingKnown(),
+  const known = {
+    ...handedIn().nothing(),
     ...linked,
     // A customer whose link was taken away had one before, and has none that counts.
     ...(linked !== undefined && linked.link === undefined && rows.unlinked.known(customer)),
@@ -116,11 +99,12 @@ export function knownFrom(rows: StateRows, customer: RecordKey, held: Held): Kno
     ...(held.orders === 1 && rows.placedOrders.known(customer)),
     ...(held.orders === 1 && rows.assetNumbers.known(customer)),
     ...(held.staff === 1 && rows.staffLinks.known(customer)),
-    ...(held.assigned === 1 && rows.assignments.known(customer)),
     ...(held.linked === 1 && rows.protectedMembers.known(customer)),
     ...(enterprise !== undefined && rows.enterpriseCodes.known(enterprise)),
     ...(held.asked === 1 && rows.requests.known(customer)),
   };
+  for (const [name, own] of rows.resources) if (held[name] === 1) Object.assign(known, own.load(customer));
+  return known;
 }
 
 /** How each change is written. */
@@ -134,7 +118,6 @@ export function writesOf(rows: StateRows): StateWrites {
     ...rows.assetNumbers.writes,
     ...rows.orderSteps.writes,
     ...rows.staffLinks.writes,
-    ...rows.assignments.writes,
     ...rows.protectedMembers.writes,
     ...rows.enterpriseCodes.writes,
     ...rows.requests.writes,
@@ -146,4 +129,4 @@ export function writesOf(rows: StateRows): StateWrites {
   };
 }
 
-type StateWrites = { readonly [Type in keyof StateChanges]: (change: StateChanges[Type], at: string) => void };
+type StateWrites = { readonly [Type in keyof OldChanges]: (change: OldChanges[Type], at: string) => void };

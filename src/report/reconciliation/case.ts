@@ -255,3 +255,14 @@ export function waitNote(crm: CrmStanding | null): string[] {
 export function notRead(item: CustomerCase): string {
   return item.read === null ? "never read back: crm-sync run verify" : "the last reading of the platform did not end";
 }
+
+/** What a call of ours removed, and the platform shows all the same. */
+export function stillShown({ seenAt }: ShownItem, how: string): Omit<Comparison, "level"> {
+  const details = [`a call removed it, and the platform still shows it ${how}`];
+  return { verdict: "extra", inCrm: false, sent: false, shown: true, details, seenAt, finding: "shown-still" };
+}
+
+/** Whether the CRM wants a person to be there. */
+export function isWanted(staff: Pick<StaffCase, "crm">): boolean {
+  return staff.crm !== null && staff.crm.state !== "absent";
+}

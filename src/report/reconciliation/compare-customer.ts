@@ -1,24 +1,16 @@
-import { formatKey } from "../../crm/keys.ts";
+import { handedIn } from "../../engine/registry.ts";
 import { orderRows, shownForms } from "./compare-orders.ts";
-import { isSince, notRead, sentSince, waitNote, whyNot } from "./case.ts";
-import type {
-  AssignmentCase,
-  Comparison,
-  CustomerCase,
-  Judgement,
-  ReconciliationView,
-  ShownItem,
-  StaffCase,
-} from "./case.ts";
+import { isWanted, notRead, stillShown, waitNote, whyNot } from "./case.ts";
+import type { Comparison, CustomerCase, ReconciliationView, ShownItem, StaffCase } from "./case.ts";
 
 /** Compares everything of one customer, in a fixed order. */
 export function compareCustomer(item: CustomerCase, view: ReconciliationView): Comparison[] {
   return [
     ...enterpriseRows(item),
     ...orderRows(item, view),
-    ...assignmentRows(item, view),
+    ...item.staff.flatMap((staff) => staffRow(item, staff)),
+    ...handedIn().resources.flatMap(({ compare }) => compare(item, view)),
     ...deletedRows(item),
-    ...disagreements(item),
     ...twiceRows(item),
     ...item.unusable.map((record): Comparison => ({
       level: record.level,
@@ -87,36 +79,6 @@ function count(list: readonly unknown[], item: unknown): number {
   return list.filter((one) => one === item).length;
 }
 
-/** What M5 and M6 say otherwise of who holds an asset: it is told, and nothing is done on it (A34). */
-function disagreements(item: CustomerCase): Comparison[] {
-  const inM5 = new Map<string, string>();
-  for (const [member, { body }] of item.shown.members) {
-    if (body["deleted"] === true || !Array.isArray(body["assetNums"])) continue;
-    for (const number of body["assetNums"]) if (typeof number === "string") inM5.set(number, member);
-  }
-  return [...item.shown.assets].flatMap(([number, shown]): Comparison[] => {
-    const [first, second] = [inM5.get(number) ?? null, holderOf(shown)];
-    // M5 need not list everybody who holds something: only two different names contradict each other.
-    if (first === null || first === second) return [];
-    const other = second === null ? "with nobody" : `with the member ${second}`;
-    return [
-      {
-        level: "assignment",
-        verdict: "different",
-        assetNumber: number,
-        item: "by M5",
-        memberGlobalId: first,
-        inCrm: false,
-        sent: false,
-        shown: true,
-        details: [`M5 shows it with the member ${first}, and M6 ${other}; nothing is done on it (A34)`],
-        seenAt: shown.seenAt,
-        finding: "differs",
-      },
-    ];
-  });
-}
-
 function enterpriseRows(item: CustomerCase): Comparison[] {
   const wanted = item.crm !== null && item.crm.state !== "absent";
   const rows: Comparison[] = [];
@@ -178,59 +140,6 @@ function enterpriseRows(item: CustomerCase): Comparison[] {
   return rows;
 }
 
-/** Every staff member and every assignment of a customer, then the assets that somebody else holds. */
-function assignmentRows(item: CustomerCase, view: ReconciliationView): Comparison[] {
-  const rows = item.staff.flatMap((staff) => staffRow(item, staff));
-  const live = new Map(item.assignments.map((assignment) => [assignment.assetNumber, assignment]));
-  const claimed = new Set<string>();
-  const unmet: Comparison[] = [];
-  for (const staff of item.staff) {
-    for (const claim of isWanted(staff) ? staff.claims : []) {
-      const held = claim.numbers.find(
-        (number) =>
-          !claimed.has(number) &&
-          formatKey(live.get(number)?.staff ?? { namespace: "", id: "" }) === formatKey(staff.key),
-      );
-      if (held === undefined) unmet.push(unmetRow(item, staff, claim));
-      else claimed.add(held);
-    }
-  }
-  const people = new Map(item.staff.map((staff) => [formatKey(staff.key), staff]));
-  for (const assignment of item.assignments) {
-    rows.push(
-      assignmentRow(
-        item,
-        assignment,
-        people.get(formatKey(assignment.staff)),
-        claimed.has(assignment.assetNumber),
-        view,
-      ),
-    );
-  }
-  rows.push(...unmet);
-  for (const [number, shown] of item.shown.assets) {
-    const holder = holderOf(shown);
-    if (holder === null || live.has(number)) continue;
-    const freed = item.freed.get(number);
-    if (freed?.memberGlobalId === holder && freed.at < shown.seenAt) {
-      rows.push({ ...stillShown(shown, "with the same person"), level: "assignment", assetNumber: number });
-      continue;
-    }
-    rows.push({
-      level: "assignment",
-      verdict: "extra",
-      assetNumber: number,
-      memberGlobalId: holder,
-      inCrm: false,
-      sent: false,
-      shown: true,
-      details: ["held by a member that crm-sync did not assign it to"],
-      seenAt: shown.seenAt,
-    });
-  }
-  return rows;
-}
-
 /** Accounts that a call of ours deleted, with success as its answer, and that M5 shows all the same. */
 function deletedRows(item: CustomerCase): Comparison[] {
   return item.deleted.flatMap(({ staff, memberGlobalId, at }): Comparison[] => {
@@ -238,16 +147,6 @@ function deletedRows(item: CustomerCase): Comparison[] {
     if (shown === undefined || shown.body["deleted"] === true || at >= shown.seenAt) return [];
     return [{ ...stillShown(shown, "as an account that can be used"), level: "staff", staff, memberGlobalId }];
   });
-}
-
-/** What a call of ours removed, and the platform shows all the same. */
-function stillShown({ seenAt }: ShownItem, how: string): Omit<Comparison, "level"> {
-  const details = [`a call removed it, and the platform still shows it ${how}`];
-  return { verdict: "extra", inCrm: false, sent: false, shown: true, details, seenAt, finding: "shown-still" };
-}
-
-function isWanted(staff: StaffCase): boolean {
-  return staff.crm !== null && staff.crm.state !== "absent";
 }
 
 function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
@@ -293,80 +192,4 @@ function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
 /** The fields of a member that a reading showed otherwise than they were left. */
 function shownOtherwise({ body: { otherwise } }: ShownItem): string[] {
   return Array.isArray(otherwise) ? otherwise.filter((field) => typeof field === "string") : [];
-}
-
-function assignmentRow(
-  item: CustomerCase,
-  assignment: AssignmentCase,
-  staff: StaffCase | undefined,
-  wanted: boolean,
-  view: ReconciliationView,
-): Comparison {
-  const shown = item.shown.assets.get(assignment.assetNumber);
-  return {
-    level: "assignment",
-    order: assignment.order ?? undefined,
-    licenseType: assignment.licenseType ?? undefined,
-    assetNumber: assignment.assetNumber,
-    staff: assignment.staff,
-    memberGlobalId: assignment.memberGlobalId,
-    inCrm: wanted,
-    sent: true,
-    operationId: assignment.operationId,
-    at: assignment.at,
-    seenAt: shown?.seenAt ?? item.read?.seenAt ?? null,
-    ...judgeAssignment(item, assignment, shown, wanted, view, waitNote(staff?.crm ?? null)),
-  };
-}
-
-function judgeAssignment(
-  item: CustomerCase,
-  assignment: AssignmentCase,
-  shown: ShownItem | undefined,
-  wanted: boolean,
-  view: ReconciliationView,
-  notes: readonly string[],
-): Judgement {
-  const missing = (detail: string): Judgement =>
-    isSince(item, assignment.at)
-      ? { verdict: "not-observable", shown: null, details: [sentSince, ...notes] }
-      : { verdict: "missing", shown: false, details: [detail, ...notes], finding: "not-shown" };
-  if (shown === undefined) {
-    const { licenseType } = assignment;
-    if (item.read?.complete !== true) return { verdict: "not-observable", shown: null, details: [notRead(item)] };
-    if (licenseType === null || view.visibleTypes.has(licenseType))
-      return missing("neither M6 nor E8 shows the asset number");
-    return { verdict: "not-observable", shown: null, details: [`the platform has shown no ${licenseType} yet (A43)`] };
-  }
-  const holder = holderOf(shown);
-  if (holder === null) return missing("nobody holds the asset number");
-  if (holder !== assignment.memberGlobalId) {
-    const details = [`held by the member ${holder}`, ...notes];
-    return { verdict: "different", shown: true, details, finding: "differs" };
-  }
-  if (!wanted)
-    return { verdict: "extra", shown: true, details: ["the CRM no longer gives it to this person", ...notes] };
-  return { verdict: "matched", shown: true, details: notes };
-}
-
-function unmetRow(item: CustomerCase, staff: StaffCase, claim: StaffCase["claims"][number]): Comparison {
-  const isFreed = claim.numbers.some((number) => item.freed.has(number));
-  return {
-    level: "assignment",
-    verdict: isFreed ? "in-transit" : "missing",
-    assetNumber: claim.numbers.length === 1 ? claim.numbers[0] : null,
-    staff: staff.key,
-    memberGlobalId: staff.member?.memberGlobalId,
-    inCrm: true,
-    sent: false,
-    shown: null,
-    endedAt: claim.endedAt?.(),
-    details: [`${claim.claim}: ${isFreed ? "taken from somebody for this person, and " : ""}${whyNot(staff.crm)}`],
-  };
-}
-
-/** The member that holds an asset, as M6 or E8 showed it. */
-function holderOf(shown: ShownItem): string | null {
-  const { holder } = shown.body;
-  return typeof holder === "string" && holder !== "" ? holder : null;
 }

@@ -116,21 +116,25 @@ describe("init", () => {
     for (const what of ["+ create the enterprise", "+ place order ", "S1"]) expect(planned.stdout).toContain(what);
   });
 
-  it("--from takes the files of a stranger, and says which records wait and why", { tags: "long" }, async ({ skip }) => {
-    if (!northwindIsThere) skip(northwindIsMissing);
-    const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
-    const { config } = await made(newFolder(), lists);
-    const { exitCode, streams } = await checked(config);
-    // The sample has no e-mail addresses, and some telephone numbers that no country has.
-    expect(exitCode).toBe(3);
-    const said = streams.map(({ detail }) => detail).join("\n");
-    for (const line of [
-      /all 91 rows were read, and 19 would be quarantined: 19 rows \(not-a-phone-number: adminMobile: /u,
-      /all 830 rows were read, and all can be used/u,
-      /nothing can be ordered yet for any of 72 customers: the mapping gives no adminEmail/u,
-    ])
-      expect(said).toMatch(line);
-  });
+  it(
+    "--from takes the files of a stranger, and says which records wait and why",
+    { tags: "long" },
+    async ({ skip }) => {
+      if (!northwindIsThere) skip(northwindIsMissing);
+      const lists = ["customers.csv", "orders.csv", "order-details.csv"].map((name) => join(northwindDirectory, name));
+      const { config } = await made(newFolder(), lists);
+      const { exitCode, streams } = await checked(config);
+      // The sample has no e-mail addresses, and some telephone numbers that no country has.
+      expect(exitCode).toBe(3);
+      const said = streams.map(({ detail }) => detail).join("\n");
+      for (const line of [
+        /all 91 rows were read, and 19 would be quarantined: 19 rows \(not-a-phone-number: adminMobile: /u,
+        /all 830 rows were read, and all can be used/u,
+        /nothing can be ordered yet for any of 72 customers: the mapping gives no adminEmail/u,
+      ])
+        expect(said).toMatch(line);
+    },
+  );
 
   it("--from takes what a spreadsheet of another country writes, and leads to a plan of it", async () => {
     const place = newFolder();

@@ -19,7 +19,7 @@ import type { Settled } from "../../../src/apply/settled.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { JournalRow } from "../../../src/ledger/journal/journal-tables.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
-import type { OperationKind } from "../../../src/operation/registry.ts";
+import type { OperationKind } from "../../../src/engine/resource.ts";
 import { planCustomer } from "../../../src/plan/plan.ts";
 import { createPlatform } from "../../../src/platform/platform.ts";
 import type { WriteCall } from "../../../src/platform/call.ts";

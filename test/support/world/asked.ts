@@ -2,7 +2,7 @@ import type { NewQuestion } from "../../../src/ledger/decisions/decisions.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { operation } from "../../../src/operation/new-operation.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
-import { kindOf } from "../../../src/operation/registry.ts";
+import { kindOf } from "../../../src/engine/registry.ts";
 import { removesOf } from "../../../src/operation/taking.ts";
 import { key } from "./records.ts";
 

@@ -1,10 +1,10 @@
-import { kindOf } from "../../src/operation/registry.ts";
+import { kindOf } from "../../../src/engine/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Block } from "../../src/plan/block.ts";
-import { needsOf } from "../../src/plan/needs.ts";
-import { asset, product } from "../support/world/instances.ts";
-import { standardPolicies } from "../support/world/rules.ts";
+import type { Block } from "../../../src/plan/block.ts";
+import { needsOf } from "../../../src/plan/needs.ts";
+import { asset, product } from "../../support/world/instances.ts";
+import { standardPolicies } from "../../support/world/rules.ts";
 import {
   assignment,
   customer,
@@ -26,8 +26,8 @@ import {
   staffLinks,
   staffOutcome,
   wireOf,
-} from "./situation.ts";
-import type { Situation } from "./situation.ts";
+} from "../../plan/situation.ts";
+import type { Situation } from "../../plan/situation.ts";
 
 const own = customer();
 const claims = (...numbers: string[]) => ({ assets: numbers.map((assetNumber) => ({ assetNumber })) });

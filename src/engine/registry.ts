@@ -1,0 +1,52 @@
+import type { Kind, KindFacts } from "../operation/kind.ts";
+import type { Known } from "../operation/state.ts";
+import type { StatePart } from "../operation/state/part.ts";
+import type { UndoRule } from "../plan/undoing.ts";
+import type { ChangeShapes, OperationKind, OperationShapes, Resource } from "./resource.ts";
+
+/** Everything that the program can do. */
+export interface HandedIn {
+  readonly types: { readonly [K in OperationKind]: Kind<OperationShapes[K]> };
+  readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
+  readonly undo: { readonly [K in OperationKind]: UndoRule<K> };
+  /** What is recorded of a customer of whom nothing is recorded. */
+  readonly nothing: () => Known;
+  /** In the order in which they plan. */
+  readonly resources: readonly Resource[];
+}
+
+let all: HandedIn | undefined;
+
+/** Called once by `app`, before anything else: so the engine names no resource. */
+export function handIn(everything: HandedIn): void {
+  all = everything;
+}
+
+export function handedIn(): HandedIn {
+  if (all === undefined) throw new Error("the resources were not handed in");
+  return all;
+}
+
+/** All about the type of an operation. */
+export function kindOf<K extends OperationKind>({ kind }: { kind: K }): Kind<OperationShapes[K]> {
+  return handedIn().types[kind];
+}
+
+export function isKind(name: string): name is OperationKind {
+  return Object.hasOwn(handedIn().types, name);
+}
+
+export function allKinds(): OperationKind[] {
+  return Object.keys(handedIn().types).filter(isKind);
+}
+
+/** The names of the operation types of which something holds. */
+export function kindsWhere(holds: (kind: KindFacts) => boolean): OperationKind[] {
+  return allKinds().filter((kind) => holds(kindOf({ kind })));
+}
+
+/** The same as a condition of SQL; of one type as `=`, since only that uses an index over this type. */
+export function kindIn(column: string, holds: (kind: KindFacts) => boolean): string {
+  const names = kindsWhere(holds).map((name) => `'${name}'`);
+  return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
+}

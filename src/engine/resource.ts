@@ -1,0 +1,255 @@
+/**
+ * The one interface between the engine and a resource (enterprise, order, staff, assignment, lock, loan). An operation
+ * type has ten members and a resource has ten. What only some operation types need is a capability, under `can`.
+ *
+ * A resource adds its own types to four interfaces by `declare module`: `OperationShapes`, `ChangeShapes`,
+ * `ResourceTables`, and `Known` of operation/state.ts. So the engine names no resource, and the compiler still knows each payload.
+ */
+import type { Kysely } from "kysely";
+import type { Json } from "../base/canonical-json.ts";
+import type { AssumptionId } from "../contract/assumptions/row.ts";
+import type { WritingEndpoint } from "../contract/endpoints.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { Sqlite } from "../ledger/database/database.ts";
+import type { Table } from "../ledger/database/table.ts";
+import type { LedgerTables } from "../ledger/tables.ts";
+import type { PlannedAsset } from "../operation/asset-numbers.ts";
+import type { AssumptionMet, Resting } from "../operation/assumptions-met.ts";
+import type { Desired, DesiredStaff } from "../operation/desired.ts";
+import type {
+  Amends,
+  Bound,
+  CountedAsApplied,
+  Evidence,
+  JournalEntry,
+  Looked,
+  LookFor,
+  Lost,
+  NotSendable,
+  Prepared as ReadyCall,
+  RefusalFacts,
+  SettleFacts,
+  Undone,
+  Uniqueness,
+  WhenNotFound,
+} from "../operation/kind.ts";
+import type { MeantOperation, Operation } from "../operation/operation.ts";
+import type { Called, OperationLine } from "../operation/operation-line.ts";
+import type { PolicyName } from "../operation/policy.ts";
+import type { RequestOf } from "../operation/requests.ts";
+import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "../operation/shape.ts";
+import type { Known, StateChange } from "../operation/state.ts";
+import type { StatePart } from "../operation/state/part.ts";
+import type { TakenThing } from "../operation/taking.ts";
+import type { BlockedRecord } from "../plan/block.ts";
+import type { LoadedCustomer } from "../plan/input.ts";
+import type { PlanOptions } from "../plan/options.ts";
+import type { Planned } from "../plan/part.ts";
+import type { Prepared } from "../plan/prepared.ts";
+import type { ReadBack } from "../plan/read-back.ts";
+import type { Membership } from "../plan/staff-identity.ts";
+import type { LastGiven, UndoRule } from "../plan/undoing.ts";
+import type { ObservedAsset, ObservedMember, Snapshot, SnapshotList } from "../platform/snapshot.ts";
+import type { AssignmentFacts } from "../report/explain.ts";
+import type { Comparison, CustomerCase, ReconciliationView } from "../report/reconciliation/case.ts";
+
+/** Payload, target, before, after and context of each operation type, by its name in the journal. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
+export interface OperationShapes {}
+export type OperationKind = keyof OperationShapes;
+
+/** What an outcome or a reading changes in what is recorded, by type. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
+export interface ChangeShapes {}
+
+/** The rows of each table of a resource, by its name. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
+export interface ResourceTables {}
+
+/** What a planning rule wants done. Only the engine makes an operation of it: with a hash, a stage and a policy. */
+export type Draft<S extends Shapes> = Meant<S>;
+
+/** How the engine finds out what became of a call whose outcome is unknown. */
+export type OnUnknown<S extends Shapes> =
+  | {
+      /** By reading the platform until it shows the change, or has not shown it for the settle time. */
+      by: "observe";
+      observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
+      /** What then is done with a change that was not shown; left out: it counts as not applied and is planned anew. */
+      missing?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
+      /** The service takes it now and carries it out later (A15). */
+      async?: (operation: Draft<S>) => boolean;
+      /** The call is non-repeatable: after so many sends without a known outcome a person decides. */
+      maxSends?: number;
+    }
+  | {
+      /** By sending it again: it sets a state, so that twice is the same as once. */
+      by: "resend";
+      /** After so many successes whose data does not say what became of it a person decides. */
+      maxOddAnswers?: number;
+      observe?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
+    }
+  | {
+      /** Not at all: what it brought is lost with its answer, and that is recorded. */
+      by: "lost";
+      record: (payload: S["payload"]) => Lost;
+    }
+  | {
+      /** By asking a person at once: nothing reads it, and it is non-repeatable. */
+      by: "ask";
+    };
+
+/** What a person's decision on an unknown outcome comes to: `settle --applied` and `settle --not-applied`. */
+export interface Decide<S extends Shapes> {
+  applied: (entry: JournalEntry<S>, seen: Exclude<Evidence, { kind: "confirmed" }>) => CountedAsApplied;
+  /** What a person has to do first if a part of it is shown; left out: then too it can be called not applied. */
+  partCure?: string;
+  notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
+}
+
+/** What only some operation types need. The engine asks for each where it needs it. */
+export interface Capabilities<S extends Shapes> {
+  /** The policy that rules it; `alone`: a person approves each single one. */
+  governed?: { policy: PolicyName; alone?: true };
+  /** It removes something that limits count. */
+  removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
+  /** It claims a number that no other operation may have. */
+  claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
+  /** It is sent only while nothing happened to its order since it was planned. */
+  expects?: (operation: Draft<S>) => Amends | undefined;
+  /** Its parts that the service takes or rejects one by one. */
+  items?: (operation: Draft<S>) => { record: RecordReference; part: Json }[];
+  /** Asset numbers that it needs before its payload can be bound. */
+  numbers?: (operation: Draft<S>) => PlannedAsset[];
+  /** People for whom it makes a first password, or one that it alone sets. */
+  credentials?: {
+    accounts?: (operation: Draft<S>) => RecordReference[];
+    passwords?: (operation: Draft<S>) => RecordKey[];
+  };
+  /** Requests that it carries out: it is not sent for what nobody asks for any more. */
+  answers?: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
+  /** Asset numbers that get a holder, and asset numbers that lose theirs. The engine orders operations by these. */
+  holders?: { grants?: (operation: Draft<S>) => string[]; frees?: (operation: Draft<S>) => string[] };
+  /** Assumptions (A1–A43) that it depends on, and what its outcomes say of them. */
+  assumes?: {
+    always?: readonly AssumptionId[];
+    by?: (operation: Draft<S>) => readonly Resting[];
+    oddData?: (data: Json) => AssumptionMet[];
+    missing?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
+  };
+  /** A rejected call may have done something all the same (A16): what the platform shows of it, in words. */
+  afterRefusal?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) => Promise<string | undefined>;
+  /** How people see it: one line of a plan, the lines of its payload, and a number in reports. */
+  prints?: {
+    line?: (operation: Change<string, S>, called: Called) => Promise<OperationLine>;
+    payload?: (operation: Draft<S>) => string[];
+    count?: (payload: S["payload"]) => number | undefined;
+  };
+}
+
+/** One operation type. */
+export interface OperationType<S extends Shapes> {
+  readonly endpoint: WritingEndpoint;
+  /** Where it stands in the order of a customer's operations; the first is the usual one. */
+  readonly stages: readonly [Stage, ...Stage[]];
+  readonly schemas: Schemas<S>;
+  /** Readings of the enterprise that are old after it. */
+  readonly invalidates: readonly SnapshotList[];
+  /** Checks the bound payload by the contract, and gives the call and what its success changes. */
+  readonly prepare: (bound: Bound<S>) => ReadyCall<S> | NotSendable;
+  readonly onUnknown: OnUnknown<S>;
+  readonly decide: Decide<S>;
+  /** How it can be taken back: by which endpoint, or why by none. */
+  readonly reversal: Undone;
+  /** Where a person can see whether it was carried out. */
+  readonly whereToLook: (looked: Looked<S>) => LookFor | undefined;
+  readonly can: Capabilities<S>;
+}
+
+/** What resources before this one planned for the same customer, and the engine's own part in planning. */
+export interface Earlier extends Planned {
+  /** The member of each person, by key. */
+  memberships: ReadonlyMap<string, Membership>;
+  /**
+   * Makes operations of drafts. Left out are those that a policy, a rejection or a contradicted assumption stops;
+   * `refused` has the reason for each of their records.
+   */
+  make: (drafts: readonly MeantOperation[]) => { operations: Operation[]; refused: BlockedRecord[] };
+}
+
+/** What a resource plans for a customer. */
+export interface ResourcePlan {
+  operations: Operation[];
+  /** What is learned without an operation: something is adopted, or found gone. */
+  changes: StateChange[];
+  /** Records of which something is not done, with the reason; the first reason of a record counts. */
+  blocks: BlockedRecord[];
+}
+
+/** A person, with the account and the assets that the platform shows. */
+export interface ShownPerson {
+  person: Desired<DesiredStaff>;
+  member: Pick<ObservedMember, "globalId" | "assetNums">;
+  assets: readonly ObservedAsset[];
+}
+
+/** What is recorded of a resource: in memory by `changes`, in the ledger by `open`. Both must come to the same. */
+export interface StateStore<Type extends keyof ChangeShapes> {
+  readonly tables: Readonly<Record<string, Table<object>>>;
+  /** Its fields of `Known` for a customer of whom nothing is recorded. */
+  readonly nothing: () => Partial<Known>;
+  readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
+  /** SQL: whether there are rows of a customer, by `@namespace` and `@id`. */
+  readonly holds: string;
+  readonly open: (database: Sqlite) => StateRows;
+}
+
+/** The rows of a resource in an open ledger. Nobody else writes them. */
+export interface StateRows {
+  /** Its fields of `Known` for a customer. */
+  readonly load: (customer: RecordKey) => Partial<Known>;
+  /** Those of them without what is of an enterprise that the customer was linked with before. */
+  readonly ofLink: (known: Known, customer: RecordKey) => Partial<Known>;
+  /** Writes a change of its own and says true, inside the transaction of the outcome; false for every other change. */
+  readonly write: (change: StateChange, at: string) => boolean;
+  /** How many of a thing there are, of a customer or of all; undefined: it has no such thing. */
+  readonly count: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
+  /** By which operations a thing of it was changed last. */
+  readonly lastChange: (id: string) => LastGiven | undefined;
+  /** After a restore nothing is certain: every row ends. Answers how many. */
+  readonly endAll: (at: string) => number;
+  /** Rows that ended so at `at` are recorded again, as far as the platform shows them. */
+  readonly bringBack: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
+}
+
+/** An asset number with the member that the platform shows as its holder. */
+export interface HeldAsset {
+  assetNumber: string;
+  memberGlobalId: string;
+}
+
+/** One resource, with the names of its operation types and of its changes. */
+export interface Resource<Name extends OperationKind = never, Type extends keyof ChangeShapes = never> {
+  readonly name: string;
+  readonly types: { readonly [K in Name]: OperationType<OperationShapes[K]> };
+  readonly state: StateStore<Type>;
+  /** Whether the platform must be read before the plan, although no record of the customer changed. */
+  readonly reads: (loaded: LoadedCustomer) => boolean;
+  /** Pure: from the CRM, what is recorded, what is observed, and what earlier resources planned. */
+  readonly plan: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
+  /** What the platform shows of a person: for a rebuild, and for what somebody did by hand. */
+  readonly adopt: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
+  /** Ledger against reading, for `verify` and the reconciliation statement. */
+  readonly compare: (item: CustomerCase, view: ReconciliationView) => Comparison[];
+  readonly undo: { readonly [K in Name]: UndoRule<K> };
+  /** What a saved plan depends on, by id, and what is said if that moved. */
+  readonly facts: {
+    readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
+    readonly moved: (id: string) => [other: string, gone: string, come: string];
+  };
+  /** Its rows of a record: what is recorded now, and some of what ended. */
+  readonly explain: (
+    db: Kysely<LedgerTables>,
+    about: { stream: Stream; key: RecordKey; numbers: readonly string[] },
+  ) => Promise<AssignmentFacts[]>;
+}

@@ -1,0 +1,210 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { unitsNamed } from "../../operation/state/asset-numbers.ts";
+import type { Known } from "../../operation/state.ts";
+import type { Block, BlockedRecord } from "../../plan/block.ts";
+import type { CustomerInput } from "../../plan/input.ts";
+import { instanceToken, push, unitsOf } from "./units.ts";
+import type { ClaimedAsset, UnitsGiven } from "./units.ts";
+
+type Given = Pick<CustomerInput, "staff" | "orders" | "ended"> &
+  UnitsGiven & { known: Pick<Known, "assignments" | "numbers" | "placedOrders"> };
+
+/** Which asset each claim of the CRM means. People are named by their formatted keys. */
+export interface Allocation {
+  claims: ReadonlyMap<string, ClaimedAsset[]>;
+  blocks: BlockedRecord[];
+  /** People with a claim on an asset that no placed order has yet: they keep what they hold until then. */
+  waiting: ReadonlySet<string>;
+  /** Asset numbers that are removed soon, and that their holders still claim: they go with their asset, not by M9. */
+  staying: ReadonlySet<string>;
+}
+
+/** One claim of a person, with the assets that satisfy it. */
+interface Claim {
+  person: string;
+  name: string;
+  candidates: readonly ClaimedAsset[];
+  /** The CRM names the asset number itself. */
+  byNumber: boolean;
+}
+
+/**
+ * Decides which asset each person gets. A claim of a number comes first, because nothing else satisfies it. A claim of
+ * an instance gets the number that the person holds already, else the first free one. What a person in quarantine holds
+ * stays theirs, and what is removed soon (`ending`) goes to nobody.
+ */
+export function allocate(
+  given: Given,
+  purchases: readonly Operation[],
+  ending: ReadonlySet<string> = new Set(),
+): Allocation {
+  const blocks: BlockedRecord[] = [];
+  const waiting = new Set<string>();
+  const soon = removedSoon(given, ending);
+  const removed = removedBefore(given);
+  const units = unitsOf(given, purchases, ending);
+  const all: Claim[] = [];
+  for (const claim of given.staff.flatMap((person) => claimsOf(person, units))) {
+    const isGone = ending.has(claim.token) || removed.has(claim.token);
+    if (claim.candidates.length > 0 && !(claim.byNumber && isGone)) all.push(claim);
+    else {
+      const block = whyNone(claim, soon.tokens.has(claim.token), removed.has(claim.token));
+      if (block.code === "asset.not-ordered") waiting.add(claim.person);
+      blocks.push([claim.person, block]);
+    }
+  }
+  const taken = new Taken(given);
+  for (const byNumber of [true, false]) {
+    const open = all.filter((claim) => claim.byNumber === byNumber && !taken.keeps(claim));
+    for (const claim of open) {
+      const block = taken.satisfy(claim);
+      if (block !== undefined) blocks.push([claim.person, block]);
+    }
+  }
+  return { claims: taken.claims, blocks, waiting, staying: soon.staying };
+}
+
+/** Which assets are taken, and by whom. */
+class Taken {
+  readonly claims = new Map<string, ClaimedAsset[]>();
+  /** By token and by number. */
+  readonly #takers = new Map<string, string>();
+  readonly #holders: ReadonlyMap<string, string>;
+
+  constructor({ staff, known }: Given) {
+    const people = staff.filter(({ state }) => state === "quarantined");
+    const inQuarantine = new Set(people.map(({ key }) => formatKey(key)));
+    this.#holders = new Map(known.assignments.map((item) => [item.assetNumber, formatKey(item.staff)]));
+    for (const [number, holder] of this.#holders) if (inQuarantine.has(holder)) this.#takers.set(number, holder);
+  }
+
+  /** The person holds an asset already that satisfies the claim, and keeps it. */
+  keeps({ person, candidates }: Claim): boolean {
+    const held = candidates.find(
+      (asset) =>
+        asset.number !== undefined && this.#holders.get(asset.number) === person && this.#takerOf(asset) === undefined,
+    );
+    if (held !== undefined) this.#take(person, held);
+    return held !== undefined;
+  }
+
+  /** Takes the first free asset, or says why there is none. */
+  satisfy(claim: Claim): Block | undefined {
+    const { person, name, candidates } = claim;
+    if (this.#isContinued(claim)) return undefined;
+    const free = candidates.find((asset) => this.#takerOf(asset) === undefined);
+    if (free !== undefined) this.#take(person, free);
+    if (free !== undefined || this.#isNamedTwice(claim)) return undefined;
+    const other = candidates.map((asset) => this.#takerOf(asset)).find((taker) => taker !== person);
+    const reason =
+      other === undefined
+        ? `the CRM gives ${name} to this person more often than it has asset numbers`
+        : `the CRM gives ${name} to ${other} too, but an asset number can have only one holder`;
+    return { code: "asset.claimed-twice", reason, again: true };
+  }
+
+  #takerOf({ token, number }: ClaimedAsset): string | undefined {
+    return this.#takers.get(token) ?? (number === undefined ? undefined : this.#takers.get(number));
+  }
+
+  #take(person: string, asset: ClaimedAsset): void {
+    this.#takers.set(asset.token, person);
+    if (asset.number !== undefined) this.#takers.set(asset.number, person);
+    push(this.claims, person, asset);
+  }
+
+  /** The person has a unit already that continues this one, or that this one continues. */
+  #isContinued({ person, candidates, byNumber }: Claim): boolean {
+    if (byNumber) return false;
+    const own = (this.claims.get(person) ?? []).filter(({ token, number }) => token !== number);
+    return candidates.some(
+      ({ token, number }) =>
+        number !== undefined && own.some((asset) => asset.number === number && asset.token !== token),
+    );
+  }
+
+  /** The person claims the only number of this instance by its number too: both mean the same asset. */
+  #isNamedTwice({ person, candidates, byNumber }: Claim): boolean {
+    const [only, ...others] = candidates;
+    if (only === undefined || others.length > 0 || byNumber) return false;
+    return (this.claims.get(person) ?? []).some(({ token }) => token === only.number);
+  }
+}
+
+/** The claims of a person, each number once. `token`: the number, or the instance. */
+function claimsOf(
+  { key, state, body }: Given["staff"][number],
+  units: ReadonlyMap<string, ClaimedAsset[]>,
+): (Claim & { token: string })[] {
+  if (state !== "current") return [];
+  const person = formatKey(key);
+  const numbers = new Set<string>();
+  return body.assets.flatMap((claim): (Claim & { token: string })[] => {
+    if ("assetNumber" in claim) {
+      const { assetNumber: number } = claim;
+      if (numbers.has(number)) return [];
+      numbers.add(number);
+      const candidates = [{ token: number, number, payload: number }];
+      return [{ person, name: `asset number ${number}`, token: number, candidates, byNumber: true }];
+    }
+    const token = instanceToken(key.namespace, claim.instanceId);
+    const name = `asset instance ${claim.instanceId}`;
+    return [{ person, name, token, candidates: units.get(token) ?? [], byNumber: false }];
+  });
+}
+
+function whyNone({ name }: Claim, isRemovedSoon: boolean, isRemoved: boolean): Block {
+  if (isRemovedSoon) {
+    const reason = `${name} is to be removed. Its holder keeps it until then, and nobody else gets it`;
+    return { code: "asset.ending", reason, again: true };
+  }
+  if (isRemoved) {
+    const reason = `${name} was removed with a part of its order, so nobody can get it`;
+    return { code: "asset.ended", reason, again: true };
+  }
+  return { code: "asset.not-ordered", reason: `${name} is in no placed order of this customer yet`, again: true };
+}
+
+/** Numbers and instances that were removed, but for those that exist again under the same name or are wanted again. */
+function removedBefore({ ended = [], orders, known }: Given): ReadonlySet<string> {
+  if (ended.length === 0) return new Set();
+  const wanted = orders.filter(({ state, body }) => state !== "absent" && !body.cancelled);
+  const others = new Set([
+    ...known.numbers.map(({ number }) => number),
+    ...wanted.flatMap(({ key, tree }) => tree.assets.map(({ id }) => instanceToken(key.namespace, id))),
+  ]);
+  const tokens = ended.flatMap(({ number, namespace, instanceId }) => [number, instanceToken(namespace, instanceId)]);
+  return new Set(tokens.filter((token) => !others.has(token)));
+}
+
+/** Numbers and instances that this plan removes, and which of the numbers their holders still claim. */
+function removedSoon(
+  { staff, known }: Given,
+  ending: ReadonlySet<string>,
+): { tokens: ReadonlySet<string>; staying: ReadonlySet<string> } {
+  if (ending.size === 0) return { tokens: new Set(), staying: new Set() };
+  const tokensOf = new Map<string, string[]>();
+  for (const item of known.numbers.filter(({ number }) => ending.has(number)))
+    for (const { namespace, instanceId } of unitsNamed(item))
+      push(tokensOf, item.number, instanceToken(namespace, instanceId));
+  const claimed = new Map(staff.map((person) => [formatKey(person.key), tokensClaimed(person)]));
+  const staying = known.assignments.filter(({ assetNumber, staff: holder }) => {
+    const own = claimed.get(formatKey(holder));
+    const tokens = [assetNumber, ...(tokensOf.get(assetNumber) ?? [])];
+    return ending.has(assetNumber) && tokens.some((token) => own?.has(token) === true);
+  });
+  return {
+    tokens: new Set([...ending, ...[...tokensOf.values()].flat()]),
+    staying: new Set(staying.map(({ assetNumber }) => assetNumber)),
+  };
+}
+
+function tokensClaimed({ key, state, body }: Given["staff"][number]): ReadonlySet<string> {
+  if (state !== "current") return new Set();
+  return new Set(
+    body.assets.map((claim) =>
+      "assetNumber" in claim ? claim.assetNumber : instanceToken(key.namespace, claim.instanceId),
+    ),
+  );
+}

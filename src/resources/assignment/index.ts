@@ -1,0 +1,29 @@
+import type { Resource } from "../../engine/resource.ts";
+import { compare } from "./compare.ts";
+import { explain } from "./explain.ts";
+import { adopt, reads } from "./observe.ts";
+import { types } from "./operations.ts";
+import { plan } from "./plan.ts";
+import { state } from "./state.ts";
+import { undo } from "./undo.ts";
+
+/** Who holds which asset number (M9; read by M5 and M6). */
+export const assignment = {
+  name: "assignment",
+  types,
+  state,
+  reads,
+  plan,
+  adopt,
+  compare,
+  undo,
+  facts: {
+    of: ({ assignments }) => assignments.map(({ assetNumber, memberGlobalId }) => [assetNumber, memberGlobalId]),
+    moved: (number) => [
+      `who holds the asset ${number} changed`,
+      `nobody holds the asset ${number} any more`,
+      `${number} was given`,
+    ],
+  },
+  explain,
+} as const satisfies Resource<"grant-assets" | "revoke-assets", "asset-granted" | "asset-revoked">;

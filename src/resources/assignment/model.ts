@@ -1,0 +1,54 @@
+import type { RecordKey } from "../../crm/model.ts";
+import { together } from "../../operation/state/part.ts";
+import { compareBytes } from "../../operation/state/row-order.ts";
+import { isSameKey } from "../../operation/state/same-key.ts";
+
+/** A person holds an asset number, because we assigned it or adopted that. */
+export interface Assignment {
+  assetNumber: string;
+  staff: RecordKey;
+  memberGlobalId: string;
+  origin: "granted" | "adopted";
+}
+
+interface AssignmentBegins extends Assignment {
+  type: "asset-granted";
+  customer: RecordKey;
+  /** Null: no operation of ours, a reading taught it. */
+  operationId: string | null;
+}
+
+interface AssignmentEnds {
+  type: "asset-revoked";
+  assetNumber: string;
+  operationId: string | null;
+}
+
+declare module "../../engine/resource.ts" {
+  interface ChangeShapes {
+    "asset-granted": AssignmentBegins;
+    "asset-revoked": AssignmentEnds;
+  }
+}
+declare module "../../operation/state.ts" {
+  interface Known {
+    /** Those of the customer that stand, by asset number. */
+    assignments: Assignment[];
+  }
+}
+
+const assignments = together<{ assignments: Assignment[] }, AssignmentBegins | AssignmentEnds>((known, changes, of) => {
+  const held = new Map(known.assignments.map((item) => [item.assetNumber, item]));
+  for (const change of changes) {
+    const { assetNumber } = change;
+    if (change.type === "asset-granted" && isSameKey(change.customer, of.customer)) {
+      const { staff, memberGlobalId, origin } = change;
+      held.set(assetNumber, { assetNumber, staff, memberGlobalId, origin });
+    } else held.delete(assetNumber);
+  }
+  const sorted = [...held.values()].toSorted((one, other) => compareBytes(one.assetNumber, other.assetNumber));
+  return { ...known, assignments: sorted };
+});
+
+/** How its changes change what is recorded of a customer, in memory. */
+export const changes = { "asset-granted": assignments, "asset-revoked": assignments };

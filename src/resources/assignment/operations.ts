@@ -1,0 +1,194 @@
+import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
+import { configureAssetsRequestSchema } from "../../contract/member-center.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { OperationType } from "../../engine/resource.ts";
+import { notSendable } from "../../operation/kind.ts";
+import type { Bound, Effect, Evidence, JournalEntry } from "../../operation/kind.ts";
+import { memberDesk, some, withinEnterprise } from "../../operation/look-for.ts";
+import { adds, assetsText, named, peopleOf, removes } from "../../operation/operation-line.ts";
+import { fieldLines } from "../../operation/plan-lines.ts";
+import { isAssetUnit, references } from "../../operation/references.ts";
+import type { ShapesOf } from "../../operation/shape.ts";
+import type { StateChange } from "../../operation/state.ts";
+import type { WriteCall } from "../../platform/call.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
+
+/** What the journal keeps of a call, so that its outcome can be found out later. */
+const context = z.object({
+  enterpriseGlobalId: z.string(),
+  memberGlobalId: z.string(),
+  staff: z.object({ namespace: z.string(), id: z.string() }),
+  deleteAssets: z.array(z.string()),
+  addAssets: z.array(z.string()),
+});
+type Context = z.infer<typeof context>;
+
+/** An asset number, or the unit of an order that gets one before the call. */
+const asset = z.union([z.string(), references.assetNumber]);
+const common = {
+  target: z.object({ memberGlobalId: z.union([z.string(), references.memberGlobalId]) }),
+  payload: z.object({ deleteAssets: z.array(asset), addAssets: z.array(asset) }),
+  context,
+};
+/** `after`: what the person gets, as numbers or, where they are not known yet, as units. */
+const grantSchemas = { ...common, before: z.null(), after: z.array(z.string()) };
+/** `before`: the member who holds each number. */
+const revokeSchemas = { ...common, before: z.record(z.string(), z.string()), after: z.null() };
+type GrantShapes = ShapesOf<typeof grantSchemas>;
+type RevokeShapes = ShapesOf<typeof revokeSchemas>;
+/** What both calls of M9 have in common. */
+type Shapes = Omit<GrantShapes, "before" | "after"> & {
+  before: GrantShapes["before"] | RevokeShapes["before"];
+  after: GrantShapes["after"] | RevokeShapes["after"];
+};
+
+declare module "../../engine/resource.ts" {
+  interface OperationShapes {
+    "grant-assets": GrantShapes;
+    "revoke-assets": RevokeShapes;
+  }
+}
+
+/** What is recorded once M9 is proven for these numbers, by its answer or by a reading. */
+function recorded({ id, operation, context: of }: JournalEntry<Shapes>, granted: string[], revoked: string[]): Effect {
+  const { staff, memberGlobalId } = of;
+  const begins = { staff, customer: operation.customer, memberGlobalId, origin: "granted", operationId: id } as const;
+  return {
+    changes: [
+      ...revoked.map((assetNumber): StateChange => ({ type: "asset-revoked", assetNumber, operationId: id })),
+      ...granted.map((assetNumber): StateChange => ({ type: "asset-granted", assetNumber, ...begins })),
+    ],
+    audit: { staff: formatKey(staff), memberGlobalId, granted, revoked },
+  };
+}
+
+function prepare({ operation, wire, target, facts }: Bound<Shapes>) {
+  const request = checked(configureAssetsRequestSchema, wire);
+  if (!request.success) return notSendable(request.error.issues);
+  const [staff] = operation.records;
+  const of: Context = {
+    enterpriseGlobalId: facts.link?.enterpriseGlobalId ?? "",
+    memberGlobalId: z.string().parse(target["memberGlobalId"]),
+    staff: { namespace: staff?.namespace ?? "", id: staff?.id ?? "" },
+    ...request.data,
+  };
+  const { enterpriseGlobalId, memberGlobalId, addAssets, deleteAssets } = of;
+  return {
+    context: of,
+    send: async ({ memberCenter }: Platform, call: WriteCall) => ({
+      outcome: await memberCenter.configureAssets(memberGlobalId, request.data, { ...call, enterpriseGlobalId }),
+      conclude: (id: string) => ({ ...recorded({ id, operation, context: of }, addAssets, deleteAssets), refused: [] }),
+    }),
+  };
+}
+
+/** M6 shows who holds what. A number counts as revoked only if M5 does not show it with the member either (A34). */
+async function observe(entry: JournalEntry<Shapes>, snapshot: Snapshot): Promise<Evidence> {
+  const { enterpriseGlobalId, memberGlobalId, addAssets, deleteAssets } = entry.context;
+  const members = await snapshot.members(enterpriseGlobalId);
+  const holders = new Map((await snapshot.assets(enterpriseGlobalId)).map((item) => [item.assetNum, item.holder]));
+  const member = members.find((item) => item.globalId === memberGlobalId && !item.deleted);
+  const granted = addAssets.filter((number) => holders.get(number) === memberGlobalId);
+  const revoked = deleteAssets.filter(
+    (number) =>
+      holders.has(number) && holders.get(number) !== memberGlobalId && member?.assetNums.includes(number) !== true,
+  );
+  const detail = { call: "M6 and M5", member: member !== undefined, granted, revoked };
+  const effect = recorded(entry, granted, revoked);
+  if (granted.length === addAssets.length && revoked.length === deleteAssets.length)
+    return { kind: "confirmed", effect, detail };
+  return { kind: "not-found", detail, partEffect: granted.length + revoked.length === 0 ? undefined : effect };
+}
+
+const partly = {
+  row: "A33",
+  evidence: "of the numbers of one M9 some were shown as meant over the settle time, and others never",
+} as const;
+
+/** M9 changes who holds asset numbers, for one person at a time. */
+const m9 = {
+  endpoint: "M9",
+  invalidates: ["assets"],
+  prepare,
+  onUnknown: { by: "observe", observe },
+  decide: {
+    applied: (entry) => ({
+      effect: recorded(entry, entry.context.addAssets, entry.context.deleteAssets),
+      summary: "The assets count as assigned and revoked as meant; the next run compares with M6.",
+    }),
+    partCure: "look on the platform who holds the assets, then settle it as --applied",
+  },
+  reversal: { how: "exact", by: "M9" },
+} as const satisfies Partial<OperationType<Shapes>>;
+const missing = ({ inPart }: { inPart: boolean }) => (inPart ? [partly] : []);
+
+function whereToLook(what: string): OperationType<Shapes>["whereToLook"] {
+  return ({ context: of }) => ({
+    what:
+      `who holds the asset numbers ${some([...(of?.addAssets ?? []), ...(of?.deleteAssets ?? [])])}; the call was ` +
+      `about the member ${of?.memberGlobalId ?? "(not known)"}, who ${what} them`,
+    where: `back office of the member-center, assets of ${withinEnterprise(of)}; M6 shows who holds each`,
+    whom: memberDesk,
+  });
+}
+
+/** Gives asset numbers to one person. */
+const grant: OperationType<GrantShapes> = {
+  ...m9,
+  schemas: grantSchemas,
+  stages: ["grants"],
+  whereToLook: whereToLook("should have got"),
+  can: {
+    holders: { grants: ({ after }) => after },
+    assumes: {
+      by: ({ payload }) => [
+        { row: "A33", isOnlyTold: true },
+        ...payload.addAssets.flatMap((number) =>
+          typeof number === "string" ? [{ row: "A35" as const, about: number }] : [],
+        ),
+      ],
+      missing,
+    },
+    prints: {
+      line: async ({ records, after }, called) =>
+        adds(`assign ${await assetsText(after, called)} to ${named(await peopleOf(records, called))}`),
+      payload: ({ payload: { addAssets, ...payload }, after }) =>
+        fieldLines({ ...payload, addAssets: addAssets.map((item, index) => numberIn(after[index]) ?? item) }),
+    },
+  },
+};
+
+/** A unit gets its number only before the call. */
+function numberIn(asset: string | undefined): string | undefined {
+  return asset === undefined || isAssetUnit(asset) ? undefined : asset;
+}
+
+/** Takes asset numbers from one person, by a call of its own: a number may be what somebody else is waiting for. */
+const revoke: OperationType<RevokeShapes> = {
+  ...m9,
+  schemas: revokeSchemas,
+  stages: ["revokes"],
+  whereToLook: whereToLook("should have lost"),
+  can: {
+    governed: { policy: "assignments.revoked" },
+    removes: { thing: "seats", count: ({ payload }) => payload.deleteAssets.length },
+    holders: { frees: ({ payload }) => payload.deleteAssets.filter((number) => typeof number === "string") },
+    assumes: {
+      by: ({ customer }) => [
+        { row: "A33", isOnlyTold: true },
+        { row: "A27", about: formatKey(customer) },
+      ],
+      missing,
+    },
+    prints: {
+      line: async ({ records, payload }, called) => {
+        const assets = payload.deleteAssets.map((item) => (typeof item === "string" ? item : item.of));
+        return removes(`unassign ${await assetsText(assets, called)} from ${named(await peopleOf(records, called))}`);
+      },
+    },
+  },
+};
+
+export const types = { "grant-assets": grant, "revoke-assets": revoke };

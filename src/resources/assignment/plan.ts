@@ -1,0 +1,289 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
+import { kindOf } from "../../engine/registry.ts";
+import type { MeantOperation } from "../../operation/operation.ts";
+import { staffReference } from "../../operation/references.ts";
+import type { Need } from "../../operation/shape.ts";
+import { noWeight } from "../../operation/taking.ts";
+import type { Weight } from "../../operation/taking.ts";
+import type { Block } from "../../plan/block.ts";
+import { holdersNotRead, holdersOf, saysLent } from "../../plan/holders.ts";
+import type { Holders } from "../../plan/holders.ts";
+import type { CustomerInput } from "../../plan/input.ts";
+import type { PlanOptions } from "../../plan/options.ts";
+import type { Prepared } from "../../plan/prepared.ts";
+import { quarantineBlock } from "../../plan/quarantine-block.ts";
+import { counted } from "../../report/text.ts";
+import { allocate } from "./claims.ts";
+import type { Allocation } from "./claims.ts";
+import type { Assignment } from "./model.ts";
+import type { ClaimedAsset } from "./units.ts";
+
+type Grant = MeantOperation<"grant-assets">;
+type Revoke = MeantOperation<"revoke-assets">;
+
+/** Drafts of one kind, with what looking taught and why something is not done. */
+interface Drafts<Draft> extends Omit<ResourcePlan, "operations"> {
+  drafts: Draft[];
+}
+
+/**
+ * Who gets and who loses asset numbers (M9): first which number each claim of the CRM means, then the revokes, then the
+ * grants, which may give what the revokes free (A33).
+ */
+export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
+  const holders = holdersOf(given.observed.assets);
+  const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
+  const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
+  const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.claims));
+  const freed = new Set(revoked.operations.flatMap((operation) => kindOf(operation).freed(operation)));
+  const grants = planGrants(given, allocation.claims, earlier.memberships, {
+    holders,
+    freed,
+    policies: options.policies,
+  });
+  const granted = earlier.make(grants.drafts);
+  return {
+    operations: [...granted.operations, ...revoked.operations],
+    changes: [...revokes.changes, ...grants.changes],
+    blocks: [allocation, revokes, { blocks: revoked.refused }, grants, { blocks: granted.refused }].flatMap(
+      ({ blocks }) => blocks,
+    ),
+  };
+}
+
+/**
+ * Revokes what a person holds by our doing and should no longer hold. What we did not grant or adopt is never revoked.
+ * `stopped`: why nothing may be removed now.
+ */
+function planRevokes(
+  given: Prepared,
+  allocation: Allocation,
+  holders: Holders,
+  stopped = quarantineBlock(given),
+): Drafts<Revoke> {
+  const made: Drafts<Revoke> = { drafts: [], changes: [], blocks: [] };
+  const states = new Map(given.staff.map((staff) => [formatKey(staff.key), staff.state]));
+  const byMember = new Map<string, { held: Assignment; numbers: string[] }>();
+  for (const held of given.known.assignments) {
+    const { assetNumber } = held;
+    const key = formatKey(held.staff);
+    if (states.get(key) === "quarantined" || allocation.waiting.has(key)) continue;
+    if (allocation.staying.has(assetNumber)) continue;
+    if ((allocation.claims.get(key) ?? []).some((claim) => claim.number === assetNumber)) continue;
+    const sight = sightOf(held, holders, given.observed);
+    if (typeof sight === "object") made.blocks.push([key, sight]);
+    else if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
+    else {
+      // The member is the one that it was assigned to: the person may have another account by now.
+      const who = JSON.stringify([key, held.memberGlobalId]);
+      const entry = byMember.get(who) ?? { held, numbers: [] };
+      entry.numbers.push(assetNumber);
+      byMember.set(who, entry);
+    }
+  }
+  for (const { held, numbers } of byMember.values()) {
+    const { staff, memberGlobalId } = held;
+    const reason = `the CRM no longer gives this person ${counted(numbers.length, "asset")}`;
+    const needs = purchasesFor(staff, allocation.claims);
+    if (stopped !== undefined) made.blocks.push([formatKey(staff), stopped]);
+    else made.drafts.push({ ...revokeOf(given.customer, staff, { memberGlobalId, numbers, reason }), needs });
+  }
+  return made;
+}
+
+/** Who is to get something that this plan buys keeps what they hold until that is bought. */
+function purchasesFor(staff: RecordKey, claims: Allocation["claims"]): Need[] {
+  const purchases = (claims.get(formatKey(staff)) ?? []).flatMap(({ purchase }) => purchase ?? []);
+  return [...new Set(purchases)].map((subject) => ({ stage: "orders", subject }));
+}
+
+/** Takes numbers from a person's member. */
+export function revokeOf(
+  customer: RecordKey,
+  staff: RecordKey,
+  { memberGlobalId, numbers, reason }: { memberGlobalId: string; numbers: string[]; reason: string },
+): Revoke {
+  return {
+    kind: "revoke-assets",
+    customer,
+    subject: `staff:${formatKey(staff)}`,
+    records: [{ stream: "staff", ...staff }],
+    target: { memberGlobalId },
+    payload: { deleteAssets: numbers, addAssets: [] },
+    reason,
+    before: Object.fromEntries(numbers.map((number) => [number, memberGlobalId])),
+    after: null,
+  };
+}
+
+/** Whether an assignment of ours is still there. It counts as gone only if neither M6 nor M5 shows it (A34). */
+function sightOf(
+  { assetNumber, memberGlobalId }: Assignment,
+  holders: Holders,
+  { members, unread }: Pick<CustomerInput["observed"], "members" | "unread">,
+): "held" | "gone" | Block {
+  if (holders === undefined || members === undefined) return holdersNotRead;
+  if (holders.get(assetNumber) === memberGlobalId) return "held";
+  if (!holders.has(assetNumber) && unread?.seats !== undefined) return unread.seats;
+  const isInM5 = members.some(
+    (member) => member.globalId === memberGlobalId && !member.deleted && member.assetNums.includes(assetNumber),
+  );
+  if (!isInM5) return "gone";
+  return {
+    code: "asset.readings-disagree",
+    reason:
+      `M5 shows this person as the holder of the asset number ${assetNumber}, and M6 does not. crm-sync removes ` +
+      "nothing because of that",
+    again: true,
+  };
+}
+
+/** Revokes with what each of them removes, as the platform shows the people and the locks now. */
+export function withWeights(
+  revokes: readonly Revoke[],
+  { members = [], assets = [] }: Pick<CustomerInput["observed"], "members" | "assets">,
+  claims: Allocation["claims"] = new Map(),
+): Revoke[] {
+  const byId = new Map<unknown, (typeof members)[number]>(members.map((member) => [member.globalId, member]));
+  const lent = new Set(assets.filter((asset) => asset.borrowed && saysLent(asset)).map(({ assetNum }) => assetNum));
+  return revokes.map((revoke) => {
+    const { payload, records, target } = revoke;
+    const member = byId.get(target.memberGlobalId);
+    const numbers = new Set(payload.deleteAssets.filter((number) => typeof number === "string"));
+    const keeps = (member?.assetNums ?? []).some((number) => !numbers.has(number));
+    const gets = records.some((record) => (claims.get(formatKey(record)) ?? []).length > 0);
+    const weight: Weight = {
+      ...noWeight,
+      seats: payload.deleteAssets.length,
+      lastAsset: keeps || gets ? 0 : 1,
+      online: member?.online === true ? 1 : 0,
+      lent: [...numbers].filter((number) => lent.has(number)).length,
+    };
+    return { ...revoke, weight };
+  });
+}
+
+/** What planning grants looks at. `freed`: numbers that the revokes of this plan free. */
+interface Shown {
+  holders: Holders;
+  freed: ReadonlySet<string>;
+  policies: Pick<PlanOptions["policies"], "drift">;
+}
+
+/** Grants what each person should hold and M6 does not show with them. What M6 shows there already is adopted. */
+function planGrants(
+  given: Prepared,
+  claims: Allocation["claims"],
+  memberships: Earlier["memberships"],
+  shown: Shown,
+): Drafts<Grant> {
+  const { customer, known, observed } = given;
+  const made: Drafts<Grant> = { drafts: [], changes: [], blocks: [] };
+  const recorded = new Map(known.assignments.map((item) => [item.assetNumber, item]));
+  for (const staff of given.staff) {
+    const key = formatKey(staff.key);
+    const membership = memberships.get(key);
+    if (staff.state !== "current" || membership === undefined || membership.kind === "blocked") continue;
+    const memberGlobalId = membership.kind === "member" ? membership.memberGlobalId : undefined;
+    // Until another account is made, the person's name leads to the one that is gone.
+    if (memberGlobalId === undefined && known.staffLinks.has(key)) continue;
+    const grants: ClaimedAsset[] = [];
+    const again: ClaimedAsset[] = [];
+    for (const claim of claims.get(key) ?? []) {
+      const assignment = claim.number === undefined ? undefined : recorded.get(claim.number);
+      const verdict = judge(claim, { memberGlobalId, assignment, isLinked: known.link !== undefined }, shown);
+      // Assigned to this very member by our doing, and nobody is shown to hold it.
+      const isOurs = assignment !== undefined && assignment.memberGlobalId === memberGlobalId;
+      const block = verdict === "grant" && isOurs ? shownByM5(observed.members, assignment.assetNumber) : undefined;
+      if (typeof verdict === "object") made.blocks.push([key, verdict]);
+      else if (block !== undefined) made.blocks.push([key, block]);
+      else if (verdict === "grant") (isOurs ? again : grants).push(claim);
+      else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
+        const begins = { assetNumber: claim.number, staff: staff.key, customer, memberGlobalId } as const;
+        made.changes.push({ type: "asset-granted", ...begins, origin: "adopted", operationId: null });
+      }
+    }
+    if (shown.policies.drift.missing === "apply") grants.push(...again.splice(0));
+    const reason = `the CRM gives this person ${counted(grants.length, "asset")} more`;
+    if (grants.length > 0) made.drafts.push(grantOfClaims(customer, staff.key, grants, reason));
+    const lost = `M6 no longer shows ${counted(again.length, "asset")} with this person; they are given again`;
+    if (again.length > 0)
+      made.drafts.push({ ...grantOfClaims(customer, staff.key, again, lost), policy: "drift.missing" });
+  }
+  return made;
+}
+
+/** M5 shows a holder of a number, and M6 shows none: nothing is done on that (A34). */
+function shownByM5(members: CustomerInput["observed"]["members"], number: string): Block | undefined {
+  if (members?.some((member) => !member.deleted && member.assetNums.includes(number)) !== true) return undefined;
+  const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;
+  return { code: "asset.readings-disagree", reason, again: true };
+}
+
+/** Gives assets to a person, by number or by unit. */
+export function grantOf(
+  customer: RecordKey,
+  staff: RecordKey,
+  {
+    memberGlobalId,
+    assets,
+    after,
+    reason,
+  }: {
+    memberGlobalId: Grant["target"]["memberGlobalId"];
+    assets: Grant["payload"]["addAssets"];
+    after: string[];
+    reason: string;
+  },
+): Grant {
+  return {
+    kind: "grant-assets",
+    customer,
+    subject: `staff:${formatKey(staff)}`,
+    records: [{ stream: "staff", ...staff }],
+    target: { memberGlobalId },
+    payload: { deleteAssets: [], addAssets: assets },
+    reason,
+    before: null,
+    after,
+  };
+}
+
+/**
+ * `after` names the number where it is known, else the unit; the payload names the unit of an instance in either case,
+ * so that its hash is stable.
+ */
+function grantOfClaims(customer: RecordKey, staff: RecordKey, claims: readonly ClaimedAsset[], reason: string): Grant {
+  const after = claims.map((claim) => claim.number ?? claim.token);
+  const assets = claims.map((claim) => claim.payload);
+  return grantOf(customer, staff, { memberGlobalId: staffReference(staff), assets, after, reason });
+}
+
+/** What is done about a claim of a person: M6 decides, if it knows the number. */
+function judge(
+  { number }: ClaimedAsset,
+  person: { memberGlobalId: string | undefined; assignment: Assignment | undefined; isLinked: boolean },
+  { holders, freed }: Shown,
+): "grant" | "adopt" | "nothing" | Block {
+  const { memberGlobalId, assignment } = person;
+  if (number === undefined) return "grant";
+  if (holders === undefined) return person.isLinked ? holdersNotRead : "grant";
+  const holder = holders.get(number);
+  if (holder === undefined) {
+    const reason = `the platform does not show the asset number ${number} yet`;
+    return { code: "asset.not-shown", reason, again: true };
+  }
+  if (holder === null) return "grant";
+  if (holder === memberGlobalId) return assignment?.memberGlobalId === memberGlobalId ? "nothing" : "adopt";
+  if (freed.has(number)) return "grant";
+  return {
+    code: "asset.held-by-another",
+    reason:
+      assignment?.memberGlobalId === holder
+        ? `${formatKey(assignment.staff)} still holds the asset number ${number}, and its removal is blocked`
+        : `another staff member holds the asset number ${number}, and crm-sync did not make that assignment`,
+    again: true,
+  };
+}

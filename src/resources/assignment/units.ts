@@ -1,0 +1,108 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { kindOf } from "../../engine/registry.ts";
+import { unitsOf as unitsOfAsset } from "../../operation/asset-numbers.ts";
+import type { EarlierUnit } from "../../operation/asset-numbers.ts";
+import type { Operation } from "../../operation/operation.ts";
+import { assetNumberReference } from "../../operation/references.ts";
+import type { Known } from "../../operation/state.ts";
+import type { CustomerInput } from "../../plan/input.ts";
+
+/** One asset that a person can be given. */
+export interface ClaimedAsset {
+  /** What it is known by in a plan: the number if the CRM names one, else the unit of the asset instance. */
+  token: string;
+  /** Undefined before the purchase of it fixed a number. */
+  number: string | undefined;
+  payload: string | { $ref: "assetNumber"; of: string };
+  /** Subject of the purchase in this plan that brings it; undefined if it is bought already. */
+  purchase?: string;
+}
+
+/** What the units of orders are read from. */
+export type UnitsGiven = Pick<CustomerInput, "standings" | "unbought"> & {
+  known: Pick<Known, "numbers" | "placedOrders">;
+};
+
+interface Unit {
+  order: RecordKey;
+  instanceId: string;
+  unit: number;
+  number?: string | undefined;
+  /** Units of earlier orders that it continues under the same number. */
+  continues?: readonly EarlierUnit[] | undefined;
+}
+
+export function instanceToken(namespace: string, instanceId: string): string {
+  return JSON.stringify([namespace, instanceId]);
+}
+
+/** The units of each asset instance: those that placed orders have, without `removed`, and those that this plan buys. */
+export function unitsOf(
+  given: UnitsGiven,
+  purchases: readonly Operation[],
+  removed: ReadonlySet<string>,
+): ReadonlyMap<string, ClaimedAsset[]> {
+  const bought = new Map<string, string>();
+  const planned = purchases.flatMap((operation) => {
+    const units = plannedUnits(operation);
+    for (const unit of units) bought.set(tokenOf(unit).of, operation.subject);
+    return units;
+  });
+  const fixed = given.known.numbers
+    .map((item): Unit & { number: string } => ({ ...item, order: { namespace: item.namespace, id: item.orderId } }))
+    .filter((unit) => !removed.has(unit.number) && (bought.has(tokenOf(unit).of) || isBought(given, unit)));
+  const byInstance = new Map<string, ClaimedAsset[]>();
+  const continued = new Map<string, ClaimedAsset[]>();
+  const seen = new Set<string>();
+  for (const unit of [...fixed, ...planned]) {
+    const payload = tokenOf(unit);
+    if (seen.has(payload.of)) continue;
+    seen.add(payload.of);
+    const purchase = bought.get(payload.of);
+    const asset = { token: payload.of, number: unit.number, payload, ...(purchase !== undefined && { purchase }) };
+    push(byInstance, instanceToken(unit.order.namespace, unit.instanceId), asset);
+    for (const { namespace, orderId, instanceId, unit: earlier } of unit.continues ?? []) {
+      const { of: token } = assetNumberReference({ namespace, id: orderId }, instanceId, earlier);
+      push(continued, instanceToken(namespace, instanceId), { ...asset, token });
+    }
+  }
+  // A claim of the earlier instance means the unit that continues it.
+  for (const [instance, assets] of continued) {
+    const numbers = new Set(byInstance.get(instance)?.map(({ number }) => number));
+    for (const asset of assets) if (!numbers.has(asset.number)) push(byInstance, instance, asset);
+  }
+  return byInstance;
+}
+
+function plannedUnits(operation: Operation): Unit[] {
+  const [order] = operation.records;
+  if (order === undefined) return [];
+  return kindOf(operation)
+    .assets(operation)
+    .flatMap((asset) =>
+      unitsOfAsset(asset).map((unit): Unit => {
+        const renewed = asset.renewed?.find((one) => one.unit === unit);
+        return { order, instanceId: asset.id, unit, number: renewed?.number, continues: renewed?.continues };
+      }),
+    );
+}
+
+function tokenOf({ order, instanceId, unit }: Unit): { $ref: "assetNumber"; of: string } {
+  return assetNumberReference(order, instanceId, unit);
+}
+
+/** A number may be fixed to a unit whose purchase was rejected. */
+function isBought({ known, standings, unbought }: UnitsGiven, unit: Unit & { number: string }): boolean {
+  const key = formatKey(unit.order);
+  if (!known.placedOrders.has(key)) return false;
+  const standing = standings?.get(key);
+  if (standing === undefined || "lost" in standing) return unbought?.has(unit.number) !== true;
+  return standing.units.some((item) => item.instanceId === unit.instanceId && item.unit === unit.unit);
+}
+
+export function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
