@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../operation/operation.ts";
 import type { NewRequest } from "../operation/requests.ts";
-import { loanOf } from "../plan/lendable.ts";
+import { loanOf } from "../resources/loan/index.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
 import type { Asking, RequestDesk, RequestResult } from "./requests.ts";

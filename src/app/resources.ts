@@ -1,9 +1,12 @@
 import { handIn } from "../engine/registry.ts";
 import { asKind } from "../operation/as-kind.ts";
 import { kinds } from "../operation/kinds.ts";
+import { passwordRequest } from "../operation/password-request.ts";
 import { nothingRecorded, stateParts } from "../operation/state.ts";
 import { undoRules } from "../plan/undo-rules.ts";
 import { assignment } from "../resources/assignment/index.ts";
+import { loan } from "../resources/loan/index.ts";
+import { lock } from "../resources/lock/index.ts";
 
 /** Hands in all that the program can do. What has no resource folder yet comes from operation, plan and ledger. */
 export function handInResources(): void {
@@ -12,10 +15,14 @@ export function handInResources(): void {
       ...kinds,
       "grant-assets": asKind(assignment.types["grant-assets"]),
       "revoke-assets": asKind(assignment.types["revoke-assets"]),
+      "lock-assets": asKind(lock.types["lock-assets"]),
+      "unlock-assets": asKind(lock.types["unlock-assets"]),
+      "borrow-assets": asKind(loan.types["borrow-assets"]),
     },
     changes: { ...stateParts, ...assignment.state.changes },
-    undo: { ...undoRules, ...assignment.undo },
+    requests: { password: passwordRequest, ...lock.requests, ...loan.requests },
+    undo: { ...undoRules, ...assignment.undo, ...lock.undo, ...loan.undo },
     nothing: () => ({ ...nothingRecorded(), ...assignment.state.nothing() }),
-    resources: [assignment],
+    resources: [assignment, lock, loan],
   });
 }

@@ -264,7 +264,7 @@ function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange
 function isAppliedLater(change: StateChange): boolean {
   return (
     change.type === "order-placed" ||
-    handedIn().resources.some(({ state }) => Object.hasOwn(state.changes, change.type))
+    handedIn().resources.some(({ state }) => Object.hasOwn(state?.changes ?? {}, change.type))
   );
 }
 

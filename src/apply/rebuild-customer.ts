@@ -6,6 +6,7 @@ import { handedIn } from "../engine/registry.ts";
 import { commonSuffix } from "../operation/staff-match.ts";
 import { productsUnder } from "../operation/order-standing.ts";
 import { markerKey } from "../operation/references.ts";
+import { requestKindOf, requestsOf } from "../operation/requests.ts";
 import type { StateChange } from "../operation/state.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
 import type { FixedNumber } from "../operation/state/asset-numbers.ts";
@@ -17,7 +18,6 @@ import { acknowledgedFields } from "../plan/enterprise.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { otherThanWanted } from "../plan/shown-otherwise.ts";
-import { heardWishes } from "../plan/stages.ts";
 import { membershipsOf } from "../plan/staff-identity.ts";
 import { shownProfile } from "../plan/staff-profile.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
@@ -91,7 +91,7 @@ export async function rebuildCustomer(
       left.push(...planned.changes.flatMap((change) => (change.type === "order-leaving" ? [change.customer] : [])));
     }
     const learned = await adoptPeople(deps, knows, planning.observed);
-    const wishes = await assumeWishes(deps, knows);
+    const wishes = await assumeRequests(deps, knows);
     assumed.push(...wishes);
     if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed, left };
   }
@@ -245,7 +245,7 @@ async function adoptPeople(
     else if (canonicalJson(toJson(before.profile)) !== canonicalJson(toJson(profile)))
       changes.push({ type: "staff-edited", staff, customer, profile });
     for (const { adopt } of handedIn().resources)
-      changes.push(...adopt({ customer, known }, { person, member, assets }).changes);
+      changes.push(...(adopt?.({ customer, known }, { person, member, assets }).changes ?? []));
   }
   if (changes.length > 0) await knows.record(changes, auditOf(customer, { people: changes.length }));
   return changes.length > 0;
@@ -267,10 +267,13 @@ function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
   );
 }
 
-/** What the CRM asks for beside its orders counts as asked for, and nothing is sent for it: no reading shows it. */
-async function assumeWishes({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
-  const { changes, told } = heardWishes(await knows.loaded(), policies);
+/** What the CRM requests beside its orders counts as requested, and nothing is sent for it: no reading shows it. */
+async function assumeRequests({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
+  const loaded = await knows.loaded();
   const { customer } = knows;
+  const all = requestsOf().flatMap((of) => requestKindOf({ of }).assume?.(loaded, policies) ?? []);
+  const changes = all.flatMap((one) => one.changes);
+  const told = all.flatMap((one) => one.told);
   if (changes.length > 0) await knows.record(changes, auditOf(customer, { wishes: told.length }));
   return told.map((why) => ({ record: subjectOf("customers", customer), why }));
 }

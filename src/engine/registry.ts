@@ -1,14 +1,17 @@
 import type { Kind, KindFacts } from "../operation/kind.ts";
+import type { RequestOf } from "../operation/requests.ts";
 import type { Known } from "../operation/state.ts";
 import type { StatePart } from "../operation/state/part.ts";
 import type { UndoRule } from "../plan/undoing.ts";
-import type { ChangeShapes, OperationKind, OperationShapes, Resource } from "./resource.ts";
+import type { ChangeShapes, OperationKind, OperationShapes, RequestType, Resource } from "./resource.ts";
 
 /** Everything that the program can do. */
 export interface HandedIn {
   readonly types: { readonly [K in OperationKind]: Kind<OperationShapes[K]> };
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
-  readonly undo: { readonly [K in OperationKind]: UndoRule<K> };
+  /** How an operation is taken back, if its type has a way. */
+  readonly undo: { readonly [K in OperationKind]?: UndoRule<K> };
+  readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
   /** What is recorded of a customer of whom nothing is recorded. */
   readonly nothing: () => Known;
   /** In the order in which they plan. */

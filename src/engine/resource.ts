@@ -2,11 +2,13 @@
  * The one interface between the engine and a resource (enterprise, order, staff, assignment, lock, loan). An operation
  * type has ten members and a resource has ten. What only some operation types need is a capability, under `can`.
  *
- * A resource adds its own types to four interfaces by `declare module`: `OperationShapes`, `ChangeShapes`,
- * `ResourceTables`, and `Known` of operation/state.ts. So the engine names no resource, and the compiler still knows each payload.
+ * A resource adds its own types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
+ * `ResourceTables` here, and to `Known` of operation/state.ts. So the engine names no resource, and the compiler still knows each payload.
  */
 import type { Kysely } from "kysely";
+import type { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { AssumptionId } from "../contract/assumptions/row.ts";
 import type { WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
@@ -35,19 +37,19 @@ import type {
 } from "../operation/kind.ts";
 import type { MeantOperation, Operation } from "../operation/operation.ts";
 import type { Called, OperationLine } from "../operation/operation-line.ts";
-import type { PolicyName } from "../operation/policy.ts";
-import type { RequestOf } from "../operation/requests.ts";
+import type { Policies, PolicyName } from "../operation/policy.ts";
+import type { Requested, RequestShapes, Verdict } from "../operation/request.ts";
+import type { RequestIn, RequestOf } from "../operation/requests.ts";
 import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "../operation/shape.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { StatePart } from "../operation/state/part.ts";
 import type { TakenThing } from "../operation/taking.ts";
-import type { BlockedRecord } from "../plan/block.ts";
+import type { Block, BlockedRecord } from "../plan/block.ts";
 import type { LoadedCustomer } from "../plan/input.ts";
 import type { PlanOptions } from "../plan/options.ts";
 import type { Planned } from "../plan/part.ts";
 import type { Prepared } from "../plan/prepared.ts";
 import type { ReadBack } from "../plan/read-back.ts";
-import type { Membership } from "../plan/staff-identity.ts";
 import type { LastGiven, UndoRule } from "../plan/undoing.ts";
 import type { ObservedAsset, ObservedMember, Snapshot, SnapshotList } from "../platform/snapshot.ts";
 import type { AssignmentFacts } from "../report/explain.ts";
@@ -61,6 +63,10 @@ export type OperationKind = keyof OperationShapes;
 /** What an outcome or a reading changes in what is recorded, by type. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
 export interface ChangeShapes {}
+
+/** What can be requested, the facts that are kept of it and what a service answers, by the name of a request. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
+export interface RequestTypes {}
 
 /** The rows of each table of a resource, by its name. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
@@ -168,8 +174,6 @@ export interface OperationType<S extends Shapes> {
 
 /** What resources before this one planned for the same customer, and the engine's own part in planning. */
 export interface Earlier extends Planned {
-  /** The member of each person, by key. */
-  memberships: ReadonlyMap<string, Membership>;
   /**
    * Makes operations of drafts. Left out are those that a policy, a rejection or a contradicted assumption stops;
    * `refused` has the reason for each of their records.
@@ -179,6 +183,8 @@ export interface Earlier extends Planned {
 
 /** What a resource plans for a customer. */
 export interface ResourcePlan {
+  /** Which records its blocks are about. */
+  records: "orders" | "staff";
   operations: Operation[];
   /** What is learned without an operation: something is adopted, or found gone. */
   changes: StateChange[];
@@ -199,6 +205,11 @@ export interface StateStore<Type extends keyof ChangeShapes> {
   /** Its fields of `Known` for a customer of whom nothing is recorded. */
   readonly nothing: () => Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
+  /** What a saved plan depends on, by id, and what is said if that moved. */
+  readonly facts: {
+    readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
+    readonly moved: (id: string) => [other: string, gone: string, come: string];
+  };
   /** SQL: whether there are rows of a customer, by `@namespace` and `@id`. */
   readonly holds: string;
   readonly open: (database: Sqlite) => StateRows;
@@ -228,27 +239,70 @@ export interface HeldAsset {
   memberGlobalId: string;
 }
 
-/** One resource, with the names of its operation types and of its changes. */
-export interface Resource<Name extends OperationKind = never, Type extends keyof ChangeShapes = never> {
+/** One type of request: what people, or the CRM, can ask for beside the records. */
+export interface RequestType<Of extends RequestOf, S extends RequestShapes = RequestTypes[Of]> {
+  /** Of what one is, in a word. */
+  readonly noun: string;
+  /** They check what is stored and change nothing. */
+  readonly schemas: {
+    readonly wanted: z.ZodType<S["wanted"], S["wanted"]>;
+    readonly details: z.ZodType<S["details"], S["details"]>;
+    readonly answer: z.ZodType<S["answer"], S["answer"]>;
+  };
+  /** The command that asks for it; with `--withdraw` it takes that back. */
+  readonly commands: { readonly [Wanted in S["wanted"]]: string };
+  /** It is of one asset, by its number. */
+  readonly isOfAsset: boolean;
+  /** The subject of the operations that carry it out: at most one of them is open at a time. */
+  readonly subject: (customer: RecordKey, about: string) => string;
+  readonly verdict: (answer: S["answer"]) => Verdict;
+  /** How it stands, after its name: "is not locked: status 3, ..." */
+  readonly stands: (request: Pick<Requested<string, S>, "wanted" | "details" | "answer">) => string;
+  /** What is sent for requests that are due, at least one, or why it cannot be. Pure. */
+  readonly plan: (
+    customer: RecordKey,
+    due: readonly RequestIn<Of>[],
+    settings: AssumptionSettings,
+    known: Pick<Known, "numbers">,
+  ) => (MeantOperation | Block)[];
+  /** What of the CRM counts as requested after a rebuild, although no reading shows it. */
+  readonly assume?: (given: LoadedCustomer, policies: Policies) => { changes: StateChange[]; told: string[] };
+}
+
+/** What has to be read of the platform before the plan, although no record of the customer changed. */
+export interface Reads {
+  /** M5 and M6. */
+  people?: boolean;
+  /** M8. */
+  loans?: boolean;
+}
+
+/**
+ * One resource, with the names of its operation types, of its changes and of its requests. What it leaves out, it has
+ * none of.
+ */
+export interface Resource<
+  Name extends OperationKind = never,
+  Type extends keyof ChangeShapes = never,
+  Of extends keyof RequestTypes = never,
+> {
   readonly name: string;
   readonly types: { readonly [K in Name]: OperationType<OperationShapes[K]> };
-  readonly state: StateStore<Type>;
-  /** Whether the platform must be read before the plan, although no record of the customer changed. */
-  readonly reads: (loaded: LoadedCustomer) => boolean;
+  /** Its rows in the ledger. */
+  readonly state?: StateStore<Type>;
+  /** What people, or the CRM, can request of it; the engine keeps the requests. */
+  readonly requests?: { readonly [O in Of]: RequestType<O> };
+  readonly reads?: (loaded: LoadedCustomer) => Reads;
   /** Pure: from the CRM, what is recorded, what is observed, and what earlier resources planned. */
   readonly plan: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
-  /** What the platform shows of a person: for a rebuild, and for what somebody did by hand. */
-  readonly adopt: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
+  /** What the platform shows of a person: for a rebuild, and for what somebody did manually. */
+  readonly adopt?: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
   /** Ledger against reading, for `verify` and the reconciliation statement. */
-  readonly compare: (item: CustomerCase, view: ReconciliationView) => Comparison[];
-  readonly undo: { readonly [K in Name]: UndoRule<K> };
-  /** What a saved plan depends on, by id, and what is said if that moved. */
-  readonly facts: {
-    readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
-    readonly moved: (id: string) => [other: string, gone: string, come: string];
-  };
+  readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
+  /** How a done operation is taken back, beside its `reversal`. */
+  readonly undo: { readonly [K in Name]?: UndoRule<K> };
   /** Its rows of a record: what is recorded now, and some of what ended. */
-  readonly explain: (
+  readonly explain?: (
     db: Kysely<LedgerTables>,
     about: { stream: Stream; key: RecordKey; numbers: readonly string[] },
   ) => Promise<AssignmentFacts[]>;

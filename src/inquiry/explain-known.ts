@@ -56,7 +56,7 @@ export async function known(
   const staffLinks = stream === "staff" ? await staffLinksOf(ledger, key) : [];
   const about = { stream, key, numbers: numbers.map((item) => item.number) };
   const assignments: AssignmentFacts[] = [];
-  for (const { explain } of handedIn().resources) assignments.push(...(await explain(ledger.db, about)));
+  for (const { explain } of handedIn().resources) assignments.push(...((await explain?.(ledger.db, about)) ?? []));
   const base = {
     links,
     platformCustomers:

@@ -1,7 +1,6 @@
 import { addStaff } from "./add-staff.ts";
 import { amendOrder } from "./amend-order.ts";
 import { bindEnterprise } from "./bind-enterprise.ts";
-import { borrowAssets } from "./borrow-assets.ts";
 import { createEnterprise } from "./create-enterprise.ts";
 import { deleteStaff } from "./delete-staff.ts";
 import { editStaff } from "./edit-staff.ts";
@@ -10,11 +9,9 @@ import { deleteEverywhere } from "./delete-everywhere.ts";
 import { deletePackageProducts } from "./delete-package-products.ts";
 import { deleteProducts } from "./delete-products.ts";
 import type { Kind } from "./kind.ts";
-import { lockAssets } from "./lock-assets.ts";
 import { placeOrder } from "./place-order.ts";
 import { resetPassword } from "./reset-password.ts";
 import { takeAssetNumbers } from "./take-asset-numbers.ts";
-import { unlockAssets } from "./unlock-assets.ts";
 import { updateEnterprise } from "./update-enterprise.ts";
 
 /** The operation types that no resource folder has yet. */
@@ -31,9 +28,6 @@ export const kinds = {
   "add-staff": addStaff,
   "edit-staff": editStaff,
   "delete-staff": deleteStaff,
-  "lock-assets": lockAssets,
-  "unlock-assets": unlockAssets,
-  "borrow-assets": borrowAssets,
   "reset-password": resetPassword,
   "take-asset-numbers": takeAssetNumbers,
 };

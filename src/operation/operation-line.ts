@@ -53,18 +53,6 @@ const lines: { readonly [K in OperationKind]?: Line<K> } = {
     return changes(`update staff ${named(await peopleOf(records, called))}: ${what}`);
   },
   "delete-staff": async ({ after }, called) => removes(`delete the account of ${await called.person(after.staff)}`),
-  "lock-assets": async ({ payload }, called) =>
-    changes(`disable the locks ${await numbered(payload.assetNums, called)}`),
-  "unlock-assets": async ({ payload }, called) =>
-    changes(`enable the locks ${await numbered(payload.assetNums, called)}`),
-  "borrow-assets": async ({ payload, after }, called) =>
-    adds(
-      `lend the lock ${payload.borrowedUsbKey} to ${await called.person(after.staff)} with ` +
-        (await assetsText(
-          after.assets.map(({ number }) => number),
-          called,
-        )),
-    ),
   "reset-password": async ({ after }, called) => changes(`set a new password for ${await called.person(after.staff)}`),
   "take-asset-numbers": async () => adds("take asset numbers for the pool"),
 };
@@ -80,7 +68,7 @@ export async function operationLine<K extends OperationKind>(
 }
 
 export const adds = (text: string): OperationLine => ({ sign: "+", text });
-const changes = (text: string): OperationLine => ({ sign: "~", text });
+export const changes = (text: string): OperationLine => ({ sign: "~", text });
 export const removes = (text: string): OperationLine => ({ sign: "−", text });
 
 async function enterpriseLine(
@@ -166,7 +154,7 @@ export async function assetsText(assets: readonly string[], called: Called): Pro
   return counts.text();
 }
 
-async function numbered(numbers: readonly string[], called: Called): Promise<string> {
+export async function numbered(numbers: readonly string[], called: Called): Promise<string> {
   const texts: string[] = [];
   for (const number of numbers.slice(0, mostNamed)) {
     const products = await called.productsOf(number);

@@ -1,6 +1,11 @@
+import type { RequestType } from "../engine/resource.ts";
 import { z } from "zod";
+import type { RecordKey } from "../crm/model.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { MeantOperation } from "./operation.ts";
 import { privateMarker } from "./references.ts";
-import type { RequestKind } from "./request.ts";
+import { subjectOf } from "./requests.ts";
+import type { RequestIn } from "./requests.ts";
 
 const schemas = {
   wanted: z.literal("reset"),
@@ -19,13 +24,19 @@ export interface PasswordRequestShapes {
   answer: z.infer<typeof schemas.answer>;
 }
 
+declare module "../engine/resource.ts" {
+  interface RequestTypes {
+    password: PasswordRequestShapes;
+  }
+}
+
 /** The subject of the operations that set a person's password anew; `staff` is the key of the record. */
 export function passwordSubject(staff: string): string {
   return `password:${staff}`;
 }
 
 /** Asked of one member of staff: that a new password is set (M3). Only a person asks for it. */
-export const passwordRequest: RequestKind<PasswordRequestShapes> = {
+export const passwordRequest: RequestType<"password"> = {
   noun: "new password of",
   schemas,
   commands: { reset: "staff reset-password" },
@@ -39,4 +50,22 @@ export const passwordRequest: RequestKind<PasswordRequestShapes> = {
       ? `is set; crm-sync staff password ${key} hands it out, once`
       : "is set: it is the one that the CRM gave";
   },
+  plan: (customer, due) => due.map((request) => setting(customer, request)),
 };
+
+/** One M3 for each person. */
+function setting(customer: RecordKey, request: RequestIn<"password">): MeantOperation<"reset-password"> {
+  const { about, askedAt, by, details } = request;
+  const { staff, memberGlobalId, given } = details;
+  return {
+    kind: "reset-password",
+    customer,
+    subject: subjectOf(customer, request),
+    records: [{ stream: "customers", ...customer }],
+    target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" }, memberGlobalId },
+    payload: { password: given ?? { $newPassword: formatKey(staff) } },
+    reason: `${by} asked to have a new password set for ${formatKey(staff)}`,
+    before: { [about]: askedAt },
+    after: { staff },
+  };
+}

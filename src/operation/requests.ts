@@ -1,25 +1,14 @@
+import { handedIn } from "../engine/registry.ts";
+import type { RequestType, RequestTypes } from "../engine/resource.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { loanRequest } from "./loan-request.ts";
-import { lockRequest } from "./lock-request.ts";
-import { passwordRequest } from "./password-request.ts";
 import { theCrm } from "./request.ts";
-import type { Requested, RequestKind } from "./request.ts";
+import type { Requested } from "./request.ts";
 import { fits } from "./shape.ts";
 
-/** What people can ask for, by the name that stands in the ledger. */
-export const requestKinds = {
-  loan: loanRequest,
-  lock: lockRequest,
-  password: passwordRequest,
-};
+export type RequestOf = keyof RequestTypes;
 
-export type RequestOf = keyof typeof requestKinds;
-
-type ShapesIn<One> = One extends RequestKind<infer S> ? S : never;
-type RequestShapeMap = { [Of in RequestOf]: ShapesIn<(typeof requestKinds)[Of]> };
-
-type Asked<Of extends RequestOf> = { [P in Of]: Requested<P, RequestShapeMap[P]> }[Of];
+type Asked<Of extends RequestOf> = { [P in Of]: Requested<P, RequestTypes[P]> }[Of];
 
 /** What a person asked for, of any kind. */
 export type ManualRequest = Asked<RequestOf>;
@@ -28,7 +17,7 @@ export type RequestIn<Of extends RequestOf> = Extract<ManualRequest, { of: Of }>
 
 /** What is asked for, whenever that was. */
 export type Wish = {
-  [Of in RequestOf]: Omit<Requested<Of, RequestShapeMap[Of]>, "askedAt" | "answer" | "operationId">;
+  [Of in RequestOf]: Omit<Requested<Of, RequestTypes[Of]>, "askedAt" | "answer" | "operationId">;
 }[RequestOf];
 
 /** What the CRM asked for last; `gone` where the asset that it is of was deleted since. */
@@ -39,29 +28,29 @@ export type NewRequest = Wish & { askedAt?: string };
 
 /** Which request is meant. */
 export type RequestName = {
-  [Of in RequestOf]: Pick<Requested<Of, RequestShapeMap[Of]>, "of" | "about" | "wanted">;
+  [Of in RequestOf]: Pick<Requested<Of, RequestTypes[Of]>, "of" | "about" | "wanted">;
 }[RequestOf];
 
 /** What a service answered to a request. */
 export type RequestAnswer = {
-  [Of in RequestOf]: Pick<Requested<Of, RequestShapeMap[Of]>, "of" | "about" | "wanted"> & {
-    answer: RequestShapeMap[Of]["answer"];
+  [Of in RequestOf]: Pick<Requested<Of, RequestTypes[Of]>, "of" | "about" | "wanted"> & {
+    answer: RequestTypes[Of]["answer"];
     operationId: string;
   };
 }[RequestOf];
 
-const registered: { readonly [Of in RequestOf]: RequestKind<RequestShapeMap[Of]> } = requestKinds;
-
-/** All about the kind of a request. */
-export function requestKindOf<Of extends RequestOf>({ of }: { of: Of }): RequestKind<RequestShapeMap[Of]> {
-  return registered[of];
+/** All about a type of request. */
+export function requestKindOf<Of extends RequestOf>({ of }: { of: Of }): RequestType<Of> {
+  return handedIn().requests[of];
 }
 
 export function isRequestOf(name: string): name is RequestOf {
-  return Object.hasOwn(requestKinds, name);
+  return Object.hasOwn(handedIn().requests, name);
 }
 
-export const requestsOf = Object.keys(requestKinds).filter(isRequestOf);
+export function requestsOf(): RequestOf[] {
+  return Object.keys(handedIn().requests).filter(isRequestOf);
+}
 
 /** The requests of one kind. */
 export function only<Of extends RequestOf>(requests: readonly ManualRequest[], of: Of): RequestIn<Of>[] {

@@ -20,8 +20,8 @@ export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "obs
   if (known.link !== undefined) facts.push(["enterprise", known.link.enterpriseGlobalId]);
   if (known.acknowledged !== undefined) facts.push(["acknowledged", toJson(known.acknowledged)]);
   for (const [key, placed] of known.placedOrders) facts.push([`standing ${key}`, standingFact(placed)]);
-  for (const { name, facts: own } of handedIn().resources)
-    for (const [id, fact] of own.of(known)) facts.push([`${name} ${id}`, fact]);
+  for (const { name, state } of handedIn().resources)
+    for (const [id, fact] of state?.facts.of(known) ?? []) facts.push([`${name} ${id}`, fact]);
   for (const [key, link] of known.staffLinks) facts.push([`link ${key}`, link.memberGlobalId]);
   for (const { of, about, wanted, askedAt } of known.requests)
     facts.push([`request ${of} ${about}`, [wanted, askedAt]]);
@@ -81,7 +81,7 @@ export function movedFacts(saved: Facts, now: Facts): string[] {
     const space = name.indexOf(" ");
     const word = space < 0 ? name : name.slice(0, space);
     const resource = handedIn().resources.find((one) => one.name === word);
-    const say = resource?.facts.moved ?? moved[word];
+    const say = resource?.state?.facts.moved ?? moved[word];
     if (say === undefined) return [`${name} changed`];
     const [other, gone, come] = say(name.slice(word.length + 1));
     return [now[name] === undefined ? gone : saved[name] === undefined ? come : other];

@@ -1,7 +1,6 @@
 import { handedIn } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import { unitsNamed } from "../operation/state/asset-numbers.ts";
-import { mayBorrow } from "./crm-loans.ts";
 import { lastsAnything } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { PlanOptions } from "./options.ts";
@@ -31,15 +30,16 @@ export interface Needs {
  */
 export function needsOf(input: LoadedCustomer, thorough: boolean, ends = false): Needs {
   const { link } = input.known;
+  const reads = handedIn().resources.map((resource) => resource.reads?.(input));
   const staffMatters =
     input.staff.some((staff) => staff.pending && staff.state !== "quarantined") ||
-    handedIn().resources.some(({ reads }) => reads(input)) ||
+    reads.some((one) => one?.people) ||
     ends ||
     (thorough && input.staff.length > 0);
   return {
     enterprises: link === undefined && input.known.unlinked === undefined && input.desiredCustomer?.state === "current",
     staff: link !== undefined && staffMatters,
-    loans: link !== undefined && (ends || input.staff.some(mayBorrow)),
+    loans: link !== undefined && (ends || reads.some((one) => one?.loans)),
     seats: link !== undefined && staffMatters ? seatsOf(input) : new Set(),
     orders:
       link !== undefined &&

@@ -1,6 +1,7 @@
 import type { Operation } from "../operation/operation.ts";
 import type { StateChange } from "../operation/state.ts";
-import type { Block } from "./block.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import type { Membership } from "./staff-identity.ts";
 
 /** What planning orders, or planning people, came to. */
 export interface Part {
@@ -14,6 +15,10 @@ export interface Part {
 export interface Planned {
   orders: Part;
   people: Part;
+  /** The member of each person that was looked at, by key. */
+  memberships: ReadonlyMap<string, Membership>;
+  /** What is worth noting of people of whom nothing else is said; the first of each counts. */
+  notes: readonly BlockedRecord[];
   /** Asset numbers that are to go whole: who holds one keeps it until then, and nobody is given one. */
   endingNumbers: ReadonlySet<string>;
 }

@@ -4,18 +4,7 @@ import { isDue, isOfCrm, nameOf, only, requestKindOf, requestsOf, standing } fro
 import type { ManualRequest, RequestOf } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
-import { planLoans } from "./loans.ts";
-import { planLocks } from "./locks.ts";
-import { planPasswords } from "./passwords.ts";
 import type { StandingRejections } from "./rejections.ts";
-import type { RequestRule } from "./request-rule.ts";
-
-/** The planning rule of everything that people, or the CRM, can ask for. */
-const rules: { readonly [Of in RequestOf]: RequestRule<Of> } = {
-  loan: planLoans,
-  lock: planLocks,
-  password: planPasswords,
-};
 
 /** What is sent of what people asked for, and why the rest of it is not. */
 export interface RequestStage {
@@ -39,7 +28,7 @@ export function planRequested(
 ): RequestStage {
   const stage: RequestStage = { operations: [], block: answeredBlock(known.requests) };
   const due = known.requests.filter((request) => isDue(request) && !(options.byHand === true && isOfCrm(request)));
-  for (const planned of requestsOf.flatMap((of) => plannedOf(of, { customer, known }, due, settings))) {
+  for (const planned of requestsOf().flatMap((of) => plannedOf(of, { customer, known }, due, settings))) {
     if ("code" in planned) {
       stage.block = planned;
       continue;
@@ -59,7 +48,7 @@ function plannedOf<Of extends RequestOf>(
   settings: AssumptionSettings,
 ): (MeantOperation | Block)[] {
   const own = only(due, of);
-  return own.length === 0 ? [] : rules[of](customer, own, settings, known);
+  return own.length === 0 ? [] : requestKindOf({ of }).plan(customer, own, settings, known);
 }
 
 /** Why something is not as it was asked to be, by what the service answered for it. */

@@ -34,7 +34,7 @@ export function readBackStaff(
   readProfile(read, loaded, staff, member);
   link(read, loaded, staff, member);
   for (const { adopt } of handedIn().resources)
-    addRead(read, adopt(loaded, { person: staff, member, assets: shown.assets }));
+    if (adopt !== undefined) addRead(read, adopt(loaded, { person: staff, member, assets: shown.assets }));
   return read;
 }
 

@@ -1,16 +1,15 @@
 import { formatKey } from "../crm/keys.ts";
+import { handedIn } from "../engine/registry.ts";
+import type { Earlier } from "../engine/resource.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { firstBlocks } from "./block.ts";
 import type { Block, BlockedRecord } from "./block.ts";
-import { wishedLoans } from "./crm-loans.ts";
-import { disabledBy, heardLocks, wishedLocks } from "./crm-locks.ts";
-import type { CrmWishes } from "./crm-locks.ts";
 import { planLeavers } from "./leavers.ts";
 import { goingWithout, waitsForNeeds } from "./needs-of-operations.ts";
 import { ordersByContents, ordersToRepair } from "./needs.ts";
 import { planOrders } from "./orders.ts";
 import type { OrderStage } from "./orders.ts";
-import { planPeople } from "./people.ts";
+import { planStaff } from "./staff.ts";
 import { planRemovals } from "./removals.ts";
 import type { PlanOptions } from "./options.ts";
 import type { Part, Planned } from "./part.ts";
@@ -26,12 +25,7 @@ export interface StageOptions extends PlanOptions {
 type PlanStage = (given: Prepared, before: Planned, options: StageOptions) => Planned;
 
 /** In the order in which they are planned, which is not the one in which their operations are applied. */
-const planStages: readonly PlanStage[] = [ordersStage, peopleStage, wishesStage, leaversStage];
-
-/** What the CRM asks for beside its orders that a rebuild takes for asked for, and what people are told of that. */
-export function heardWishes(...[given, policies]: Parameters<typeof heardLocks>): ReturnType<typeof heardLocks> {
-  return heardLocks(given, policies);
-}
+const planStages: readonly PlanStage[] = [ordersStage, staffStage, resourceStages, leaversStage];
 
 const nothing: Part = { operations: [], changes: [], blocks: new Map() };
 
@@ -40,13 +34,15 @@ export function planStagesOf(given: Prepared, options: StageOptions): Planned {
   return planStages.reduce<Planned>((before, stage) => stage(given, before, options), {
     orders: nothing,
     people: nothing,
+    memberships: new Map(),
+    notes: [],
     endingNumbers: new Set<string>(),
   });
 }
 
 function ordersStage(given: Prepared, before: Planned, options: StageOptions): Planned {
   const read = withoutUnread(planOrders(given, options), given, options);
-  const orders = withoutThereAlready(read, given, (number) => disabledBy(given, number));
+  const orders = withoutThereAlready(read, given);
   const { people, contents } = given.observed.unread ?? {};
   const takingBlocked = options.takingBlocked ?? people ?? contents;
   const removals = planRemovals(given, orders.endings, { ...options, takingBlocked, buys: orders.meant.length > 0 });
@@ -94,10 +90,26 @@ function withoutUnread(stage: OrderStage, given: Prepared, options: StageOptions
   };
 }
 
-function peopleStage(given: Prepared, before: Planned, options: StageOptions): Planned {
+function staffStage(given: Prepared, before: Planned, options: StageOptions): Planned {
   const block = given.observed.unread?.people;
-  const people = block === undefined ? planPeople(given, before, options) : peopleWaiting(given, block);
-  return { ...before, people: joined(before.people, people) };
+  if (block !== undefined) return { ...before, people: joined(before.people, peopleWaiting(given, block)) };
+  if (!concernsPeople(given)) return before;
+  const { rejections } = options;
+  const staff = planStaff(given, options.settings, options);
+  const added = rejections.operations(staff.meant);
+  const edited = rejections.operations(staff.edits);
+  const isRejected = ([, { rejected }]: BlockedRecord): boolean => rejected === true;
+  return {
+    ...before,
+    people: joined(before.people, {
+      operations: [...added.operations, ...edited.operations],
+      changes: staff.changes,
+      blocks: new Map(staff.blocks),
+    }),
+    memberships: staff.memberships,
+    // Who a person is comes before what they hold, and that before what is only worth noting.
+    notes: [...added.refused, ...edited.refused.filter(isRejected), ...staff.notes, ...edited.refused],
+  };
 }
 
 /** Everybody of whom something may be to be done waits; who belongs elsewhere now is the matter of the customer. */
@@ -113,23 +125,25 @@ function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): Pa
   return { ...nothing, blocks: new Map(waiting.map((key) => [key, block])) };
 }
 
-/** What the CRM comes to ask for, as people do: it is sent once it is written down. */
-function wishesStage(given: Prepared, before: Planned, options: StageOptions): Planned {
-  const part = ({ changes, blocks }: CrmWishes): Part => ({ operations: [], changes, blocks: new Map(blocks) });
-  return {
-    ...before,
-    orders: joined(before.orders, part(wishedLocks(given, options))),
-    people: joined(before.people, part(wishedLoans(given, options))),
-  };
+/** Each resource plans with what those before it planned. */
+function resourceStages(given: Prepared, before: Planned, options: StageOptions): Planned {
+  const make: Earlier["make"] = (drafts) => options.rejections.operations(drafts);
+  return handedIn().resources.reduce((earlier, resource) => {
+    const { records, operations, changes, blocks } = resource.plan(given, { ...earlier, make }, options);
+    const part = records === "orders" ? "orders" : "people";
+    return { ...earlier, [part]: joined(earlier[part], { operations, changes, blocks: firstBlocks(blocks) }) };
+  }, before);
 }
 
 /** What else is said of a person, such as of what they still hold, comes before what is said of their account. */
-function leaversStage(given: Prepared, before: Planned, options: StageOptions): Planned {
-  const { meant, changes, blocks } = planLeavers(given, before.people, options);
+function leaversStage(given: Prepared, { notes, ...before }: Planned, options: StageOptions): Planned {
+  const people = joined(before.people, { ...nothing, blocks: new Map(notes.toReversed()) });
+  const { meant, changes, blocks } = planLeavers(given, people, options);
   const { operations, refused } = options.rejections.operations(meant);
   return {
     ...before,
-    people: joined(before.people, { operations, changes, blocks: firstBlocks([...blocks, ...refused]) }),
+    notes: [],
+    people: joined(people, { operations, changes, blocks: firstBlocks([...blocks, ...refused]) }),
   };
 }
 
@@ -146,4 +160,10 @@ function joined(earlier: Part, later: Part): Part {
 
 function isEmpty({ operations, changes, blocks }: Part): boolean {
   return operations.length === 0 && changes.length === 0 && blocks.size === 0;
+}
+
+/** Whether anything of a customer's people is looked at: they were read, are new, or changed. */
+function concernsPeople({ staff, known, observed }: Prepared): boolean {
+  if (staff.length === 0 && known.assignments.length === 0) return false;
+  return observed.members !== undefined || known.link === undefined || staff.some((person) => person.pending);
 }

@@ -2,6 +2,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { MeantOperation } from "../operation/operation.ts";
 import { givenToNew, newUnitsOf } from "../operation/asset-numbers.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
+import { only, standing } from "../operation/requests.ts";
 import type { Known } from "../operation/state.ts";
 import type { Block } from "./block.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
@@ -19,10 +20,13 @@ interface BoughtUnder {
   products: readonly string[];
 }
 
-/** Who had the lock of a number disabled; undefined where it is not. */
-type DisabledBy = (number: string) => string | undefined;
+type Given = Pick<CustomerInput, "observed" | "standings"> & { known: Pick<Known, "placedOrders" | "requests"> };
 
-type Given = Pick<CustomerInput, "observed" | "standings"> & { known: Pick<Known, "placedOrders"> };
+/** Who asked for the lock of a number to be disabled, if it is or will be. */
+function disabledBy({ known }: Given, number: string): string | undefined {
+  const asked = only(known.requests, "lock").find(({ about }) => about === number);
+  return asked?.wanted !== "locked" || standing(asked) === "refused" ? undefined : asked.by;
+}
 
 function isAmendment(meant: OrderStage["meant"][number]): meant is Amendment {
   return "items" in meant.after;
@@ -67,11 +71,12 @@ function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
  * Why nothing is bought under the number of an earlier unit: the platform shows no such asset, or it is lent or
  * disabled, and the contract says of none of that what becomes of what is bought then; or it holds that already.
  */
-function notRenewable(
-  one: OrderStage["meant"][number],
-  { observed: { contents }, standings, known }: Given,
-  disabledBy: DisabledBy,
-): Block | undefined {
+function notRenewable(one: OrderStage["meant"][number], given: Given): Block | undefined {
+  const {
+    observed: { contents },
+    standings,
+    known,
+  } = given;
   const { payload } = one;
   const purchases = new Set(
     [...(standings?.values() ?? [])].flatMap((standing) =>
@@ -99,7 +104,7 @@ function notRenewable(
         "may buy something for a lent asset, so have it returned on the platform first";
       return { code: "asset.lent", reason, again: true };
     }
-    const by = disabledBy(number);
+    const by = disabledBy(given, number);
     if (by !== undefined) {
       const reason =
         `the order continues the lock ${number}, which is or will be disabled (by ${by}). The contract does not say ` +
@@ -130,12 +135,12 @@ function isThereAlready(product: string, number: string): Block {
  * Leaves out a purchase of which M7 shows something under its number that this ledger did not buy: a person may have
  * done it by hand, and nothing is bought a second time.
  */
-export function withoutThereAlready(stage: OrderStage, given: Given, disabledBy: DisabledBy): OrderStage {
+export function withoutThereAlready(stage: OrderStage, given: Given): OrderStage {
   const { observed, standings } = given;
   const blocks = [...stage.blocks];
   const meant = stage.meant.filter((one) => {
     const block =
-      notRenewable(one, given, disabledBy) ??
+      notRenewable(one, given) ??
       (isAmendment(one) ? thereAlready(boughtUnder(one, standings), observed.contents) : undefined);
     if (block === undefined) return true;
     blocks.push(...one.records.map((record) => [formatKey(record), block] as const));

@@ -1,15 +1,13 @@
 import { kindOf } from "../engine/registry.ts";
+import type { OperationKind } from "../engine/resource.ts";
 import type { kinds } from "../operation/kinds.ts";
-import { undoLocked, undoUnlocked } from "./locks.ts";
 import type { DoneOperation, Undoes, UndoRule } from "./undoing.ts";
 import { undoUpdate } from "./undo-enterprise.ts";
 import { undoDeletion, undoPurchase } from "./undo-orders.ts";
 import { undoAddition, undoDeletedAccount, undoProfile } from "./undo-people.ts";
 
 /** How an operation of each kind is taken back, but for those of a resource with a folder. */
-export const undoRules: { readonly [K in keyof typeof kinds]: UndoRule<K> } = {
-  "create-enterprise": impossible,
-  "bind-enterprise": impossible,
+export const undoRules: { readonly [K in keyof typeof kinds]?: UndoRule<K> } = {
   "update-enterprise": undoUpdate,
   "place-order": undoPurchase,
   "amend-order": undoPurchase,
@@ -20,15 +18,11 @@ export const undoRules: { readonly [K in keyof typeof kinds]: UndoRule<K> } = {
   "add-staff": undoAddition,
   "edit-staff": undoProfile,
   "delete-staff": undoDeletedAccount,
-  "lock-assets": undoLocked,
-  "unlock-assets": undoUnlocked,
-  "borrow-assets": impossible,
-  "reset-password": impossible,
-  "take-asset-numbers": impossible,
 };
 
-function impossible({ operation }: DoneOperation): Undoes {
-  const { undone } = kindOf(operation);
+/** What no operation takes back. */
+export function impossible(kind: OperationKind): Extract<Undoes, { is: "impossible" }> {
+  const { undone } = kindOf({ kind });
   return { is: "impossible", why: undone.how === "impossible" ? undone.why : "no call takes it back" };
 }
 
@@ -37,8 +31,6 @@ function impossibleButFor(row: DoneOperation<"delete-everywhere">): Undoes {
   const known = row.operation.after.products.map(
     ({ crmProductId, assetId }) => `${crmProductId} of the asset ${assetId}`,
   );
-  const undoes = impossible(row);
-  return undoes.is === "impossible"
-    ? { ...undoes, why: `${undoes.why}; the ledger knew of ${known.join(", ")}` }
-    : undoes;
+  const { is, why } = impossible(row.operation.kind);
+  return { is, why: `${why}; the ledger knew of ${known.join(", ")}` };
 }

@@ -14,6 +14,7 @@ import type { PlanOptions } from "./options.ts";
 import type { CustomerPlan } from "./plan.ts";
 import { prepare } from "./prepared.ts";
 import { StandingRejections } from "./rejections.ts";
+import { impossible } from "./undo-rules.ts";
 import type { DoneOperation, UndoFacts, Undoes, Undoing } from "./undoing.ts";
 
 /** One step of taking a run back, as people see it. */
@@ -102,7 +103,7 @@ function standingsOf({ standings = new Map() }: CustomerInput, { orders }: UndoF
 const unlinked: Undoes = { is: "impossible", why: "the customer is linked with no enterprise any more" };
 
 function undoneBy<K extends OperationKind>(kind: K, row: DoneOperation<K>, of: Undoing): Undoes {
-  return handedIn().undo[kind](row, of);
+  return handedIn().undo[kind]?.(row, of) ?? impossible(kind);
 }
 
 function isSame(one: RecordReference, other: RecordReference): boolean {

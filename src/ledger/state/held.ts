@@ -52,7 +52,9 @@ export class HeldRows {
 }
 
 function prepareStatements(database: Sqlite) {
-  const resources = handedIn().resources.map(({ name, state }) => `${state.holds} as ${name}, `);
+  const resources = handedIn().resources.flatMap(({ name, state }) =>
+    state === undefined ? [] : [`${state.holds} as ${name}, `],
+  );
   const of = "customer_namespace = +@namespace and customer_id = +@id";
   return statements.onUse({
     held: () =>

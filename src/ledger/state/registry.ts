@@ -55,7 +55,11 @@ export function stateRows(database: Sqlite) {
   const unlinked = new UnlinkedRows(database);
   const differences = new DifferenceRows(database);
   const requests = new RequestRows(database);
-  const resources = new Map(handedIn().resources.map(({ name, state }) => [name, state.open(database)]));
+  const resources = new Map(
+    handedIn().resources.flatMap(({ name, state }) =>
+      state === undefined ? [] : [[name, state.open(database)] as const],
+    ),
+  );
   return {
     links: new LinkRows(database, unlinked),
     unlinked,

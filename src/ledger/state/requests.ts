@@ -137,7 +137,7 @@ export class RequestRows {
    * asked for. What the CRM asked for says nothing of what is bought under their numbers.
    */
   endGone(numbers: readonly string[], at: string): void {
-    for (const of of requestsOf)
+    for (const of of requestsOf())
       for (const about of numbers) {
         if (requestKindOf({ of }).isOfAsset) this.#statements.gone.run(at, of, about, theCrm);
         const asked = this.standing({ of, about });

@@ -9,7 +9,7 @@ export function compareCustomer(item: CustomerCase, view: ReconciliationView): C
     ...enterpriseRows(item),
     ...orderRows(item, view),
     ...item.staff.flatMap((staff) => staffRow(item, staff)),
-    ...handedIn().resources.flatMap(({ compare }) => compare(item, view)),
+    ...handedIn().resources.flatMap(({ compare }) => compare?.(item, view) ?? []),
     ...deletedRows(item),
     ...twiceRows(item),
     ...item.unusable.map((record): Comparison => ({

@@ -17,13 +17,5 @@ export const assignment = {
   adopt,
   compare,
   undo,
-  facts: {
-    of: ({ assignments }) => assignments.map(({ assetNumber, memberGlobalId }) => [assetNumber, memberGlobalId]),
-    moved: (number) => [
-      `who holds the asset ${number} changed`,
-      `nobody holds the asset ${number} any more`,
-      `${number} was given`,
-    ],
-  },
   explain,
 } as const satisfies Resource<"grant-assets" | "revoke-assets", "asset-granted" | "asset-revoked">;

@@ -1,15 +1,17 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { ShownPerson } from "../../engine/resource.ts";
+import type { Reads, ShownPerson } from "../../engine/resource.ts";
 import { numbersOfInstance } from "../../operation/state/asset-numbers.ts";
 import type { LoadedCustomer } from "../../plan/input.ts";
 import { nothingRead } from "../../plan/read-back.ts";
 import type { ReadBack } from "../../plan/read-back.ts";
 
-/** Whether somebody holds an asset by our doing and is no person of the customer any more, or the asset was removed. */
-export function reads({ known, staff, ended = [] }: LoadedCustomer): boolean {
+/** M5 and M6 are read if somebody holds an asset by our doing and is no person of the customer any more, or the asset was removed. */
+export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {
   const people = new Set(staff.map(({ key }) => formatKey(key)));
   const removed = new Set(ended.map(({ number }) => number));
-  return known.assignments.some((item) => !people.has(formatKey(item.staff)) || removed.has(item.assetNumber));
+  return {
+    people: known.assignments.some((item) => !people.has(formatKey(item.staff)) || removed.has(item.assetNumber)),
+  };
 }
 
 /**

@@ -24,7 +24,7 @@ type Grant = MeantOperation<"grant-assets">;
 type Revoke = MeantOperation<"revoke-assets">;
 
 /** Drafts of one kind, with what looking taught and why something is not done. */
-interface Drafts<Draft> extends Omit<ResourcePlan, "operations"> {
+interface Drafts<Draft> extends Pick<ResourcePlan, "changes" | "blocks"> {
   drafts: Draft[];
 }
 
@@ -33,6 +33,7 @@ interface Drafts<Draft> extends Omit<ResourcePlan, "operations"> {
  * grants, which may give what the revokes free (A33).
  */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
+  if (!isConcerned(given)) return { records: "staff", operations: [], changes: [], blocks: [] };
   const holders = holdersOf(given.observed.assets);
   const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
   const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
@@ -45,12 +46,19 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   });
   const granted = earlier.make(grants.drafts);
   return {
+    records: "staff",
     operations: [...granted.operations, ...revoked.operations],
     changes: [...revokes.changes, ...grants.changes],
     blocks: [allocation, revokes, { blocks: revoked.refused }, grants, { blocks: granted.refused }].flatMap(
       ({ blocks }) => blocks,
     ),
   };
+}
+
+/** Whether the people of the customer were read, or one of them is new or changed. */
+function isConcerned({ staff, known, observed }: Prepared): boolean {
+  if (observed.unread?.people !== undefined || staff.length + known.assignments.length === 0) return false;
+  return observed.members !== undefined || known.link === undefined || staff.some(({ pending }) => pending);
 }
 
 /**

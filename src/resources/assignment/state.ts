@@ -31,6 +31,14 @@ export const state = {
   tables: { assignment: table<AssignmentTable>() },
   nothing: (): { assignments: Assignment[] } => ({ assignments: [] }),
   changes,
+  facts: {
+    of: ({ assignments }) => assignments.map(({ assetNumber, memberGlobalId }) => [assetNumber, memberGlobalId]),
+    moved: (number) => [
+      `who holds the asset ${number} changed`,
+      `nobody holds the asset ${number} any more`,
+      `${number} was given`,
+    ],
+  },
   holds:
     "exists (select 1 from assignment where to_at is null and customer_namespace = +@namespace and customer_id = +@id)",
   open,

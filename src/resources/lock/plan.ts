@@ -1,35 +1,30 @@
-import { lockProblem } from "../contract/limits.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { EarlierUnit } from "../operation/asset-numbers.ts";
-import type { Asset } from "../crm/model.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import { theCrm } from "../operation/request.ts";
-import type { Policies } from "../operation/policy.ts";
-import { only, standing as standingOf } from "../operation/requests.ts";
-import type { Known, StateChange } from "../operation/state.ts";
-import type { Block, BlockedRecord } from "./block.ts";
-import type { PlanOptions } from "./options.ts";
-import { consider } from "./policy.ts";
-import type { Prepared } from "./prepared.ts";
+import { lockProblem } from "../../contract/limits.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { EarlierUnit } from "../../operation/asset-numbers.ts";
+import type { Asset } from "../../crm/model.ts";
+import type { OrderWithTree } from "../../operation/desired.ts";
+import type { PrivateMarker } from "../../operation/references.ts";
+import { theCrm } from "../../operation/request.ts";
+import type { Policies } from "../../operation/policy.ts";
+import { only } from "../../operation/requests.ts";
+import type { Known, StateChange } from "../../operation/state.ts";
+import type { ResourcePlan } from "../../engine/resource.ts";
+import type { Block } from "../../plan/block.ts";
+import type { PlanOptions } from "../../plan/options.ts";
+import { consider } from "../../plan/policy.ts";
+import type { Prepared } from "../../plan/prepared.ts";
 
 type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "requests" | "crmAsked">;
 };
 type Options = Pick<PlanOptions, "policies" | "takingBlocked">;
 
-/** What the CRM comes to ask for, and why it does not. */
-export interface CrmWishes {
-  changes: StateChange[];
-  blocks: BlockedRecord[];
-}
-
 /**
  * The locks that the CRM wants switched: the flag of an asset of a placed order differs from what the CRM asked for
  * last. What a person asked for since the order has this form stands until the flag changes again.
  */
-export function wishedLocks(given: Given, options: Options): CrmWishes {
-  const wishes: CrmWishes = { changes: [], blocks: [] };
+export function plan(given: Given, options: Options): ResourcePlan {
+  const wishes: ResourcePlan = { records: "orders", operations: [], changes: [], blocks: [] };
   for (const order of given.orders) {
     const key = formatKey(order.key);
     const placed = given.known.placedOrders.get(key);
@@ -48,9 +43,9 @@ export function wishedLocks(given: Given, options: Options): CrmWishes {
  * The CRM's flags where the ledger was built anew: they count as asked for, and nothing is sent for them, since no
  * reading shows whether a lock is disabled, and a person may have enabled it since.
  */
-export function heardLocks(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
+export function assume(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
   const asking: Policies = { ...policies, locks: { ...policies.locks, locked: "apply" } };
-  const { changes } = wishedLocks(given, { policies: asking, takingBlocked: undefined });
+  const { changes } = plan(given, { policies: asking, takingBlocked: undefined });
   const made = changes.flatMap((change) => (change.type === "request-made" ? [change] : []));
   return {
     changes: made.flatMap((change): StateChange[] => {
@@ -62,12 +57,6 @@ export function heardLocks(given: Given, policies: Policies): { changes: StateCh
         `the CRM wants the lock ${about} disabled (${reason}); whether it is, nothing shows`,
     ),
   };
-}
-
-/** Who asked that a lock be disabled, where that stands: it is, or is to be; undefined where it is not known to be. */
-export function disabledBy({ known }: { known: Pick<Known, "requests"> }, number: string): string | undefined {
-  const asked = only(known.requests, "lock").find(({ about }) => about === number);
-  return asked?.wanted !== "locked" || standingOf(asked) === "refused" ? undefined : asked.by;
 }
 
 function wishedOf(

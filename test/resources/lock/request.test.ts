@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { applyChanges } from "../../src/operation/state.ts";
-import type { Known, StateChange } from "../../src/operation/state.ts";
-import type { RequestIn } from "../../src/operation/requests.ts";
-import { planRequested } from "../../src/plan/requested.ts";
-import { planCustomer } from "../../src/plan/plan.ts";
-import { StandingRejections } from "../../src/plan/rejections.ts";
-import { standardRules } from "../support/world/rules.ts";
-import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "./situation.ts";
+import { applyChanges } from "../../../src/operation/state.ts";
+import type { Known, StateChange } from "../../../src/operation/state.ts";
+import type { RequestIn } from "../../../src/operation/requests.ts";
+import { planRequested } from "../../../src/plan/requested.ts";
+import { planCustomer } from "../../../src/plan/plan.ts";
+import { StandingRejections } from "../../../src/plan/rejections.ts";
+import { standardRules } from "../../support/world/rules.ts";
+import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "../../plan/situation.ts";
 
 const settings = settingsWith({ operatorIdentity: "licence desk" });
 const nothingRefused = new StandingRejections([], { ...standardRules, settings });

@@ -1,8 +1,8 @@
-import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
-import type { Loan } from "../operation/loan-request.ts";
-import type { ObservedAsset, ObservedLoan, ObservedMember } from "../platform/snapshot.ts";
-import type { Block } from "./block.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Loan } from "./request.ts";
+import type { ObservedAsset, ObservedLoan, ObservedMember } from "../../platform/snapshot.ts";
+import type { Block } from "../../plan/block.ts";
 
 /** What is to go into which lock, and with whom. */
 export interface MeantLoan {

@@ -1,17 +1,17 @@
-import { numbersOfInstance } from "../operation/state/asset-numbers.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { Desired, DesiredStaff } from "../operation/desired.ts";
-import { theCrm } from "../operation/request.ts";
-import { only } from "../operation/requests.ts";
-import type { Known } from "../operation/state.ts";
-import type { RequestChange } from "../operation/state/requests.ts";
-import type { Block } from "./block.ts";
-import type { CrmWishes } from "./crm-locks.ts";
-import type { Observed } from "./input.ts";
+import { numbersOfInstance } from "../../operation/state/asset-numbers.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Desired, DesiredStaff } from "../../operation/desired.ts";
+import { theCrm } from "../../operation/request.ts";
+import { only } from "../../operation/requests.ts";
+import type { Known } from "../../operation/state.ts";
+import type { RequestChange } from "../../operation/state/requests.ts";
+import type { Reads, ResourcePlan } from "../../engine/resource.ts";
+import type { Block } from "../../plan/block.ts";
+import type { LoadedCustomer, Observed } from "../../plan/input.ts";
 import { loanOf } from "./lendable.ts";
-import type { PlanOptions } from "./options.ts";
-import { consider } from "./policy.ts";
-import type { Prepared } from "./prepared.ts";
+import type { PlanOptions } from "../../plan/options.ts";
+import { consider } from "../../plan/policy.ts";
+import type { Prepared } from "../../plan/prepared.ts";
 
 type Given = Pick<Prepared, "customer" | "staff"> & {
   known: Pick<Known, "staffLinks" | "numbers" | "requests" | "crmAsked">;
@@ -20,13 +20,18 @@ type Given = Pick<Prepared, "customer" | "staff"> & {
 type Borrow = NonNullable<DesiredStaff["borrows"]>[number];
 
 /** Whether the CRM may want something lent to a person of whom the platform is read: M8 says what can be. */
-export function mayBorrow({ pending, state, body }: Desired<DesiredStaff>): boolean {
+function mayBorrow({ pending, state, body }: Desired<DesiredStaff>): boolean {
   return pending && state === "current" && (body.borrows ?? []).length > 0;
 }
 
+/** M8 is read if the CRM wants something lent to somebody. */
+export function reads({ staff }: Pick<LoadedCustomer, "staff">): Reads {
+  return { loans: staff.some(mayBorrow) };
+}
+
 /** The locks that the CRM wants lent, each asked for once: no operation returns one. */
-export function wishedLoans(given: Given, { policies }: Pick<PlanOptions, "policies">): CrmWishes {
-  const wishes: CrmWishes = { changes: [], blocks: [] };
+export function plan(given: Given, { policies }: Pick<PlanOptions, "policies">): ResourcePlan {
+  const wishes: ResourcePlan = { records: "staff", operations: [], changes: [], blocks: [] };
   /** Whom each lock is asked for, which only one person can have. */
   const asked = new Map(
     only(given.known.requests, "loan")

@@ -1,13 +1,15 @@
 import { z } from "zod";
-import { checked } from "../contract/fits.ts";
-import { borrowRequestSchema } from "../contract/member-center.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { Snapshot } from "../platform/snapshot.ts";
-import { notSendable, plainKind } from "./kind.ts";
-import type { Effect, Evidence, JournalEntry, Kind } from "./kind.ts";
-import { loanSchema } from "./loan-request.ts";
-import { memberDesk, some, withinEnterprise } from "./look-for.ts";
-import type { ShapesOf } from "./shape.ts";
+import { checked } from "../../contract/fits.ts";
+import { borrowRequestSchema } from "../../contract/member-center.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { OperationType } from "../../engine/resource.ts";
+import { adds, assetsText } from "../../operation/operation-line.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
+import { notSendable } from "../../operation/kind.ts";
+import type { Effect, Evidence, JournalEntry } from "../../operation/kind.ts";
+import { loanSchema } from "./request.ts";
+import { memberDesk, some, withinEnterprise } from "../../operation/look-for.ts";
+import type { ShapesOf } from "../../operation/shape.ts";
 
 const schemas = {
   target: z.object({ memberGlobalId: z.string() }),
@@ -18,6 +20,12 @@ const schemas = {
   context: loanSchema.extend({ enterpriseGlobalId: z.string(), lock: z.string() }),
 };
 type BorrowShapes = ShapesOf<typeof schemas>;
+
+declare module "../../engine/resource.ts" {
+  interface OperationShapes {
+    "borrow-assets": BorrowShapes;
+  }
+}
 
 /** M10 went through, or M8 and M6 show that it is so. */
 function lent(operationId: string, { lock, assets, staff, memberGlobalId }: BorrowShapes["context"]): Effect {
@@ -34,7 +42,7 @@ function lent(operationId: string, { lock, assets, staff, memberGlobalId }: Borr
  * M8 says who has the lock, and M6 of every asset whether it is lent; M8 never says which assets are in it. Only both
  * together prove it; neither together show that nothing of it was done.
  */
-async function readLoan({ id, context }: JournalEntry<BorrowShapes>, snapshot: Snapshot): Promise<Evidence> {
+async function observe({ id, context }: JournalEntry<BorrowShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { enterpriseGlobalId, memberGlobalId, lock, assets } = context;
   const loans = await snapshot.loans(enterpriseGlobalId);
   const rows = await snapshot.assets(enterpriseGlobalId);
@@ -61,28 +69,18 @@ async function readLoan({ id, context }: JournalEntry<BorrowShapes>, snapshot: S
   return { kind: "ambiguous", reason, detail, effect };
 }
 
-/**
- * M10 puts what a member's assets hold into a lock for lending. Nothing returns it, so that one with an unknown outcome
- * is proven by M8 and M6 before anything else is done.
- */
-export const borrowAssets: Kind<BorrowShapes> = {
-  ...plainKind,
-  schemas,
+/** M10 puts what a member's assets hold into a lock for lending. No operation returns it. */
+const borrow: OperationType<BorrowShapes> = {
   endpoint: "M10",
   stages: ["requests"],
-  isSentSparingly: true,
-  cureOfPart: "look on the platform which assets are in the lock, then settle it as --applied",
-  outdates: ["assets"],
-  undone: { how: "impossible", why: "no operation returns a lent lock" },
+  schemas,
+  invalidates: ["assets"],
   prepare({ operation, wire, facts }) {
     const request = checked(borrowRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
-    const context: BorrowShapes["context"] = {
-      ...operation.after,
-      enterpriseGlobalId: facts.link?.enterpriseGlobalId ?? "",
-      lock: request.data.borrowedUsbKey,
-    };
-    const { memberGlobalId, enterpriseGlobalId } = context;
+    const enterpriseGlobalId = facts.link?.enterpriseGlobalId ?? "";
+    const context = { ...operation.after, enterpriseGlobalId, lock: request.data.borrowedUsbKey };
+    const { memberGlobalId } = context;
     return {
       context,
       send: async ({ memberCenter }, call) => ({
@@ -91,13 +89,16 @@ export const borrowAssets: Kind<BorrowShapes> = {
       }),
     };
   },
-  requests: ({ before }) => Object.entries(before).map(([about, askedAt]) => ({ of: "loan", about, askedAt })),
-  read: (entry, snapshot) => readLoan(entry, snapshot),
-  countAsApplied: ({ id, context }) => ({
-    effect: lent(id, context),
-    summary: "The lock counts as lent with all of its assets.",
-  }),
-  lookFor: ({ payload, target, context }) => ({
+  onUnknown: { by: "observe", observe, maxSends: 3 },
+  decide: {
+    applied: ({ id, context }) => ({
+      effect: lent(id, context),
+      summary: "The lock counts as lent with all of its assets.",
+    }),
+    partCure: "look on the platform which assets are in the lock, then settle it as --applied",
+  },
+  reversal: { how: "impossible", why: "no operation returns a lent lock" },
+  whereToLook: ({ payload, target, context }) => ({
     what:
       `whether the lock ${payload.borrowedUsbKey} is lent to the member ${target.memberGlobalId}, and whether the ` +
       `assets ${some(context?.assets.map(({ number }) => number) ?? payload.assetIDs)} are in it`,
@@ -106,4 +107,16 @@ export const borrowAssets: Kind<BorrowShapes> = {
       "M8 shows the lock, M6 the assets",
     whom: memberDesk,
   }),
+  can: {
+    answers: ({ before }) => Object.entries(before).map(([about, askedAt]) => ({ of: "loan", about, askedAt })),
+    prints: {
+      line: async ({ payload, after: { staff, assets } }, called) => {
+        const numbers = assets.map(({ number }) => number);
+        const what = `the lock ${payload.borrowedUsbKey} to ${await called.person(staff)}`;
+        return adds(`lend ${what} with ${await assetsText(numbers, called)}`);
+      },
+    },
+  },
 };
+
+export const types = { "borrow-assets": borrow };

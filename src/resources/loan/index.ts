@@ -1,0 +1,16 @@
+import type { Resource } from "../../engine/resource.ts";
+import { types } from "./operations.ts";
+import { plan, reads } from "./plan.ts";
+import { requests } from "./request.ts";
+
+export { loanOf } from "./lendable.ts";
+
+/** Locks that are lent to people with assets in them (M10; read by M8 and M6). No operation returns one. */
+export const loan = {
+  name: "loan",
+  types,
+  requests,
+  reads,
+  plan: (given, _earlier, options) => plan(given, options),
+  undo: {},
+} as const satisfies Resource<"borrow-assets", never, "loan">;

@@ -1,0 +1,14 @@
+import type { Resource } from "../../engine/resource.ts";
+import { types } from "./operations.ts";
+import { plan } from "./plan.ts";
+import { requests } from "./request.ts";
+import { undo } from "./undo.ts";
+
+/** Physical locks that are disabled (E6) and enabled (E7). No call shows their state. */
+export const lock = {
+  name: "lock",
+  types,
+  requests,
+  plan: (given, _earlier, options) => plan(given, options),
+  undo,
+} as const satisfies Resource<"lock-assets" | "unlock-assets", never, "lock">;

@@ -1,0 +1,129 @@
+import type { RequestType } from "../../engine/resource.ts";
+import { limits } from "../../contract/limits.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { missingAssumptions } from "../../contract/assumptions/missing.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { MeantOperation } from "../../operation/operation.ts";
+import { subjectOf } from "../../operation/requests.ts";
+import type { RequestIn } from "../../operation/requests.ts";
+import type { RecordReference } from "../../operation/shape.ts";
+import type { Known } from "../../operation/state.ts";
+import { noWeight } from "../../operation/taking.ts";
+import type { Weight } from "../../operation/taking.ts";
+import type { Block } from "../../plan/block.ts";
+import { counted } from "../../report/text.ts";
+import { z } from "zod";
+import { lockStatuses, lockStatusMeanings } from "../../contract/vocabulary.ts";
+import { formatKey } from "../../crm/keys.ts";
+import { licenseTypes } from "../../crm/model.ts";
+import { theCrm } from "../../operation/request.ts";
+import type { Verdict } from "../../operation/request.ts";
+import { assume } from "./plan.ts";
+
+const { succeeded, doesNotExist, failed, wrongType } = lockStatuses;
+
+const schemas = {
+  wanted: z.enum(["locked", "unlocked"]),
+  /** The person says that it is a large-customer lock; no field shows it. */
+  details: z.object({ licenseType: z.enum(licenseTypes), largeCustomer: z.boolean() }),
+  answer: z.object({ status: z.literal([succeeded, doesNotExist, failed, wrongType]) }),
+};
+
+export interface LockRequestShapes {
+  wanted: z.infer<typeof schemas.wanted>;
+  details: z.infer<typeof schemas.details>;
+  answer: z.infer<typeof schemas.answer>;
+}
+
+declare module "../../engine/resource.ts" {
+  interface RequestTypes {
+    lock: LockRequestShapes;
+  }
+}
+
+const verdicts: Record<LockRequestShapes["answer"]["status"], Verdict> = {
+  [succeeded]: "done",
+  [doesNotExist]: "refused",
+  [failed]: "failed",
+  [wrongType]: "refused",
+};
+
+/**
+ * Plans the locks that people or the CRM asked to have disabled or enabled (E6, E7): calls for each direction. A person
+ * who asks approves; what the CRM asks for is ruled by its policy, in calls of its own.
+ */
+const plan: RequestType<"lock">["plan"] = (customer, due, settings, known) =>
+  (["locked", "unlocked"] as const).flatMap((wanted) =>
+    [false, true].flatMap((crm) => {
+      const locks = due.filter((lock) => lock.wanted === wanted && (lock.by === theCrm) === crm);
+      const calls: ReturnType<typeof change>[] = [];
+      for (let from = 0; from < locks.length; from += limits.locksPerCall) {
+        const [first, ...others] = locks.slice(from, from + limits.locksPerCall);
+        if (first !== undefined) calls.push(change(customer, [first, ...others], wanted, { settings, known }));
+      }
+      return calls;
+    }),
+  );
+
+function change(
+  customer: RecordKey,
+  locks: readonly [RequestIn<"lock">, ...RequestIn<"lock">[]],
+  wanted: RequestIn<"lock">["wanted"],
+  { settings, known }: { settings: AssumptionSettings; known: Pick<Known, "numbers"> },
+): MeantOperation | Block {
+  const [missing] = missingAssumptions(settings, wanted === "locked" ? "E6" : "E7");
+  const { operatorIdentity } = settings;
+  if (missing !== undefined || operatorIdentity === undefined) {
+    const choices = missing?.choices.join(" or ") ?? "";
+    const reason = `the setting assumptions.operatorIdentity (A40) has no value; choose ${choices}`;
+    return { code: "assumption.missing", reason, again: true };
+  }
+  const by = [...new Set(locks.map((lock) => lock.by))].join(", ");
+  const count = counted(locks.length, "lock");
+  return {
+    kind: wanted === "locked" ? "lock-assets" : "unlock-assets",
+    customer,
+    subject: subjectOf(customer, locks[0]),
+    records: [{ stream: "customers", ...customer }, ...askedBy(locks, known)],
+    target: {},
+    payload: { assetNums: locks.map((lock) => lock.about), operatorIdentity },
+    reason: `${by} asked to have ${count} ${wanted === "locked" ? "disabled" : "enabled"}`,
+    before: Object.fromEntries(locks.map((lock) => [lock.about, lock.askedAt])),
+    after: locks.map(({ about: assetNum, details }) => ({ assetNum, ...details })),
+    ...(locks[0].by === theCrm ? { policy: `locks.${wanted}` as const, weight: weightOf(locks.length, wanted) } : {}),
+  };
+}
+
+/** The orders that want locks switched; none where a person asked. */
+function askedBy(locks: readonly RequestIn<"lock">[], { numbers }: Pick<Known, "numbers">): RecordReference[] {
+  const asked = new Set(locks.flatMap(({ by, about }) => (by === theCrm ? [about] : [])));
+  const byKey = new Map<string, RecordKey>();
+  for (const { number, namespace, orderId: id } of numbers)
+    if (asked.has(number)) byKey.set(formatKey({ namespace, id }), { namespace, id });
+  return [...byKey.values()].map((order) => ({ stream: "orders", ...order }));
+}
+
+/** What limits count: a disabled lock. */
+export function weightOf(count: number, wanted: LockRequestShapes["wanted"]): Weight {
+  return wanted === "locked" ? { ...noWeight, locks: count } : noWeight;
+}
+
+/** Asked of one lock: that it is disabled (E6) or enabled (E7). Each lock has a status of its own (A26). */
+const lock: RequestType<"lock"> = {
+  noun: "lock",
+  schemas,
+  commands: { locked: "lock", unlocked: "unlock" },
+  isOfAsset: true,
+  // One for both directions: what is asked for now waits for what was asked for before.
+  subject: (customer) => `locks:${formatKey(customer)}`,
+  verdict: ({ status }) => verdicts[status],
+  stands({ wanted, answer }) {
+    if (answer === null) return `is to be ${wanted}, not answered yet`;
+    const { status } = answer;
+    return `is ${status === succeeded ? "" : "not "}${wanted}: status ${status}, ${lockStatusMeanings[status].meaning}`;
+  },
+  plan,
+  assume,
+};
+
+export const requests = { lock };
