@@ -3,14 +3,14 @@ import type { RequestOf } from "../operation/requests.ts";
 import type { Known } from "../operation/state.ts";
 import type { StatePart } from "../operation/state/part.ts";
 import type { UndoRule } from "../plan/undoing.ts";
-import type { ChangeShapes, OperationKind, OperationShapes, RequestType, Resource } from "./resource.ts";
+import type { ChangeShapes, OperationName, OperationShapes, RequestType, Resource } from "./resource.ts";
 
 /** Everything that the program can do. */
 export interface HandedIn {
-  readonly types: { readonly [K in OperationKind]: Kind<OperationShapes[K]> };
+  readonly types: { readonly [K in OperationName]: Kind<OperationShapes[K]> };
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
   /** How an operation is taken back, if its type has a way. */
-  readonly undo: { readonly [K in OperationKind]?: UndoRule<K> };
+  readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
   /** What is recorded of a customer of whom nothing is recorded. */
   readonly nothing: () => Known;
@@ -31,20 +31,20 @@ export function handedIn(): HandedIn {
 }
 
 /** All about the type of an operation. */
-export function kindOf<K extends OperationKind>({ kind }: { kind: K }): Kind<OperationShapes[K]> {
+export function kindOf<K extends OperationName>({ kind }: { kind: K }): Kind<OperationShapes[K]> {
   return handedIn().types[kind];
 }
 
-export function isKind(name: string): name is OperationKind {
+export function isKind(name: string): name is OperationName {
   return Object.hasOwn(handedIn().types, name);
 }
 
-export function allKinds(): OperationKind[] {
+export function allKinds(): OperationName[] {
   return Object.keys(handedIn().types).filter(isKind);
 }
 
 /** The names of the operation types of which something holds. */
-export function kindsWhere(holds: (kind: KindFacts) => boolean): OperationKind[] {
+export function kindsWhere(holds: (kind: KindFacts) => boolean): OperationName[] {
   return allKinds().filter((kind) => holds(kindOf({ kind })));
 }
 

@@ -1,9 +1,11 @@
 /**
  * The one interface between the engine and a resource (enterprise, order, staff, assignment, lock, loan). An operation
- * type has ten members and a resource has ten. What only some operation types need is a capability, under `can`.
+ * type has ten members, a resource has ten, and what only some operation types need is a capability, under `can`.
  *
  * A resource adds its own types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
- * `ResourceTables` here, and to `Known` of operation/state.ts. So the engine names no resource, and the compiler still knows each payload.
+ * `ResourceTables` here, to `Known` of operation/state.ts and to `ExplainFacts` of report/explain.ts. It is enough that
+ * the file is part of the program. `Operation`, `StateChange`, `LedgerTables` and so on are made of these, so that the
+ * compiler knows each payload, and refuses a name that two resources use.
  */
 import type { Kysely } from "kysely";
 import type { z } from "zod";
@@ -35,12 +37,12 @@ import type {
   Uniqueness,
   WhenNotFound,
 } from "../operation/kind.ts";
-import type { MeantOperation, Operation } from "../operation/operation.ts";
+import type { DraftOperation, Operation } from "../operation/operation.ts";
 import type { Called, OperationLine } from "../operation/operation-line.ts";
 import type { Policies, PolicyName } from "../operation/policy.ts";
 import type { Requested, RequestShapes, Verdict } from "../operation/request.ts";
 import type { RequestIn, RequestOf } from "../operation/requests.ts";
-import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "../operation/shape.ts";
+import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "../operation/shape.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { StatePart } from "../operation/state/part.ts";
 import type { TakenThing } from "../operation/taking.ts";
@@ -52,13 +54,13 @@ import type { Prepared } from "../plan/prepared.ts";
 import type { ReadBack } from "../plan/read-back.ts";
 import type { LastGiven, UndoRule } from "../plan/undoing.ts";
 import type { ObservedAsset, ObservedMember, Snapshot, SnapshotList } from "../platform/snapshot.ts";
-import type { AssignmentFacts } from "../report/explain.ts";
+import type { ExplainFacts, ResourceEvent } from "../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../report/reconciliation/case.ts";
 
 /** Payload, target, before, after and context of each operation type, by its name in the journal. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
 export interface OperationShapes {}
-export type OperationKind = keyof OperationShapes;
+export type OperationName = keyof OperationShapes;
 
 /** What an outcome or a reading changes in what is recorded, by type. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
@@ -72,17 +74,14 @@ export interface RequestTypes {}
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
 export interface ResourceTables {}
 
-/** What a planning rule wants done. Only the engine makes an operation of it: with a hash, a stage and a policy. */
-export type Draft<S extends Shapes> = Meant<S>;
-
 /** How the engine finds out what became of a call whose outcome is unknown. */
 export type OnUnknown<S extends Shapes> =
   | {
       /** By reading the platform until it shows the change, or has not shown it for the settle time. */
       by: "observe";
       observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
-      /** What then is done with a change that was not shown; left out: it counts as not applied and is planned anew. */
-      missing?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
+      /** What is done if it was not shown in that time; left out: it counts as not applied and is planned anew. */
+      notShown?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
       /** The service takes it now and carries it out later (A15). */
       async?: (operation: Draft<S>) => boolean;
       /** The call is non-repeatable: after so many sends without a known outcome a person decides. */
@@ -91,7 +90,7 @@ export type OnUnknown<S extends Shapes> =
   | {
       /** By sending it again: it sets a state, so that twice is the same as once. */
       by: "resend";
-      /** After so many successes whose data does not say what became of it a person decides. */
+      /** A success whose data is about something else is odd. After so many of them a person decides. */
       maxOddAnswers?: number;
       observe?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
     }
@@ -108,7 +107,7 @@ export type OnUnknown<S extends Shapes> =
 /** What a person's decision on an unknown outcome comes to: `settle --applied` and `settle --not-applied`. */
 export interface Decide<S extends Shapes> {
   applied: (entry: JournalEntry<S>, seen: Exclude<Evidence, { kind: "confirmed" }>) => CountedAsApplied;
-  /** What a person has to do first if a part of it is shown; left out: then too it can be called not applied. */
+  /** Set: while a part of it is shown, nobody can settle it as not applied, and this is what to do instead. */
   partCure?: string;
   notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
 }
@@ -125,9 +124,9 @@ export interface Capabilities<S extends Shapes> {
   expects?: (operation: Draft<S>) => Amends | undefined;
   /** Its parts that the service takes or rejects one by one. */
   items?: (operation: Draft<S>) => { record: RecordReference; part: Json }[];
-  /** Asset numbers that it needs before its payload can be bound. */
+  /** Assets that it buys: the engine fixes their numbers before it binds the payload. */
   numbers?: (operation: Draft<S>) => PlannedAsset[];
-  /** People for whom it makes a first password, or one that it alone sets. */
+  /** People for whom the engine makes a password: the first of an account, or a new one. */
   credentials?: {
     accounts?: (operation: Draft<S>) => RecordReference[];
     passwords?: (operation: Draft<S>) => RecordKey[];
@@ -141,7 +140,8 @@ export interface Capabilities<S extends Shapes> {
     always?: readonly AssumptionId[];
     by?: (operation: Draft<S>) => readonly Resting[];
     oddData?: (data: Json) => AssumptionMet[];
-    missing?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
+    /** What it says of an assumption that the change was not shown in the settle time. */
+    notShown?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
   };
   /** A rejected call may have done something all the same (A16): what the platform shows of it, in words. */
   afterRefusal?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) => Promise<string | undefined>;
@@ -156,7 +156,7 @@ export interface Capabilities<S extends Shapes> {
 /** One operation type. */
 export interface OperationType<S extends Shapes> {
   readonly endpoint: WritingEndpoint;
-  /** Where it stands in the order of a customer's operations; the first is the usual one. */
+  /** When it is sent among the operations of a customer. Of several, a draft names one; else the first counts. */
   readonly stages: readonly [Stage, ...Stage[]];
   readonly schemas: Schemas<S>;
   /** Readings of the enterprise that are old after it. */
@@ -178,7 +178,7 @@ export interface Earlier extends Planned {
    * Makes operations of drafts. Left out are those that a policy, a rejection or a contradicted assumption stops;
    * `refused` has the reason for each of their records.
    */
-  make: (drafts: readonly MeantOperation[]) => { operations: Operation[]; refused: BlockedRecord[] };
+  make: (drafts: readonly DraftOperation[]) => { operations: Operation[]; refused: BlockedRecord[] };
 }
 
 /** What a resource plans for a customer. */
@@ -205,10 +205,10 @@ export interface StateStore<Type extends keyof ChangeShapes> {
   /** Its fields of `Known` for a customer of whom nothing is recorded. */
   readonly nothing: () => Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
-  /** What a saved plan depends on, by id, and what is said if that moved. */
+  /** What a saved plan depends on, by id; and what is said if that changed, is missing or is new. */
   readonly facts: {
     readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
-    readonly moved: (id: string) => [other: string, gone: string, come: string];
+    readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
   };
   /** SQL: whether there are rows of a customer, by `@namespace` and `@id`. */
   readonly holds: string;
@@ -217,15 +217,15 @@ export interface StateStore<Type extends keyof ChangeShapes> {
 
 /** The rows of a resource in an open ledger. Nobody else writes them. */
 export interface StateRows {
-  /** Its fields of `Known` for a customer. */
+  /** Its fields of `Known` for a customer, for the engine to plan with. */
   readonly load: (customer: RecordKey) => Partial<Known>;
-  /** Those of them without what is of an enterprise that the customer was linked with before. */
+  /** The fields that differ without rows of an enterprise that the customer was linked with before. */
   readonly ofLink: (known: Known, customer: RecordKey) => Partial<Known>;
   /** Writes a change of its own and says true, inside the transaction of the outcome; false for every other change. */
   readonly write: (change: StateChange, at: string) => boolean;
   /** How many of a thing there are, of a customer or of all; undefined: it has no such thing. */
   readonly count: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
-  /** By which operations a thing of it was changed last. */
+  /** The operation that changed a thing of it last, for undo. */
   readonly lastChange: (id: string) => LastGiven | undefined;
   /** After a restore nothing is certain: every row ends. Answers how many. */
   readonly endAll: (at: string) => number;
@@ -264,7 +264,7 @@ export interface RequestType<Of extends RequestOf, S extends RequestShapes = Req
     due: readonly RequestIn<Of>[],
     settings: AssumptionSettings,
     known: Pick<Known, "numbers">,
-  ) => (MeantOperation | Block)[];
+  ) => (DraftOperation | Block)[];
   /** What of the CRM counts as requested after a rebuild, although no reading shows it. */
   readonly assume?: (given: LoadedCustomer, policies: Policies) => { changes: StateChange[]; told: string[] };
 }
@@ -282,7 +282,7 @@ export interface Reads {
  * none of.
  */
 export interface Resource<
-  Name extends OperationKind = never,
+  Name extends OperationName = never,
   Type extends keyof ChangeShapes = never,
   Of extends keyof RequestTypes = never,
 > {
@@ -301,9 +301,15 @@ export interface Resource<
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
   /** How a done operation is taken back, beside its `reversal`. */
   readonly undo: { readonly [K in Name]?: UndoRule<K> };
-  /** Its rows of a record: what is recorded now, and some of what ended. */
-  readonly explain?: (
-    db: Kysely<LedgerTables>,
-    about: { stream: Stream; key: RecordKey; numbers: readonly string[] },
-  ) => Promise<AssignmentFacts[]>;
+  /** What `explain` tells of a record. A resource adds its own fields to `ExplainFacts` by `declare module`. */
+  readonly explain?: {
+    readonly load: (
+      db: Kysely<LedgerTables>,
+      about: { stream: Stream; key: RecordKey; numbers: readonly string[] },
+    ) => Promise<Partial<ExplainFacts>>;
+    /** What is recorded now, a line each. */
+    readonly lines: (facts: ExplainFacts) => string[];
+    /** What began and what ended. */
+    readonly events: (facts: ExplainFacts) => ResourceEvent[];
+  };
 }

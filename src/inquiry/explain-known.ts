@@ -11,13 +11,7 @@ import { candidatesKind } from "../ledger/state/observations.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../operation/requests.ts";
 import { isSameKey } from "../operation/state/same-key.ts";
-import type {
-  AssignmentFacts,
-  CandidateFacts,
-  ExplainFacts,
-  ObservationFacts,
-  RequestFacts,
-} from "../report/explain.ts";
+import type { CandidateFacts, ExplainFacts, ObservationFacts, RequestFacts } from "../report/explain.ts";
 import { mostObservations } from "../report/explain.ts";
 import { notedByHand } from "./by-hand.ts";
 import { placedOf } from "./explain-placed.ts";
@@ -55,8 +49,8 @@ export async function known(
   const numbers = stream === "orders" ? await numbersOf(ledger, key) : [];
   const staffLinks = stream === "staff" ? await staffLinksOf(ledger, key) : [];
   const about = { stream, key, numbers: numbers.map((item) => item.number) };
-  const assignments: AssignmentFacts[] = [];
-  for (const { explain } of handedIn().resources) assignments.push(...((await explain?.(ledger.db, about)) ?? []));
+  const ofResources: Partial<ExplainFacts> = {};
+  for (const { explain } of handedIn().resources) Object.assign(ofResources, await explain?.load(ledger.db, about));
   const base = {
     links,
     platformCustomers:
@@ -68,7 +62,7 @@ export async function known(
     numbers,
     staffLinks,
     claims: stream === "staff" && customer !== null ? await claimsOf(ledger, key, customer) : [],
-    assignments,
+    ...ofResources,
     requests: customer === null ? [] : (await requestsOf(ledger, customer)).filter(concernedBy(stream, key, numbers)),
     byHand: await byHandOf(ledger, stream, key),
   };
@@ -323,7 +317,7 @@ async function observationsOf(
     const channelOrders = JSON.stringify([...about.placed.map((item) => item.channelOrderId), ...bought]);
     const assets = JSON.stringify([
       ...about.numbers.map((item) => item.number),
-      ...about.assignments.map((item) => item.assetNumber),
+      ...(about.assignments ?? []).map((item) => item.assetNumber),
       ...about.claims.flatMap((item) => item.numbers),
     ]);
     const members = JSON.stringify(about.staffLinks.map((item) => item.memberGlobalId));

@@ -6,14 +6,14 @@ import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import { lookForStored } from "../operation/stored-operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** An operation of the ledger, of a kind that the program has. */
-type OperationFound = OperationFacts & { kind: OperationKind };
+type OperationFound = OperationFacts & { kind: OperationName };
 
 /** Which operations are asked for; everything that is given must hold. */
 export interface OperationFilter {

@@ -1,4 +1,4 @@
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import type { OperationState } from "./journal/tables.ts";
 
 /** Who is told of the ledger's work, such as metrics. Nothing here ever throws. */
@@ -6,5 +6,5 @@ export interface LedgerObserver {
   /** A group of commits was on the disk after so many milliseconds. */
   committed(ms: number): void;
   /** An operation came to this state, and that is committed. */
-  concluded(conclusion: { kind: OperationKind; state: OperationState }): void;
+  concluded(conclusion: { kind: OperationName; state: OperationState }): void;
 }

@@ -10,7 +10,7 @@ import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared
 import { memberDesk, some, withinEnterprise } from "./look-for.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "./references.ts";
 import { matchAddedStaff } from "./staff-match.ts";
-import type { Meant, ShapesOf } from "./shape.ts";
+import type { Draft, ShapesOf } from "./shape.ts";
 import type { StaffMatch } from "./staff-match.ts";
 import { staffCommitments } from "./staff-commitments.ts";
 import type { Known, StateChange } from "./state.ts";
@@ -176,13 +176,13 @@ function takenIds(
   return undefined;
 }
 
-function keyOf(operation: Meant<AddStaffShapes>, index: number): RecordKey {
+function keyOf(operation: Draft<AddStaffShapes>, index: number): RecordKey {
   const record = operation.records[index];
   if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
   return { namespace: record.namespace, id: record.id };
 }
 
-function sealedPassword(operation: Meant<AddStaffShapes>, index: number): { ref: string; version: number } | undefined {
+function sealedPassword(operation: Draft<AddStaffShapes>, index: number): { ref: string; version: number } | undefined {
   const password = operation.payload.userList[index]?.password;
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }

@@ -13,7 +13,7 @@ import { fieldLines } from "./plan-lines.ts";
 import type { PolicyName } from "./policy.ts";
 import type { PrivateMarker } from "./references.ts";
 import type { RequestOf } from "./requests.ts";
-import type { Change, Meant, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
+import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "./payload-facts.ts";
 import type { Known, StateChange } from "./state.ts";
 import type { TakenThing } from "./taking.ts";
@@ -157,7 +157,7 @@ export interface LookFor {
 }
 
 /** An operation of a kind; it has no context before its intent. */
-export type Looked<S extends Shapes> = Pick<Meant<S>, "target" | "payload" | "records"> & {
+export type Looked<S extends Shapes> = Pick<Draft<S>, "target" | "payload" | "records"> & {
   context: S["context"] | undefined;
 };
 
@@ -240,29 +240,29 @@ export interface Kind<S extends Shapes> extends KindFacts {
   ) => Promise<string | undefined>;
   /** What is recorded where what it brought is lost with its answer. */
   readonly lost: (payload: S["payload"]) => Lost;
-  readonly uniqueness: (operation: Meant<S>) => Uniqueness | undefined;
+  readonly uniqueness: (operation: Draft<S>) => Uniqueness | undefined;
   /**
    * The order that it amends: it gets a channel order number of its own before its intent (A16), and the intent is
    * refused where something happened to the order since it was planned.
    */
-  readonly amends: (operation: Meant<S>) => Amends | undefined;
+  readonly amends: (operation: Draft<S>) => Amends | undefined;
   /** What people asked for, and when, that it carries out: it is not sent for what nobody asks for so any more. */
-  readonly requests: (operation: Meant<S>) => { of: RequestOf; about: string; askedAt: string }[];
+  readonly requests: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
   /**
    * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
    * piece.
    */
-  readonly parts: (operation: Meant<S>) => { record: RecordReference; part: Json }[] | undefined;
+  readonly parts: (operation: Draft<S>) => { record: RecordReference; part: Json }[] | undefined;
   /** Rows of A1–A43 that this very operation rests on, beside those of its kind. */
-  readonly rests: (operation: Meant<S>) => readonly Resting[];
+  readonly rests: (operation: Draft<S>) => readonly Resting[];
   /** What a success shows whose data does not fit the contract. */
   readonly metByOddData: (data: Json) => AssumptionMet[];
   /** Assets that need a number each before the payload can be bound. */
-  readonly assets: (operation: Meant<S>) => PlannedAsset[];
+  readonly assets: (operation: Draft<S>) => PlannedAsset[];
   /** Members of staff for whom a first password is made. */
-  readonly newAccounts: (operation: Meant<S>) => RecordReference[];
+  readonly newAccounts: (operation: Draft<S>) => RecordReference[];
   /** Members of staff for whom a password is made that this one operation alone sets. */
-  readonly newPasswords: (operation: Meant<S>) => RecordKey[];
+  readonly newPasswords: (operation: Draft<S>) => RecordKey[];
   /**
    * What it shows of the rows of A1–A43 that enough readings over the settle time did not show it. `code`: what the
    * service answered last, if anything; `inPart`: they showed some of it.
@@ -271,15 +271,15 @@ export interface Kind<S extends Shapes> extends KindFacts {
   /** What changes besides where a person said that it was not applied. */
   readonly whenNotApplied: (entry: JournalEntry<S>) => StateChange[];
   /** Asset numbers that somebody is to get: they wait where the revoke that frees one of them is held. */
-  readonly granted: (operation: Meant<S>) => string[];
+  readonly granted: (operation: Draft<S>) => string[];
   /** Asset numbers that nobody holds any more afterwards. */
-  readonly freed: (operation: Meant<S>) => string[];
+  readonly freed: (operation: Draft<S>) => string[];
   /** How many live things of `takes` it takes away. */
-  readonly takesAway: (operation: Meant<S>) => number;
+  readonly takesAway: (operation: Draft<S>) => number;
   /** Its fields as a plan prints them for people. */
-  readonly planLines: (operation: Meant<S>) => string[];
+  readonly planLines: (operation: Draft<S>) => string[];
   /** Its success says only that it was taken: the platform carries it out later, and a reading shows that (A15). */
-  readonly isAsynchronous: (operation: Meant<S>) => boolean;
+  readonly isAsynchronous: (operation: Draft<S>) => boolean;
   /** What it does in one line of a plan; left out: operation-line.ts says it. */
   readonly line?: ((operation: Change<string, S>, called: Called) => Promise<OperationLine>) | undefined;
   /** The number that a report of exceptions gives beside it. */

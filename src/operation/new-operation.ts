@@ -3,8 +3,8 @@ import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "./operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { OperationKind, OperationShapes } from "../engine/resource.ts";
-import type { Meant, Stage } from "./shape.ts";
+import type { OperationName, OperationShapes } from "../engine/resource.ts";
+import type { Draft, Stage } from "./shape.ts";
 import { noWeight } from "./taking.ts";
 
 /** What is done to whom, as a hash: what an operation is known by, in a saved plan too. */
@@ -22,7 +22,7 @@ export function operationHash({
 /**
  * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
  */
-export function operation<K extends OperationKind>(kind: K, fields: Meant<OperationShapes[K]>): Operation<K> {
+export function operation<K extends OperationName>(kind: K, fields: Draft<OperationShapes[K]>): Operation<K> {
   const { endpoint, stages, policy, takesAway } = kindOf({ kind });
   const { customer, subject, target, payload, before } = fields;
   const hash = operationHash({ kind, customer, subject, target, payload, before });
@@ -40,7 +40,7 @@ export function operation<K extends OperationKind>(kind: K, fields: Meant<Operat
 }
 
 function stageOf(
-  kind: OperationKind,
+  kind: OperationName,
   [usual, ...others]: readonly [Stage, ...Stage[]],
   meant: Stage | undefined,
 ): Stage {

@@ -5,7 +5,7 @@ import type { Operation } from "./operation.ts";
 import { productsOf } from "./order-payload.ts";
 import type { OrderRecord, ProductRecord } from "./order-payload.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 
 /** What things are called for whoever reads: only what this reader may see. Everything is safe on a terminal. */
 export interface Called {
@@ -27,11 +27,11 @@ export interface OperationLine {
   text: string;
 }
 
-type Line<K extends OperationKind> = (operation: Operation<K>, called: Called) => Promise<OperationLine>;
+type Line<K extends OperationName> = (operation: Operation<K>, called: Called) => Promise<OperationLine>;
 
 const mostNamed = 3;
 
-const lines: { readonly [K in OperationKind]?: Line<K> } = {
+const lines: { readonly [K in OperationName]?: Line<K> } = {
   "create-enterprise": async () => adds("create the enterprise"),
   "bind-enterprise": async ({ payload }) =>
     adds(`bind the enterprise of channel customer ${payload.channelCustomerId}`),
@@ -58,7 +58,7 @@ const lines: { readonly [K in OperationKind]?: Line<K> } = {
 };
 
 /** `assign 1 × Office Suite to E-20005`. */
-export async function operationLine<K extends OperationKind>(
+export async function operationLine<K extends OperationName>(
   operation: Operation<K> & { kind: K },
   called: Called,
 ): Promise<OperationLine> {

@@ -1,13 +1,13 @@
-import type { Change, Meant } from "./shape.ts";
+import type { Change, Draft } from "./shape.ts";
 import { stages } from "./shape.ts";
-import type { OperationKind, OperationShapes } from "../engine/resource.ts";
+import type { OperationName, OperationShapes } from "../engine/resource.ts";
 
 /** One change we mean to make, of any kind or of these. */
-export type Operation<K extends OperationKind = OperationKind> = { [P in K]: Change<P, OperationShapes[P]> }[K];
+export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];
 
 /** What a planning rule means, of any kind or of these: an operation but for what its kind says by itself. */
-export type MeantOperation<K extends OperationKind = OperationKind> = {
-  [P in K]: { kind: P } & Meant<OperationShapes[P]>;
+export type DraftOperation<K extends OperationName = OperationName> = {
+  [P in K]: { kind: P } & Draft<OperationShapes[P]>;
 }[K];
 
 /** The operations of the first stage that has some. */

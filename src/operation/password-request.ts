@@ -2,7 +2,7 @@ import type { RequestType } from "../engine/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { MeantOperation } from "./operation.ts";
+import type { DraftOperation } from "./operation.ts";
 import { privateMarker } from "./references.ts";
 import { subjectOf } from "./requests.ts";
 import type { RequestIn } from "./requests.ts";
@@ -54,7 +54,7 @@ export const passwordRequest: RequestType<"password"> = {
 };
 
 /** One M3 for each person. */
-function setting(customer: RecordKey, request: RequestIn<"password">): MeantOperation<"reset-password"> {
+function setting(customer: RecordKey, request: RequestIn<"password">): DraftOperation<"reset-password"> {
   const { about, askedAt, by, details } = request;
   const { staff, memberGlobalId, given } = details;
   return {

@@ -59,7 +59,7 @@ export type ShapesOf<T extends { readonly [Column in keyof Shapes]: z.ZodType }>
 };
 
 /** What a planning rule says of a change. References and private values are not bound yet. */
-export interface Meant<S extends Shapes> {
+export interface Draft<S extends Shapes> {
   customer: RecordKey;
   /** `order:crm/10248`: at most one open intent per customer and subject. */
   subject: string;
@@ -81,7 +81,7 @@ export interface Meant<S extends Shapes> {
 }
 
 /** One change we mean to make; `hash` covers its unbound form. */
-export interface Change<Name extends string, S extends Shapes> extends Meant<S> {
+export interface Change<Name extends string, S extends Shapes> extends Draft<S> {
   kind: Name;
   endpoint: WritingEndpoint;
   stage: Stage;

@@ -3,17 +3,17 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { JournalEntry, LookFor } from "./kind.ts";
 import type { Operation } from "./operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { OperationKind, OperationShapes } from "../engine/resource.ts";
+import type { OperationName, OperationShapes } from "../engine/resource.ts";
 import { fits } from "./shape.ts";
 import type { Change, RecordReference, Shapes } from "./shape.ts";
 
 /** An operation as the journal holds it; the context is there once its intent was recorded. */
-export type Stored<K extends OperationKind = OperationKind> = {
+export type Stored<K extends OperationName = OperationName> = {
   [P in K]: { operation: Operation<P>; context: OperationShapes[P]["context"] | undefined };
 }[K];
 
 /** An operation with its context, as the kinds ask for it. */
-export type Entry = JournalEntry<OperationShapes[OperationKind]>;
+export type Entry = JournalEntry<OperationShapes[OperationName]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 
@@ -21,7 +21,7 @@ type Columns = Readonly<Record<keyof Shapes, Json>>;
  * An operation of a kind from what was stored of it: checked by the schemas of its kind and not changed. Names the
  * column that does not fit them.
  */
-export function readOperation<K extends OperationKind>(
+export function readOperation<K extends OperationName>(
   kind: K,
   common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,
   columns: Columns,
@@ -51,14 +51,14 @@ function isNone(context: Json): boolean {
 }
 
 /** What a person needs to find out whether an operation was carried out; undefined if it cannot be read. */
-export function lookForStored(kind: OperationKind, { target, payload, context, records }: Kept): LookFor | undefined {
+export function lookForStored(kind: OperationName, { target, payload, context, records }: Kept): LookFor | undefined {
   const { schemas, lookFor } = kindOf({ kind });
   if (!fits(schemas.target, target) || !fits(schemas.payload, payload)) return undefined;
   return lookFor({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
 }
 
 /** The number that a report gives beside an operation, by its kind. */
-export function countedStored(kind: OperationKind, payload: Json): number | undefined {
+export function countedStored(kind: OperationName, payload: Json): number | undefined {
   const { schemas, counted } = kindOf({ kind });
   return fits(schemas.payload, payload) ? counted(payload) : undefined;
 }

@@ -1,7 +1,7 @@
 import { counted } from "../report/text.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { GoneItem } from "../operation/order-payload.ts";
 import type { OrderStanding, StandingUnit } from "../operation/order-standing.ts";
 import type { Need } from "../operation/shape.ts";
@@ -25,7 +25,7 @@ import { passwordsWiped } from "../operation/state/secrets.ts";
 
 /** What is to be done so that a placed order stands as the CRM says. */
 export interface Amendment {
-  meant: MeantOperation<"amend-order">[];
+  meant: DraftOperation<"amend-order">[];
   changes: StateChange[];
   blocks: Block[];
   endings: Endings[];

@@ -2,7 +2,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { DesiredCustomer } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { Policies, PolicyName } from "../operation/policy.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { Link, Unlinked } from "../operation/state/link.ts";
@@ -21,7 +21,7 @@ type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuaranti
 
 /** What the enterprise stage comes to: operations, state changes, or why the customer has to wait. */
 export interface EnterpriseStage {
-  meant: MeantOperation[];
+  meant: DraftOperation[];
   changes: StateChange[];
   /** Why the customer and all that is under it have to wait. */
   block?: Block | undefined;
@@ -245,7 +245,7 @@ function update(
   body: DesiredCustomer,
   settings: AssumptionSettings,
   reason: string,
-): MeantOperation<"update-enterprise"> {
+): DraftOperation<"update-enterprise"> {
   const { customer, numbers, known } = given;
   const address = body.address ?? (settings.emptyAddress === "empty" ? "" : undefined);
   return {
@@ -266,9 +266,9 @@ function isToBeBound(body: DesiredCustomer, settings: AssumptionSettings): boole
   return body.creation === undefined ? settings.enterpriseCreation === "E1" : body.creation === "bind";
 }
 
-function creation({ customer, numbers }: Given, body: DesiredCustomer, settings: AssumptionSettings): MeantOperation {
+function creation({ customer, numbers }: Given, body: DesiredCustomer, settings: AssumptionSettings): DraftOperation {
   const { channelCustomerId, crmCustomerId } = numbers;
-  const shared: Omit<MeantOperation<"create-enterprise">, "kind" | "payload" | "reason"> = {
+  const shared: Omit<DraftOperation<"create-enterprise">, "kind" | "payload" | "reason"> = {
     customer,
     subject: `customer:${formatKey(customer)}`,
     records: [{ stream: "customers", ...customer }],

@@ -2,7 +2,7 @@ import { unreadable } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../operation/desired.ts";
 import type { OrderStanding } from "../operation/order-standing.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Known } from "../operation/state.ts";
 import type { Block } from "./block.ts";
@@ -58,7 +58,7 @@ export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
 /** Something that a service refused for a record, as the ledger keeps it while the record has not changed since. */
 export interface Rejection {
   record: RecordReference;
-  kind: OperationKind;
+  kind: OperationName;
   /** Of what was refused: the operation, or one person's part of M1. */
   hash: string;
   /** Fingerprint of the settings that it was made with. */

@@ -1,7 +1,7 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { Policies, PolicyName } from "../operation/policy.ts";
 import { policyOf } from "../operation/policy.ts";
 import { markerKey } from "../operation/references.ts";
@@ -28,7 +28,7 @@ type Given = Pick<
 >;
 
 export interface LeaversStage {
-  meant: MeantOperation<"delete-staff">[];
+  meant: DraftOperation<"delete-staff">[];
   /** Accounts that somebody else deleted. */
   changes: StateChange[];
   blocks: BlockedRecord[];
@@ -128,7 +128,7 @@ export function accountGivenUp(
   link: StaffLink,
   { freed, needs, reason }: { freed: ReadonlySet<string>; needs: Need[]; reason: string },
   { settings, takingBlocked }: Pick<PlanOptions, "settings" | "takingBlocked">,
-): MeantOperation<"delete-staff"> | Block | "gone" {
+): DraftOperation<"delete-staff"> | Block | "gone" {
   const { members, assets } = given.observed;
   if (members === undefined || assets === undefined) return holdersNotRead;
   if (link.origin !== "created" || given.known.protectedMembers.has(link.memberGlobalId))
@@ -208,7 +208,7 @@ function deletion(
   { key: staff, memberGlobalId }: StaffLink,
   member: ObservedMember,
   why: Leaving,
-): MeantOperation<"delete-staff"> {
+): DraftOperation<"delete-staff"> {
   return {
     kind: "delete-staff",
     customer,

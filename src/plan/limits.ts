@@ -4,7 +4,7 @@ import type { HoldScope } from "../operation/hold-scope.ts";
 import type { Operation } from "../operation/operation.ts";
 import { policyText } from "../operation/policy.ts";
 import type { PolicyName, PolicyWord } from "../operation/policy.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import { kindOf } from "../engine/registry.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import { countRemoved, grouped, removesSomething, takenThings } from "../operation/taking.ts";
@@ -29,7 +29,7 @@ export interface TakingLimits {
 export interface Taking {
   customer: RecordKey;
   hash: string;
-  kind: OperationKind;
+  kind: OperationName;
   subject: string;
   /** What rules it; undefined where nothing does. */
   policy: PolicyName | undefined;

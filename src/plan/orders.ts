@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import { hasProducts } from "../operation/order-standing.ts";
 import type { Known, StateChange } from "../operation/state.ts";
 import type { PlacedOrder } from "../operation/state/placed-orders.ts";
@@ -59,11 +59,11 @@ export type OrdersGiven = Pick<
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
 
-type Placement = MeantOperation<"place-order">;
+type Placement = DraftOperation<"place-order">;
 
 /** What the orders stage comes to. An order of which nothing is said here leaves nothing to do. */
 export interface OrderStage {
-  meant: MeantOperation<"place-order" | "amend-order">[];
+  meant: DraftOperation<"place-order" | "amend-order">[];
   changes: StateChange[];
   blocks: BlockedRecord[];
   /** What of placed orders is to be taken away. */

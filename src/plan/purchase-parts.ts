@@ -1,6 +1,6 @@
 import type { RenewedUnit } from "../operation/asset-numbers.ts";
 import type { OrderWithTree } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
 import { countedParts } from "./amendment-texts.ts";
 import type { Block } from "./block.ts";
@@ -10,7 +10,7 @@ import { renewedIn } from "./renewals.ts";
 
 /** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */
 export interface MadePurchase {
-  payload: Omit<MeantOperation<"place-order">["payload"], "channelOrderId">;
+  payload: Omit<DraftOperation<"place-order">["payload"], "channelOrderId">;
   renewed: ReadonlyMap<string, RenewedUnit[]>;
 }
 
@@ -72,7 +72,7 @@ export function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[
 export function newAssets(
   purchases: readonly Purchase[],
   renewed: MadePurchase["renewed"],
-): MeantOperation<"amend-order">["after"]["assets"] {
+): DraftOperation<"amend-order">["after"]["assets"] {
   const byAsset = new Map<string, Purchase[]>();
   for (const item of purchases) {
     if (item.standing !== undefined) continue;

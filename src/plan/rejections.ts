@@ -4,7 +4,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { operation } from "../operation/new-operation.ts";
-import type { MeantOperation, Operation } from "../operation/operation.ts";
+import type { DraftOperation, Operation } from "../operation/operation.ts";
 import { handedIn, kindOf } from "../engine/registry.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { contradictedBlock } from "./contradicted.ts";
@@ -69,7 +69,7 @@ export class StandingRejections {
    * The operations that are meant and may go out now; the records of the others (`left`) wait, but those of ignored
    * ones.
    */
-  operations(meant: readonly MeantOperation[]): {
+  operations(meant: readonly DraftOperation[]): {
     operations: Operation[];
     left: Operation[];
     refused: BlockedRecord[];

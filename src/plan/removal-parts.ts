@@ -1,6 +1,6 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { StandingProduct, StandingUnit } from "../operation/order-standing.ts";
 import type { AssetReading } from "../platform/snapshot.ts";
 import type { Observed } from "./input.ts";
@@ -15,7 +15,7 @@ export type RemovalsGiven = Pick<
 > & { observed: Pick<Observed, "contents" | "allContents" | "gone" | "loans" | "members"> };
 
 export type RemovalKind = "delete-products" | "delete-package-products" | "delete-assets" | "delete-everywhere";
-export type Removal = MeantOperation<RemovalKind>;
+export type Removal = DraftOperation<RemovalKind>;
 
 /** A product that M7 shows and that is to go. */
 export interface GoingRow {

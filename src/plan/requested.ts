@@ -1,5 +1,5 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { MeantOperation, Operation } from "../operation/operation.ts";
+import type { DraftOperation, Operation } from "../operation/operation.ts";
 import { isDue, isOfCrm, nameOf, only, requestKindOf, requestsOf, standing } from "../operation/requests.ts";
 import type { ManualRequest, RequestOf } from "../operation/requests.ts";
 import type { Block } from "./block.ts";
@@ -46,7 +46,7 @@ function plannedOf<Of extends RequestOf>(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
   due: readonly ManualRequest[],
   settings: AssumptionSettings,
-): (MeantOperation | Block)[] {
+): (DraftOperation | Block)[] {
   const own = only(due, of);
   return own.length === 0 ? [] : requestKindOf({ of }).plan(customer, own, settings, known);
 }

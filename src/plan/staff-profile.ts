@@ -3,7 +3,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import { policyOf } from "../operation/policy.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import { markerKey } from "../operation/references.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import { isAccountOf, isMasked, shownOtherwise } from "../operation/shown-profile.ts";
@@ -25,7 +25,7 @@ type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "drift"> & 
 };
 
 export interface ProfileStage {
-  meant: MeantOperation<"edit-staff">[];
+  meant: DraftOperation<"edit-staff">[];
   /** What M5 shows as M2 left it. */
   changes: StateChange[];
   /** Blocks that concern a record without stopping its assets, such as a changed account name. */
@@ -109,7 +109,7 @@ interface Person {
  * says so.
  */
 export function planProfiles(given: Given, settings: AssumptionSettings, repairs?: ProfileRepairs): ProfileStage {
-  const stage = { meant: [] as MeantOperation<"edit-staff">[], changes: [] as StateChange[] };
+  const stage = { meant: [] as DraftOperation<"edit-staff">[], changes: [] as StateChange[] };
   const notes = new Map<string, Block>();
   const shown = (given.observed.members ?? []).filter(({ deleted }) => !deleted);
   const members = new Map(shown.map((member) => [member.globalId, member]));
@@ -159,7 +159,7 @@ const loginChanged: Block = {
 };
 
 interface OwnProfile {
-  meant?: MeantOperation<"edit-staff">;
+  meant?: DraftOperation<"edit-staff">;
   change?: StateChange;
   note?: Block | undefined;
 }
@@ -362,7 +362,7 @@ function edit(
     left?: readonly ShownField[];
     settings: AssumptionSettings;
   },
-): MeantOperation<"edit-staff"> {
+): DraftOperation<"edit-staff"> {
   const { before, after, changed, left = [], settings } = of;
   const { body } = staff;
   const wanted = left.includes("departmentId") ? undefined : (body.departmentId ?? settings.defaultDepartmentId);

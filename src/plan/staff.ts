@@ -13,7 +13,7 @@ import type { PlanOptions } from "./options.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Desired, DesiredStaff } from "../operation/desired.ts";
 import type { AddedPerson } from "../operation/add-staff.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import { planProfiles, profileOf, shownProfile } from "./staff-profile.ts";
 import { membershipsOf } from "./staff-identity.ts";
 import type { Membership } from "./staff-identity.ts";
@@ -28,8 +28,8 @@ type Given = Pick<Prepared, "customer" | "desiredCustomer" | "staff" | "privateV
 
 export interface StaffStage {
   memberships: ReadonlyMap<string, Membership>;
-  meant: MeantOperation<"add-staff">[];
-  edits: MeantOperation<"edit-staff">[];
+  meant: DraftOperation<"add-staff">[];
+  edits: DraftOperation<"edit-staff">[];
   changes: StateChange[];
   /** Why somebody is nobody on the platform yet. */
   blocks: BlockedRecord[];
@@ -147,7 +147,7 @@ export function addedAgain(
   customer: RecordKey,
   staff: Desired<DesiredStaff>,
   { settings, canSeal }: { settings: AssumptionSettings; canSeal: boolean },
-): MeantOperation<"add-staff"> | Block {
+): DraftOperation<"add-staff"> | Block {
   const block = passwordBlock(staff, settings, canSeal);
   if (block !== undefined) return block;
   const [meant] = additions(customer, [{ staff, entry: newStaff(staff, settings), together: undefined }]);

@@ -1,5 +1,5 @@
 import { formatKey } from "../crm/keys.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import { givenToNew, newUnitsOf } from "../operation/asset-numbers.ts";
 import type { StandingUnit } from "../operation/order-standing.ts";
 import { only, standing } from "../operation/requests.ts";
@@ -8,7 +8,7 @@ import type { Block } from "./block.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
 import type { OrderStage } from "./orders.ts";
 
-type Amendment = MeantOperation<"amend-order">;
+type Amendment = DraftOperation<"amend-order">;
 
 /** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
 interface BoughtUnder {

@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { DesiredStaff } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { PrivateMarker } from "../operation/references.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Block } from "./block.ts";
@@ -19,7 +19,7 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
 /** The accounts that an M1 made are deleted, where they are still those accounts and hold nothing else. */
 export function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
   const { given, facts, freed, run, options } = of;
-  const meant: MeantOperation<"delete-staff">[] = [];
+  const meant: DraftOperation<"delete-staff">[] = [];
   const blocks: Block[] = [];
   for (const record of row.operation.records) {
     const link = given.known.staffLinks.get(formatKey(record));

@@ -1,5 +1,5 @@
 import { kindOf } from "../engine/registry.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import type { kinds } from "../operation/kinds.ts";
 import type { DoneOperation, Undoes, UndoRule } from "./undoing.ts";
 import { undoUpdate } from "./undo-enterprise.ts";
@@ -21,7 +21,7 @@ export const undoRules: { readonly [K in keyof typeof kinds]?: UndoRule<K> } = {
 };
 
 /** What no operation takes back. */
-export function impossible(kind: OperationKind): Extract<Undoes, { is: "impossible" }> {
+export function impossible(kind: OperationName): Extract<Undoes, { is: "impossible" }> {
   const { undone } = kindOf({ kind });
   return { is: "impossible", why: undone.how === "impossible" ? undone.why : "no call takes it back" };
 }

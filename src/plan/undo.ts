@@ -5,7 +5,7 @@ import { standingOf } from "../operation/order-standing.ts";
 import { compareOperations } from "../operation/operation.ts";
 import type { Operation } from "../operation/operation.ts";
 import { handedIn, kindOf } from "../engine/registry.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import type { RecordReference, Stage } from "../operation/shape.ts";
 import type { Block } from "./block.ts";
 import { factsOf } from "./facts.ts";
@@ -102,7 +102,7 @@ function standingsOf({ standings = new Map() }: CustomerInput, { orders }: UndoF
 
 const unlinked: Undoes = { is: "impossible", why: "the customer is linked with no enterprise any more" };
 
-function undoneBy<K extends OperationKind>(kind: K, row: DoneOperation<K>, of: Undoing): Undoes {
+function undoneBy<K extends OperationName>(kind: K, row: DoneOperation<K>, of: Undoing): Undoes {
   return handedIn().undo[kind]?.(row, of) ?? impossible(kind);
 }
 

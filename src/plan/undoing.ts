@@ -1,8 +1,8 @@
 import type { DesiredCustomer, DesiredStaff, RecordState } from "../operation/desired.ts";
-import type { MeantOperation } from "../operation/operation.ts";
+import type { DraftOperation } from "../operation/operation.ts";
 import type { OrderHistory } from "../operation/order-standing.ts";
 import type { PrivateMarker } from "../operation/references.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import type { Need, RecordReference } from "../operation/shape.ts";
 import type { Stored } from "../operation/stored-operation.ts";
 import type { Block } from "./block.ts";
@@ -10,7 +10,7 @@ import type { PlanOptions } from "./options.ts";
 import type { Prepared } from "./prepared.ts";
 
 /** An operation that a run carried out. `updatedAt`: when that was known. */
-export type DoneOperation<K extends OperationKind = OperationKind> = Stored<K> & { id: string; updatedAt: string };
+export type DoneOperation<K extends OperationName = OperationName> = Stored<K> & { id: string; updatedAt: string };
 
 /** An order of which a run did something. */
 export interface UndoneOrder {
@@ -46,7 +46,7 @@ export interface UndoFacts {
 
 /** What taking an operation back comes to now. `lacks`: what it does not bring back. */
 export type Undoes =
-  | { is: "meant"; meant: MeantOperation[]; lacks?: string | undefined }
+  | { is: "meant"; meant: DraftOperation[]; lacks?: string | undefined }
   /** The same operations take it back that take back this one. */
   | { is: "with"; of: string }
   | { is: "nothing-left" }
@@ -80,4 +80,4 @@ export function isNewest({ id, operation }: DoneOperation, { facts }: Pick<Undoi
   return (facts.newestOn.get(operation.subject) ?? id) === id;
 }
 
-export type UndoRule<K extends OperationKind> = (row: DoneOperation<K>, of: Undoing) => Undoes;
+export type UndoRule<K extends OperationName> = (row: DoneOperation<K>, of: Undoing) => Undoes;

@@ -1,3 +1,4 @@
+import { handedIn } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
@@ -191,10 +192,7 @@ function knownLines(facts: ExplainFacts, view: View): string[] {
   }
   for (const link of facts.staffLinks.filter(({ to }) => to === null))
     lines.push(`member ${link.memberGlobalId} of enterprise ${link.enterpriseGlobalId}, ${link.origin}`);
-  for (const item of facts.assignments.filter(({ to }) => to === null)) {
-    const whose = facts.stream === "staff" ? "" : ` to staff ${formatKey(item.staff)}`;
-    lines.push(`asset ${item.assetNumber} ${item.origin}${whose}`);
-  }
+  for (const { explain } of handedIn().resources) lines.push(...(explain?.lines(facts) ?? []));
   for (const { text, answeredAt } of facts.requests) lines.push(`${text}${at(answeredAt, view)}`);
   if (facts.byHand !== null) {
     const { at, by, reason, unseen } = facts.byHand;

@@ -230,7 +230,7 @@ function standingOf(facts: ExplainFacts, view: View): string {
   }
   const link = facts.staffLinks.find((item) => item.to === null);
   if (link === undefined) return "is not on the platform";
-  const live = facts.assignments.filter((item) => item.to === null).length;
+  const live = (facts.assignments ?? []).filter((item) => item.to === null).length;
   const since = `${link.origin} ${instantText(link.from, view)}`;
   return `is the member ${link.memberGlobalId} on the platform (${since}) with ${counted(live, "asset")}`;
 }

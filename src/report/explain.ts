@@ -1,6 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
+import { handedIn } from "../engine/registry.ts";
 import { also } from "./text.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
 
@@ -114,17 +115,6 @@ interface StaffLinkFacts {
   to: string | null;
 }
 
-export interface AssignmentFacts {
-  assetNumber: string;
-  staff: RecordKey;
-  memberGlobalId: string;
-  origin: "granted" | "adopted";
-  from: string;
-  to: string | null;
-  operationId: string | null;
-  endedBy: string | null;
-}
-
 /** What a person asked for of a thing of a customer, and what the service answered last. */
 export interface RequestFacts {
   of: string;
@@ -200,7 +190,6 @@ export interface ExplainFacts {
    * numbers, and all of them were removed. Nothing for a person who is gone from the CRM.
    */
   claims: { claim: string; numbers: string[]; isEnded: boolean }[];
-  assignments: AssignmentFacts[];
   /** For a customer: what people asked for by hand. */
   requests: RequestFacts[];
   byHand: ByHandFacts | null;
@@ -249,15 +238,13 @@ export function boughtAgain(
 }
 
 /** When crm-sync last changed something on the platform that the story tells of; empty where it never did. */
-export function changedLastAt({ operations, assignments }: ExplainFacts): string {
+export function changedLastAt(facts: ExplainFacts): string {
+  const { operations } = facts;
   const times = [
     ...operations.newest.flatMap(({ state, attempts, updatedAt }) =>
       state === "done" ? [attempts.at(-1)?.startedAt ?? updatedAt] : [],
     ),
-    ...assignments.flatMap(({ from, to, operationId, endedBy }) => [
-      ...(operationId === null ? [] : [from]),
-      ...(endedBy === null || to === null ? [] : [to]),
-    ]),
+    ...resourceEvents(facts).flatMap(({ at, operationId }) => (operationId === null ? [] : [at])),
   ];
   return times.reduce((last, at) => (at > last ? at : last), "");
 }
@@ -291,4 +278,15 @@ export function isTold(facts: ExplainFacts): boolean {
   return (
     facts.record !== null || facts.quarantine.length > 0 || facts.dependents.length > 0 || facts.unusable.length > 0
   );
+}
+
+/** What began and what ended of its resources, and by which operation of ours; null: by none. */
+export interface ResourceEvent {
+  at: string;
+  operationId: string | null;
+  text: string;
+}
+
+export function resourceEvents(facts: ExplainFacts): ResourceEvent[] {
+  return handedIn().resources.flatMap(({ explain }) => explain?.events(facts) ?? []);
 }

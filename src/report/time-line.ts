@@ -1,7 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { leftThere, stepText } from "./explain.ts";
-import type { AssignmentFacts, ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
+import { leftThere, resourceEvents, stepText } from "./explain.ts";
+import type { ExplainFacts, FieldFacts, VersionFacts } from "./explain.ts";
 import type { AttemptFacts, AuditFacts, OperationFacts } from "./facts.ts";
 import { pagePath } from "./page-links.ts";
 import { valueText } from "./runs.ts";
@@ -172,19 +172,12 @@ function resultsOf(facts: ExplainFacts): Map<string, string[]> {
       [order.operationId, `placed as ${order.channelOrderId}`] as const,
       ...order.steps.map((step) => [step.operationId, stepText(step)] as const),
     ]),
-    ...facts.assignments.flatMap((item) => [
-      [item.operationId, assetText(facts, item)] as const,
-      [item.endedBy, `asset ${item.assetNumber} taken back`] as const,
-    ]),
+    ...resourceEvents(facts).map(({ operationId, text }) => [operationId, text] as const),
     ...facts.requests.map((request) => [request.operationId, request.text] as const),
   ];
   const told = all.flatMap(([operation, text]) => (operation === null ? [] : [{ operation, text }]));
   const byOperation = Map.groupBy(told, ({ operation }) => operation);
   return new Map([...byOperation].map(([operation, rows]) => [operation, rows.map(({ text }) => text)]));
-}
-
-function assetText({ stream }: ExplainFacts, { assetNumber, origin, staff }: AssignmentFacts): string {
-  return `asset ${assetNumber} ${origin}${stream === "staff" ? "" : ` to ${recordName("staff", staff)}`}`;
 }
 
 /** What is known of it on the platform that no operation of the story brought. */
@@ -213,14 +206,7 @@ function standingEntries(facts: ExplainFacts): TimeLineEntry[] {
       ),
       ...order.steps.flatMap((step) => known(step.at, step.operationId, stepText(step))),
     ]),
-    ...facts.assignments.flatMap((item) => [
-      ...known(item.from, item.operationId, assetText(facts, item)),
-      ...known(
-        item.to,
-        item.endedBy,
-        `asset ${item.assetNumber} ${item.endedBy === null ? "found gone" : "taken back"}`,
-      ),
-    ]),
+    ...resourceEvents(facts).flatMap(({ at, operationId, text }) => known(at, operationId, text)),
     ...byHandEntries(facts),
     ...facts.requests.map(({ text, by, reason, askedAt }) =>
       entry(askedAt, by === theCrm ? "crm" : "person", `asked: ${text}${also(": ", reason === "" ? null : reason)}`, {

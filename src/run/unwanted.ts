@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { OperationKind } from "../engine/resource.ts";
+import type { OperationName } from "../engine/resource.ts";
 import type { RecordReference } from "../operation/shape.ts";
 import type { Observed } from "../plan/input.ts";
 import type { Taking } from "../plan/limits.ts";
@@ -24,7 +24,7 @@ interface Finished {
 interface Held {
   hash: string;
   subject: string;
-  kind: OperationKind;
+  kind: OperationName;
   records: readonly RecordReference[];
   /** One of its records is not the one that the person was shown, so no answer counts any more. */
   changed: boolean;
@@ -120,7 +120,7 @@ function isDone({ outcome, code }: CustomerPlan["records"][number]): boolean {
 }
 
 /** What was only asked for stands in the ledger, whatever M6 shows, and so does what an order lacks. */
-function isKnownUnread(kind: OperationKind): boolean {
+function isKnownUnread(kind: OperationName): boolean {
   const { takes, stages } = kindOf({ kind });
   const isOfPeople = stages.some((stage) => ["staff", "grants", "revokes", "leavers"].includes(stage));
   return (takes === undefined && !isOfPeople) || stages.every((stage) => stage === "requests");

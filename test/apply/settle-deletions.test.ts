@@ -3,7 +3,7 @@ import { CustomerPlanning } from "../../src/apply/customer-planning.ts";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import type { Instance } from "../../src/crm/model.ts";
 import type { Operation } from "../../src/operation/operation.ts";
-import type { OperationKind } from "../../src/engine/resource.ts";
+import type { OperationName } from "../../src/engine/resource.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord } from "../support/world/records.ts";
 import { lost, untouched, withMemberCenter } from "./services.ts";
@@ -25,7 +25,7 @@ const without = (...ids: string[]): Instance[] =>
   bought.instances.filter((item) => !("id" in item) || !ids.includes(item.id));
 
 /** The operation of a kind that a run would plan now. */
-async function planned(world: ApplyWorld, kind: OperationKind): Promise<Operation> {
+async function planned(world: ApplyWorld, kind: OperationName): Promise<Operation> {
   const planning = new CustomerPlanning(
     { ...world.deps, reader: world.reader },
     new CustomerState(world.deps, customer),
@@ -43,7 +43,7 @@ async function planned(world: ApplyWorld, kind: OperationKind): Promise<Operatio
   return found;
 }
 
-async function inDoubt(world: ApplyWorld, kind: OperationKind, fault: object): Promise<string> {
+async function inDoubt(world: ApplyWorld, kind: OperationName, fault: object): Promise<string> {
   world.sandbox.faults.add({ operation: "E5", ...fault } as never);
   const delivery = await world.deliver(await planned(world, kind));
   if (delivery.kind !== "unknown") throw new Error(`${kind} is ${JSON.stringify(delivery)}`);

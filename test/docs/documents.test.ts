@@ -8,7 +8,7 @@ import { deadLinks, project, unknownSettings, wrongCommands, wrongExamples } fro
 const read = (name: string): string => readFileSync(join(project, name), "utf8");
 const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")));
 
-const documents = globSync(["*.md", "docs/**/*.md", "test/README.md"], { cwd: project });
+const documents = globSync(["*.md", "docs/**/*.md", "src/**/README.md", "test/README.md"], { cwd: project });
 const maxWords: Record<string, number> = {
   "README.md": 700,
   "ARCHITECTURE.md": 900,
@@ -17,6 +17,7 @@ const maxWords: Record<string, number> = {
   "SECURITY.md": 500,
 };
 const maxWordsOfHowTo = 500;
+const maxWordsOfFolder = 200;
 
 /** Pages whose settings and examples are checked where they are made. */
 const isOfTheProgram = (name: string): boolean =>
@@ -52,7 +53,8 @@ describe.each(documents)("%s", (name) => {
     expect(wrongExamples(text)).toEqual([]);
   });
 
-  const most = name.startsWith("docs/how-to/") ? maxWordsOfHowTo : maxWords[name];
+  const ofFolder = name.startsWith("src/") ? maxWordsOfFolder : maxWords[name];
+  const most = name.startsWith("docs/how-to/") ? maxWordsOfHowTo : ofFolder;
   it.runIf(most !== undefined)("is short", () => {
     expect(text.split(/\s+/u).filter((word) => word !== "").length).toBeLessThanOrEqual(most ?? 0);
   });

@@ -5,7 +5,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/operation/new-operation.ts";
 import type { Operation } from "../../src/operation/operation.ts";
 import type { OperationShapes } from "../../src/engine/resource.ts";
-import type { Meant } from "../../src/operation/shape.ts";
+import type { Draft } from "../../src/operation/shape.ts";
 import { key } from "../support/world/records.ts";
 import { rowsOf } from "../support/world/start.ts";
 
@@ -16,7 +16,7 @@ export function count(path: string, table: string): number {
 /** An E4 for a customer: an operation that needs nothing else. */
 export function update(
   customer: string,
-  fields: Partial<Meant<OperationShapes["update-enterprise"]>> = {},
+  fields: Partial<Draft<OperationShapes["update-enterprise"]>> = {},
 ): Operation<"update-enterprise"> {
   return operation("update-enterprise", {
     customer: key(customer),

@@ -3,7 +3,7 @@ import { whoActs } from "../../base/who.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { PolicyName } from "../../operation/policy.ts";
-import type { OperationKind } from "../../engine/resource.ts";
+import type { OperationName } from "../../engine/resource.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { Removes } from "../../operation/taking.ts";
 import type { AskedBefore } from "../../plan/limits.ts";
@@ -37,7 +37,7 @@ export interface StandingHold {
   /** The operation as it stands in the journal. */
   operation: string;
   subject: string;
-  kind: OperationKind;
+  kind: OperationName;
   hash: string;
   policy: PolicyName | undefined;
   scope: QuestionTable["scope"];

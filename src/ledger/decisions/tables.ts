@@ -1,6 +1,6 @@
 import type { HoldScope } from "../../operation/hold-scope.ts";
 import type { PolicyName } from "../../operation/policy.ts";
-import type { OperationKind } from "../../engine/resource.ts";
+import type { OperationName } from "../../engine/resource.ts";
 import { table } from "../database/table.ts";
 import type { HoldState, questionStateOf } from "./hold-life.ts";
 
@@ -33,7 +33,7 @@ interface HoldTable {
   customer_namespace: string;
   customer_id: string;
   of_undo: number;
-  kind: OperationKind;
+  kind: OperationName;
   hash: string;
   subject: string;
   policy: PolicyName | null;

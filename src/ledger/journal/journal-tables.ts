@@ -6,7 +6,7 @@ import type { Whose } from "../decisions/hold-rows.ts";
 import { kindOf } from "../../engine/registry.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
-import type { OperationKind } from "../../engine/resource.ts";
+import type { OperationName } from "../../engine/resource.ts";
 import type { Sqlite } from "../database/database.ts";
 import { AttemptTables } from "./attempt-tables.ts";
 import type { AttemptEnd } from "./conclusion.ts";
@@ -130,7 +130,7 @@ export class JournalTables {
            and (plan_id is not null) = ? and id not in (select value from json_each(?)) and not ${isHeld}`,
         ),
       takenSince: () =>
-        database.prepare<[{ since: string; now: string }], { kind: OperationKind; count: number; seats: number }>(
+        database.prepare<[{ since: string; now: string }], { kind: OperationName; count: number; seats: number }>(
           `with first as (select min(id) as id from run indexed by run_by_start
              where started_at >= @since and started_at <= @now),
            set_back as (select r.id from run r, first where r.id > first.id and r.started_at < @since)
@@ -271,7 +271,7 @@ export class JournalTables {
   }
 
   /** How many attempts of a kind have left for a record with no known outcome, since a person decided on one. */
-  sendingsInDoubt(record: RecordReference, kind: OperationKind): number {
+  sendingsInDoubt(record: RecordReference, kind: OperationName): number {
     const { stream, namespace, id } = record;
     return this.#statements.sendings.get({ stream, namespace, id, kind })?.count ?? 0;
   }
@@ -331,7 +331,7 @@ export class JournalTables {
 
   /** What was removed since `at` without an approval, or may have been, by kind, and the seats in it. */
   /** Of a run that came later and has an earlier time all of it counts: the clock was set back then. */
-  takenSince(since: string, now: string): { kind: OperationKind; count: number; seats: number }[] {
+  takenSince(since: string, now: string): { kind: OperationName; count: number; seats: number }[] {
     return this.#statements.takenSince.all({ since, now });
   }
 

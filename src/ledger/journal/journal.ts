@@ -5,7 +5,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../../operation/operation.ts";
 import type { RecordReference } from "../../operation/shape.ts";
-import type { OperationKind } from "../../engine/resource.ts";
+import type { OperationName } from "../../engine/resource.ts";
 import type { TakenThing } from "../../operation/taking.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import type { ChangeTables } from "../state/changes.ts";
@@ -211,7 +211,7 @@ export class Journal {
   }
 
   /** How many attempts of a kind may have left for a record without a known outcome since a person decided last. */
-  async sendingsInDoubt(record: RecordReference, kind: OperationKind): Promise<number> {
+  async sendingsInDoubt(record: RecordReference, kind: OperationName): Promise<number> {
     return this.#context.read(() => this.#journal.sendingsInDoubt(record, kind));
   }
 

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { OperationKind } from "../../engine/resource.ts";
+import type { OperationName } from "../../engine/resource.ts";
 import type { RecordReference } from "../../operation/shape.ts";
 import type { Rejection } from "../../plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -15,7 +15,7 @@ const mostTries = 3;
 /** A refusal as it is written down: of one operation, for each record that it is about. */
 export interface NewRejections {
   customer: RecordKey;
-  kind: OperationKind;
+  kind: OperationName;
   settings: string;
   parts: readonly { record: RecordReference; hash: string; code: string; reason: string; shared: boolean }[];
 }
@@ -73,7 +73,7 @@ export class RejectionTables {
    * Forgets what was refused of these records, because an operation of that kind went through; not of those whom it
    * refused.
    */
-  forget(kind: OperationKind, records: readonly RecordReference[], refused: NewRejections["parts"] = []): void {
+  forget(kind: OperationName, records: readonly RecordReference[], refused: NewRejections["parts"] = []): void {
     for (const { stream, namespace, id } of records) {
       const again = refused.some(({ record }) => record.namespace === namespace && record.id === id);
       if (!again) this.#statements.forget.run(stream, namespace, id, kind);

@@ -1,7 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { WritingEndpoint } from "../../contract/endpoints.ts";
 import type { Stage } from "../../operation/shape.ts";
-import type { OperationKind } from "../../engine/resource.ts";
+import type { OperationName } from "../../engine/resource.ts";
 import { table } from "../database/table.ts";
 
 export const operationStates = [
@@ -22,7 +22,7 @@ export interface OperationTable {
   plan_id: string | null;
   customer_namespace: string;
   customer_id: string;
-  kind: OperationKind;
+  kind: OperationName;
   endpoint: WritingEndpoint;
   stage: Stage;
   subject: string;
@@ -92,7 +92,7 @@ export interface RejectionTable {
   stream: Stream;
   namespace: string;
   record_id: string;
-  kind: OperationKind;
+  kind: OperationName;
   hash: string;
   customer_namespace: string;
   customer_id: string;
@@ -131,7 +131,7 @@ interface RejectionStoodTable {
   stream: Stream;
   namespace: string;
   record_id: string;
-  kind: OperationKind;
+  kind: OperationName;
   hash: string;
   version: number;
   from_at: string;

@@ -12,7 +12,8 @@ type Given = Pick<CustomerInput, "staff" | "orders" | "ended"> &
 
 /** Which asset each claim of the CRM means. People are named by their formatted keys. */
 export interface Allocation {
-  claims: ReadonlyMap<string, ClaimedAsset[]>;
+  /** What each person gets. */
+  assets: ReadonlyMap<string, ClaimedAsset[]>;
   blocks: BlockedRecord[];
   /** People with a claim on an asset that no placed order has yet: they keep what they hold until then. */
   waiting: ReadonlySet<string>;
@@ -27,6 +28,10 @@ interface Claim {
   candidates: readonly ClaimedAsset[];
   /** The CRM names the asset number itself. */
   byNumber: boolean;
+}
+
+interface NamedClaim extends Claim {
+  named: string;
 }
 
 /**
@@ -46,28 +51,29 @@ export function allocate(
   const units = unitsOf(given, purchases, ending);
   const all: Claim[] = [];
   for (const claim of given.staff.flatMap((person) => claimsOf(person, units))) {
-    const isGone = ending.has(claim.token) || removed.has(claim.token);
+    const isGone = ending.has(claim.named) || removed.has(claim.named);
     if (claim.candidates.length > 0 && !(claim.byNumber && isGone)) all.push(claim);
     else {
-      const block = whyNone(claim, soon.tokens.has(claim.token), removed.has(claim.token));
+      const block = whyNone(claim, soon.tokens.has(claim.named), removed.has(claim.named));
       if (block.code === "asset.not-ordered") waiting.add(claim.person);
       blocks.push([claim.person, block]);
     }
   }
   const taken = new Taken(given);
   for (const byNumber of [true, false]) {
-    const open = all.filter((claim) => claim.byNumber === byNumber && !taken.keeps(claim));
+    const open: Claim[] = [];
+    for (const claim of all) if (claim.byNumber === byNumber && !taken.keep(claim)) open.push(claim);
     for (const claim of open) {
       const block = taken.satisfy(claim);
       if (block !== undefined) blocks.push([claim.person, block]);
     }
   }
-  return { claims: taken.claims, blocks, waiting, staying: soon.staying };
+  return { assets: taken.assets, blocks, waiting, staying: soon.staying };
 }
 
 /** Which assets are taken, and by whom. */
 class Taken {
-  readonly claims = new Map<string, ClaimedAsset[]>();
+  readonly assets = new Map<string, ClaimedAsset[]>();
   /** By token and by number. */
   readonly #takers = new Map<string, string>();
   readonly #holders: ReadonlyMap<string, string>;
@@ -79,8 +85,8 @@ class Taken {
     for (const [number, holder] of this.#holders) if (inQuarantine.has(holder)) this.#takers.set(number, holder);
   }
 
-  /** The person holds an asset already that satisfies the claim, and keeps it. */
-  keeps({ person, candidates }: Claim): boolean {
+  /** Leaves the person an asset that they hold and that satisfies the claim; false if there is none. */
+  keep({ person, candidates }: Claim): boolean {
     const held = candidates.find(
       (asset) =>
         asset.number !== undefined && this.#holders.get(asset.number) === person && this.#takerOf(asset) === undefined,
@@ -89,7 +95,7 @@ class Taken {
     return held !== undefined;
   }
 
-  /** Takes the first free asset, or says why there is none. */
+  /** Gives the person the first free asset, or says why there is none. */
   satisfy(claim: Claim): Block | undefined {
     const { person, name, candidates } = claim;
     if (this.#isContinued(claim)) return undefined;
@@ -111,46 +117,46 @@ class Taken {
   #take(person: string, asset: ClaimedAsset): void {
     this.#takers.set(asset.token, person);
     if (asset.number !== undefined) this.#takers.set(asset.number, person);
-    push(this.claims, person, asset);
+    push(this.assets, person, asset);
   }
 
-  /** The person has a unit already that continues this one, or that this one continues. */
+  /** Order renewed: the person has the same number already, as the unit before or after the renewal. */
   #isContinued({ person, candidates, byNumber }: Claim): boolean {
     if (byNumber) return false;
-    const own = (this.claims.get(person) ?? []).filter(({ token, number }) => token !== number);
+    const own = (this.assets.get(person) ?? []).filter(({ token, number }) => token !== number);
     return candidates.some(
       ({ token, number }) =>
         number !== undefined && own.some((asset) => asset.number === number && asset.token !== token),
     );
   }
 
-  /** The person claims the only number of this instance by its number too: both mean the same asset. */
+  /** The CRM names the only number of this instance too: both claims mean one asset. */
   #isNamedTwice({ person, candidates, byNumber }: Claim): boolean {
     const [only, ...others] = candidates;
     if (only === undefined || others.length > 0 || byNumber) return false;
-    return (this.claims.get(person) ?? []).some(({ token }) => token === only.number);
+    return (this.assets.get(person) ?? []).some(({ token }) => token === only.number);
   }
 }
 
-/** The claims of a person, each number once. `token`: the number, or the instance. */
+/** The claims of a person, each number once. `named`: the number, or the instance, that the CRM names. */
 function claimsOf(
   { key, state, body }: Given["staff"][number],
   units: ReadonlyMap<string, ClaimedAsset[]>,
-): (Claim & { token: string })[] {
+): NamedClaim[] {
   if (state !== "current") return [];
   const person = formatKey(key);
   const numbers = new Set<string>();
-  return body.assets.flatMap((claim): (Claim & { token: string })[] => {
+  return body.assets.flatMap((claim): NamedClaim[] => {
     if ("assetNumber" in claim) {
       const { assetNumber: number } = claim;
       if (numbers.has(number)) return [];
       numbers.add(number);
       const candidates = [{ token: number, number, payload: number }];
-      return [{ person, name: `asset number ${number}`, token: number, candidates, byNumber: true }];
+      return [{ person, name: `asset number ${number}`, named: number, candidates, byNumber: true }];
     }
-    const token = instanceToken(key.namespace, claim.instanceId);
+    const named = instanceToken(key.namespace, claim.instanceId);
     const name = `asset instance ${claim.instanceId}`;
-    return [{ person, name, token, candidates: units.get(token) ?? [], byNumber: false }];
+    return [{ person, name, named, candidates: units.get(named) ?? [], byNumber: false }];
   });
 }
 

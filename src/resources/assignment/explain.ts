@@ -1,32 +1,69 @@
 import { sql } from "kysely";
-import type { Kysely } from "kysely";
-import type { RecordKey, Stream } from "../../crm/model.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Resource } from "../../engine/resource.ts";
 import { compareBytes } from "../../operation/state/row-order.ts";
-import type { LedgerTables } from "../../ledger/tables.ts";
 import { mostObservations } from "../../report/explain.ts";
-import type { AssignmentFacts } from "../../report/explain.ts";
+import type { ExplainFacts } from "../../report/explain.ts";
+import { recordName } from "../../report/text.ts";
 import type { AssignmentTable } from "./state.ts";
 
-/** The assignments of a person, of the numbers of an order, or of a customer: those that stand, and some that ended. */
-export async function explain(
-  db: Kysely<LedgerTables>,
-  { stream, key, numbers }: { stream: Stream; key: RecordKey; numbers: readonly string[] },
-): Promise<AssignmentFacts[]> {
-  let query = db.selectFrom("assignment").selectAll().orderBy("asset_number").orderBy("from_at", "desc");
-  if (stream === "staff") query = query.where("namespace", "=", key.namespace).where("staff_id", "=", key.id);
-  else if (stream === "orders")
-    query = query.where(sql<boolean>`asset_number in (select value from json_each(${JSON.stringify(numbers)}))`);
-  else query = query.where("customer_namespace", "=", key.namespace).where("customer_id", "=", key.id);
-  const standing = await query.where("to_at", "is", null).execute();
-  if (stream === "customers") return standing.map(factsOf);
-  const ended = await query.where("to_at", "is not", null).limit(mostObservations).execute();
-  return [...standing, ...ended]
-    .toSorted((one, other) =>
-      one.asset_number === other.asset_number
-        ? compareBytes(other.from_at, one.from_at)
-        : compareBytes(one.asset_number, other.asset_number),
-    )
-    .map(factsOf);
+/** One time that somebody held an asset number. */
+interface AssignmentFacts {
+  assetNumber: string;
+  staff: RecordKey;
+  memberGlobalId: string;
+  origin: "granted" | "adopted";
+  from: string;
+  /** Null: they hold it now. */
+  to: string | null;
+  /** The operation that granted it; null: it was adopted. */
+  operationId: string | null;
+  /** The operation that revoked it; null: none of ours. */
+  endedBy: string | null;
+}
+
+declare module "../../report/explain.ts" {
+  interface ExplainFacts {
+    /** Of a person, of the numbers of an order, or of a customer: those that people hold now, and some that ended. */
+    assignments?: AssignmentFacts[];
+  }
+}
+
+export const explain: NonNullable<Resource["explain"]> = {
+  async load(db, { stream, key, numbers }) {
+    let query = db.selectFrom("assignment").selectAll();
+    if (stream === "staff") query = query.where("namespace", "=", key.namespace).where("staff_id", "=", key.id);
+    else if (stream === "orders")
+      query = query.where(sql<boolean>`asset_number in (select value from json_each(${JSON.stringify(numbers)}))`);
+    else query = query.where("customer_namespace", "=", key.namespace).where("customer_id", "=", key.id);
+    const held = await query.where("to_at", "is", null).execute();
+    const newest = query.where("to_at", "is not", null).orderBy("to_at", "desc").limit(mostObservations);
+    const ended = stream === "customers" ? [] : await newest.execute();
+    return { assignments: [...held, ...ended].toSorted(byNumber).map(factsOf) };
+  },
+  lines: (facts) =>
+    (facts.assignments ?? []).flatMap((item) => {
+      const whose = facts.stream === "staff" ? "" : ` to staff ${formatKey(item.staff)}`;
+      return item.to === null ? [`asset ${item.assetNumber} ${item.origin}${whose}`] : [];
+    }),
+  events: (facts) =>
+    (facts.assignments ?? []).flatMap(({ assetNumber, origin, staff, from, to, operationId, endedBy }) => {
+      const begun = `asset ${assetNumber} ${origin}${whoseText(facts, staff)}`;
+      const over = `asset ${assetNumber} ${endedBy === null ? "found gone" : "taken back"}`;
+      return [
+        { at: from, operationId, text: begun },
+        ...(to === null ? [] : [{ at: to, operationId: endedBy, text: over }]),
+      ];
+    }),
+};
+
+function whoseText({ stream }: ExplainFacts, staff: RecordKey): string {
+  return stream === "staff" ? "" : ` to ${recordName("staff", staff)}`;
+}
+
+function byNumber(one: AssignmentTable, other: AssignmentTable): number {
+  return compareBytes(one.asset_number, other.asset_number) || compareBytes(other.from_at, one.from_at);
 }
 
 function factsOf(row: AssignmentTable): AssignmentFacts {

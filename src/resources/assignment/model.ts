@@ -44,7 +44,10 @@ const assignments = together<{ assignments: Assignment[] }, AssignmentBegins | A
     if (change.type === "asset-granted" && isSameKey(change.customer, of.customer)) {
       const { staff, memberGlobalId, origin } = change;
       held.set(assetNumber, { assetNumber, staff, memberGlobalId, origin });
-    } else held.delete(assetNumber);
+      continue;
+    }
+    // It ended, or somebody of another customer holds it.
+    held.delete(assetNumber);
   }
   const sorted = [...held.values()].toSorted((one, other) => compareBytes(one.assetNumber, other.assetNumber));
   return { ...known, assignments: sorted };

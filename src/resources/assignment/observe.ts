@@ -25,36 +25,41 @@ export function adopt(
   const read = nothingRead();
   const { globalId: memberGlobalId } = member;
   const holders = new Map(assets.map((item) => [item.assetNum, item.holder]));
-  const held = new Set(assets.filter((item) => item.holder === memberGlobalId).map((item) => item.assetNum));
+  const own = known.assignments.filter((item) => formatKey(item.staff) === formatKey(staff));
+  const recorded = new Map(own.map((item) => [item.assetNumber, item.memberGlobalId]));
   const kept = new Set<string>();
-  const ours = new Set(
-    known.assignments.filter((item) => formatKey(item.staff) === formatKey(staff)).map((item) => item.assetNumber),
-  );
-  const hold = (number: string): void => {
-    kept.add(number);
-    read.seen.push(`the asset ${number}`);
-    const begins = { assetNumber: number, staff, customer, memberGlobalId } as const;
-    if (!ours.has(number))
-      read.changes.push({ type: "asset-granted", ...begins, origin: "adopted", operationId: null });
-  };
-  for (const claim of body.assets) {
-    const numbers =
-      "assetNumber" in claim
-        ? [claim.assetNumber]
-        : numbersOfInstance(known.numbers, { namespace: staff.namespace, id: claim.instanceId });
-    const name = "assetNumber" in claim ? `the asset ${claim.assetNumber}` : `an asset of ${claim.instanceId}`;
-    const number = numbers.find((item) => held.has(item) && !kept.has(item));
-    if (number !== undefined) hold(number);
+  const named = new Set(body.assets.flatMap((claim) => ("assetNumber" in claim ? [claim.assetNumber] : [])));
+  const instances = body.assets.flatMap((claim) => ("instanceId" in claim ? [claim.instanceId] : []));
+  // A number first: nothing else satisfies it.
+  const claims = [
+    ...[...named].map((number) => ({ name: `the asset ${number}`, numbers: [number] })),
+    ...instances.map((id) => ({
+      name: `an asset of ${id}`,
+      numbers: numbersOfInstance(known.numbers, { namespace: staff.namespace, id }),
+    })),
+  ];
+  for (const { name, numbers } of claims) {
+    const number = numbers.find((item) => holders.get(item) === memberGlobalId && !kept.has(item));
+    const [only, ...others] = numbers;
+    if (number !== undefined) {
+      kept.add(number);
+      read.seen.push(`the asset ${number}`);
+      const begins = { assetNumber: number, staff, customer, memberGlobalId } as const;
+      if (recorded.get(number) !== memberGlobalId)
+        read.changes.push({ type: "asset-granted", ...begins, origin: "adopted", operationId: null });
+    } else if (only !== undefined && others.length === 0 && kept.has(only) && named.has(only)) continue;
     else if (numbers.every((item) => !holders.has(item))) read.unseen.push(name);
     else read.otherwise.push(`M6 does not show that the person holds ${name}`);
   }
-  for (const number of ours) {
+  for (const [number, account] of recorded) {
+    const holder = holders.get(number);
+    const still = `that the person still holds the asset ${number}`;
     if (kept.has(number)) continue;
-    if (held.has(number)) read.otherwise.push(`M6 shows that the person still holds the asset ${number}`);
-    else if (member.assetNums.includes(number))
-      read.otherwise.push(`M5 shows that the person still holds the asset ${number}`);
-    // M6 has no total: what it leaves out is in nobody's hands as far as anybody can tell, and stays as it is known.
-    else if (!holders.has(number)) read.unseen.push(`that the asset ${number} is given back`);
+    if (holder === memberGlobalId) read.otherwise.push(`M6 shows ${still}`);
+    else if (holder === account) read.otherwise.push(`M6 shows ${still}, with the account ${account}`);
+    else if (member.assetNums.includes(number)) read.otherwise.push(`M5 shows ${still}`);
+    // M6 has no total, so a number that it leaves out may be held: it stays recorded.
+    else if (holder === undefined) read.unseen.push(`that the asset ${number} is given back`);
     else {
       read.seen.push(`the asset ${number} is given back`);
       read.changes.push({ type: "asset-revoked", assetNumber: number, operationId: null });

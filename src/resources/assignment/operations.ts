@@ -38,7 +38,7 @@ const grantSchemas = { ...common, before: z.null(), after: z.array(z.string()) }
 const revokeSchemas = { ...common, before: z.record(z.string(), z.string()), after: z.null() };
 type GrantShapes = ShapesOf<typeof grantSchemas>;
 type RevokeShapes = ShapesOf<typeof revokeSchemas>;
-/** What both calls of M9 have in common. */
+/** Either of them: a call that only grants, or only revokes. */
 type Shapes = Omit<GrantShapes, "before" | "after"> & {
   before: GrantShapes["before"] | RevokeShapes["before"];
   after: GrantShapes["after"] | RevokeShapes["after"];
@@ -52,8 +52,8 @@ declare module "../../engine/resource.ts" {
 }
 
 /** What is recorded once M9 is proven for these numbers, by its answer or by a reading. */
-function recorded({ id, operation, context: of }: JournalEntry<Shapes>, granted: string[], revoked: string[]): Effect {
-  const { staff, memberGlobalId } = of;
+function recorded({ id, operation, context: ids }: JournalEntry<Shapes>, granted: string[], revoked: string[]): Effect {
+  const { staff, memberGlobalId } = ids;
   const begins = { staff, customer: operation.customer, memberGlobalId, origin: "granted", operationId: id } as const;
   return {
     changes: [
@@ -68,18 +68,21 @@ function prepare({ operation, wire, target, facts }: Bound<Shapes>) {
   const request = checked(configureAssetsRequestSchema, wire);
   if (!request.success) return notSendable(request.error.issues);
   const [staff] = operation.records;
-  const of: Context = {
+  const ids: Context = {
     enterpriseGlobalId: facts.link?.enterpriseGlobalId ?? "",
     memberGlobalId: z.string().parse(target["memberGlobalId"]),
     staff: { namespace: staff?.namespace ?? "", id: staff?.id ?? "" },
     ...request.data,
   };
-  const { enterpriseGlobalId, memberGlobalId, addAssets, deleteAssets } = of;
+  const { enterpriseGlobalId, memberGlobalId, addAssets, deleteAssets } = ids;
   return {
-    context: of,
+    context: ids,
     send: async ({ memberCenter }: Platform, call: WriteCall) => ({
       outcome: await memberCenter.configureAssets(memberGlobalId, request.data, { ...call, enterpriseGlobalId }),
-      conclude: (id: string) => ({ ...recorded({ id, operation, context: of }, addAssets, deleteAssets), refused: [] }),
+      conclude: (id: string) => ({
+        ...recorded({ id, operation, context: ids }, addAssets, deleteAssets),
+        refused: [],
+      }),
     }),
   };
 }
@@ -118,18 +121,18 @@ const m9 = {
       effect: recorded(entry, entry.context.addAssets, entry.context.deleteAssets),
       summary: "The assets count as assigned and revoked as meant; the next run compares with M6.",
     }),
-    partCure: "look on the platform who holds the assets, then settle it as --applied",
+    partCure: "complete the change on the platform, then settle it as --applied",
   },
   reversal: { how: "exact", by: "M9" },
 } as const satisfies Partial<OperationType<Shapes>>;
-const missing = ({ inPart }: { inPart: boolean }) => (inPart ? [partly] : []);
+const notShown = ({ inPart }: { inPart: boolean }) => (inPart ? [partly] : []);
 
 function whereToLook(what: string): OperationType<Shapes>["whereToLook"] {
-  return ({ context: of }) => ({
+  return ({ context: ids }) => ({
     what:
-      `who holds the asset numbers ${some([...(of?.addAssets ?? []), ...(of?.deleteAssets ?? [])])}; the call was ` +
-      `about the member ${of?.memberGlobalId ?? "(not known)"}, who ${what} them`,
-    where: `back office of the member-center, assets of ${withinEnterprise(of)}; M6 shows who holds each`,
+      `who holds the asset numbers ${some([...(ids?.addAssets ?? []), ...(ids?.deleteAssets ?? [])])}; the call was ` +
+      `about the member ${ids?.memberGlobalId ?? "(not known)"}, who ${what} them`,
+    where: `back office of the member-center, assets of ${withinEnterprise(ids)}; M6 shows who holds each`,
     whom: memberDesk,
   });
 }
@@ -149,7 +152,7 @@ const grant: OperationType<GrantShapes> = {
           typeof number === "string" ? [{ row: "A35" as const, about: number }] : [],
         ),
       ],
-      missing,
+      notShown,
     },
     prints: {
       line: async ({ records, after }, called) =>
@@ -180,7 +183,7 @@ const revoke: OperationType<RevokeShapes> = {
         { row: "A33", isOnlyTold: true },
         { row: "A27", about: formatKey(customer) },
       ],
-      missing,
+      notShown,
     },
     prints: {
       line: async ({ records, payload }, called) => {

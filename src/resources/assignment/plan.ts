@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
 import { kindOf } from "../../engine/registry.ts";
-import type { MeantOperation } from "../../operation/operation.ts";
+import type { DraftOperation } from "../../operation/operation.ts";
 import { staffReference } from "../../operation/references.ts";
 import type { Need } from "../../operation/shape.ts";
 import { noWeight } from "../../operation/taking.ts";
@@ -20,26 +20,26 @@ import type { Allocation } from "./claims.ts";
 import type { Assignment } from "./model.ts";
 import type { ClaimedAsset } from "./units.ts";
 
-type Grant = MeantOperation<"grant-assets">;
-type Revoke = MeantOperation<"revoke-assets">;
+type Grant = DraftOperation<"grant-assets">;
+type Revoke = DraftOperation<"revoke-assets">;
 
 /** Drafts of one kind, with what looking taught and why something is not done. */
-interface Drafts<Draft> extends Pick<ResourcePlan, "changes" | "blocks"> {
-  drafts: Draft[];
+interface Drafts<One> extends Pick<ResourcePlan, "changes" | "blocks"> {
+  drafts: One[];
 }
 
 /**
- * Who gets and who loses asset numbers (M9): first which number each claim of the CRM means, then the revokes, then the
- * grants, which may give what the revokes free (A33).
+ * Who gets and who loses asset numbers (M9). First the number that each claim of the CRM means, then the revokes, then
+ * the grants, which may give what the revokes free. The engine sends revokes before grants, by their stages.
  */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
   if (!isConcerned(given)) return { records: "staff", operations: [], changes: [], blocks: [] };
   const holders = holdersOf(given.observed.assets);
   const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
-  const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
-  const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.claims));
+  const revokes = planRevokes(given, allocation, { holders, ...earlier, stopped: options.takingBlocked });
+  const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.assets));
   const freed = new Set(revoked.operations.flatMap((operation) => kindOf(operation).freed(operation)));
-  const grants = planGrants(given, allocation.claims, earlier.memberships, {
+  const grants = planGrants(given, allocation.assets, earlier.memberships, {
     holders,
     freed,
     policies: options.policies,
@@ -61,15 +61,19 @@ function isConcerned({ staff, known, observed }: Prepared): boolean {
   return observed.members !== undefined || known.link === undefined || staff.some(({ pending }) => pending);
 }
 
+interface RevokesGiven extends Pick<Earlier, "memberships"> {
+  holders: Holders;
+  stopped: Block | undefined;
+}
+
 /**
- * Revokes what a person holds by our doing and should no longer hold. What we did not grant or adopt is never revoked.
- * `stopped`: why nothing may be removed now.
+ * Revokes what a person holds by our doing and should no longer hold, or holds with an earlier account. What we did not
+ * grant or adopt is never revoked. `stopped`: why nothing may be removed now.
  */
 function planRevokes(
   given: Prepared,
   allocation: Allocation,
-  holders: Holders,
-  stopped = quarantineBlock(given),
+  { holders, memberships, stopped = quarantineBlock(given) }: RevokesGiven,
 ): Drafts<Revoke> {
   const made: Drafts<Revoke> = { drafts: [], changes: [], blocks: [] };
   const states = new Map(given.staff.map((staff) => [formatKey(staff.key), staff.state]));
@@ -79,12 +83,16 @@ function planRevokes(
     const key = formatKey(held.staff);
     if (states.get(key) === "quarantined" || allocation.waiting.has(key)) continue;
     if (allocation.staying.has(assetNumber)) continue;
-    if ((allocation.claims.get(key) ?? []).some((claim) => claim.number === assetNumber)) continue;
+    const isClaimed = (allocation.assets.get(key) ?? []).some((claim) => claim.number === assetNumber);
+    const membership = memberships.get(key);
+    const hasOther = membership?.kind === "member" && membership.memberGlobalId !== held.memberGlobalId;
+    if (isClaimed && !hasOther) continue;
     const sight = sightOf(held, holders, given.observed);
+    if (isClaimed && sight !== "held") continue;
     if (typeof sight === "object") made.blocks.push([key, sight]);
     else if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
     else {
-      // The member is the one that it was assigned to: the person may have another account by now.
+      // The member that it was assigned to: the person may have another account by now.
       const who = JSON.stringify([key, held.memberGlobalId]);
       const entry = byMember.get(who) ?? { held, numbers: [] };
       entry.numbers.push(assetNumber);
@@ -94,7 +102,7 @@ function planRevokes(
   for (const { held, numbers } of byMember.values()) {
     const { staff, memberGlobalId } = held;
     const reason = `the CRM no longer gives this person ${counted(numbers.length, "asset")}`;
-    const needs = purchasesFor(staff, allocation.claims);
+    const needs = purchasesFor(staff, allocation.assets);
     if (stopped !== undefined) made.blocks.push([formatKey(staff), stopped]);
     else made.drafts.push({ ...revokeOf(given.customer, staff, { memberGlobalId, numbers, reason }), needs });
   }
@@ -102,8 +110,8 @@ function planRevokes(
 }
 
 /** Who is to get something that this plan buys keeps what they hold until that is bought. */
-function purchasesFor(staff: RecordKey, claims: Allocation["claims"]): Need[] {
-  const purchases = (claims.get(formatKey(staff)) ?? []).flatMap(({ purchase }) => purchase ?? []);
+function purchasesFor(staff: RecordKey, assets: Allocation["assets"]): Need[] {
+  const purchases = (assets.get(formatKey(staff)) ?? []).flatMap(({ purchase }) => purchase ?? []);
   return [...new Set(purchases)].map((subject) => ({ stage: "orders", subject }));
 }
 
@@ -148,11 +156,11 @@ function sightOf(
   };
 }
 
-/** Revokes with what each of them removes, as the platform shows the people and the locks now. */
+/** Revokes with what each of them removes, by what the platform shows now: who is online, what else they hold, what is lent. */
 export function withWeights(
   revokes: readonly Revoke[],
   { members = [], assets = [] }: Pick<CustomerInput["observed"], "members" | "assets">,
-  claims: Allocation["claims"] = new Map(),
+  gets: Allocation["assets"] = new Map(),
 ): Revoke[] {
   const byId = new Map<unknown, (typeof members)[number]>(members.map((member) => [member.globalId, member]));
   const lent = new Set(assets.filter((asset) => asset.borrowed && saysLent(asset)).map(({ assetNum }) => assetNum));
@@ -161,11 +169,11 @@ export function withWeights(
     const member = byId.get(target.memberGlobalId);
     const numbers = new Set(payload.deleteAssets.filter((number) => typeof number === "string"));
     const keeps = (member?.assetNums ?? []).some((number) => !numbers.has(number));
-    const gets = records.some((record) => (claims.get(formatKey(record)) ?? []).length > 0);
+    const getsMore = records.some((record) => (gets.get(formatKey(record)) ?? []).length > 0);
     const weight: Weight = {
       ...noWeight,
       seats: payload.deleteAssets.length,
-      lastAsset: keeps || gets ? 0 : 1,
+      lastAsset: keeps || getsMore ? 0 : 1,
       online: member?.online === true ? 1 : 0,
       lent: [...numbers].filter((number) => lent.has(number)).length,
     };
@@ -183,7 +191,7 @@ interface Shown {
 /** Grants what each person should hold and M6 does not show with them. What M6 shows there already is adopted. */
 function planGrants(
   given: Prepared,
-  claims: Allocation["claims"],
+  assets: Allocation["assets"],
   memberships: Earlier["memberships"],
   shown: Shown,
 ): Drafts<Grant> {
@@ -195,14 +203,14 @@ function planGrants(
     const membership = memberships.get(key);
     if (staff.state !== "current" || membership === undefined || membership.kind === "blocked") continue;
     const memberGlobalId = membership.kind === "member" ? membership.memberGlobalId : undefined;
-    // Until another account is made, the person's name leads to the one that is gone.
+    // The recorded account is gone: a grant would be sent to it until the new one is made.
     if (memberGlobalId === undefined && known.staffLinks.has(key)) continue;
     const grants: ClaimedAsset[] = [];
     const again: ClaimedAsset[] = [];
-    for (const claim of claims.get(key) ?? []) {
+    for (const claim of assets.get(key) ?? []) {
       const assignment = claim.number === undefined ? undefined : recorded.get(claim.number);
       const verdict = judge(claim, { memberGlobalId, assignment, isLinked: known.link !== undefined }, shown);
-      // Assigned to this very member by our doing, and nobody is shown to hold it.
+      // Recorded with this member: if M6 shows nobody, it was lost on the platform and is given again.
       const isOurs = assignment !== undefined && assignment.memberGlobalId === memberGlobalId;
       const block = verdict === "grant" && isOurs ? shownByM5(observed.members, assignment.assetNumber) : undefined;
       if (typeof verdict === "object") made.blocks.push([key, verdict]);
@@ -223,7 +231,7 @@ function planGrants(
   return made;
 }
 
-/** M5 shows a holder of a number, and M6 shows none: nothing is done on that (A34). */
+/** A recorded number of which M5 shows a holder and M6 shows none: nothing is done on that (A34). */
 function shownByM5(members: CustomerInput["observed"]["members"], number: string): Block | undefined {
   if (members?.some((member) => !member.deleted && member.assetNums.includes(number)) !== true) return undefined;
   const reason = `M5 shows a holder of the asset number ${number}, and M6 shows none. crm-sync makes no assignment`;

@@ -44,7 +44,7 @@ export const state = {
   open,
 } satisfies StateStore<"asset-granted" | "asset-revoked">;
 
-/** The only code that writes the table `assignment`. */
+/** The only code that writes the table `assignment`. A `+` before a parameter: see `statements`. */
 function open(database: Sqlite): StateRows {
   const run = prepare(database);
   const end = (assetNumber: string, operationId: string | null, at: string): void => {
@@ -102,7 +102,7 @@ function prepare(database: Sqlite) {
         `select asset_number, namespace, staff_id, member_global_id, origin from assignment
          where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
       ),
-    // Who has an account in the linked enterprise by now had another one before.
+    // Numbers of accounts in an enterprise that the customer was linked with before.
     elsewhere: () =>
       database.prepare<[RecordKey], Pick<AssignmentTable, "asset_number">>(
         `select a.asset_number from link l join assignment a
@@ -130,7 +130,8 @@ function prepare(database: Sqlite) {
         `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id,
          member_global_id, origin, operation_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
        on conflict (asset_number, from_at) do update
-         set to_at = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
+         set to_at = null, ended_by = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
+         customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
          member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
       ),
     endAll: () => database.prepare("update assignment set to_at = ? where to_at is null"),

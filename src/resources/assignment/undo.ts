@@ -10,6 +10,8 @@ function keyIn([record]: readonly RecordReference[]): RecordKey {
   return { namespace: record?.namespace ?? "", id: record?.id ?? "" };
 }
 
+const assignedSince = "assets that were assigned again since stay";
+
 /** What was given is taken away again where it is still with the same member by our doing. */
 function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   const { given, run, facts } = of;
@@ -26,7 +28,7 @@ function undoGrant(row: DoneOperation<"grant-assets">, of: Undoing): Undoes {
   if (numbers.length === 0) return held.length === 0 ? { is: "nothing-left" } : newerSince;
   const reason = `${run} is taken back: it gave this person ${counted(numbers.length, "asset")}`;
   const revoke = revokeOf(given.customer, staff, { memberGlobalId, numbers, reason });
-  const lacks = held.length > numbers.length ? "assets that were assigned again since stay" : undefined;
+  const lacks = held.length > numbers.length ? assignedSince : undefined;
   return { is: "meant", meant: withWeights([revoke], given.observed), lacks };
 }
 
@@ -64,7 +66,8 @@ function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
   if (numbers.length === 0) return { is: "impossible", why: why ?? "none of its assets is free" };
   const reason = `${run} is taken back: it took ${counted(numbers.length, "asset")} from this person`;
   const grant = grantOf(given.customer, staff, { memberGlobalId, assets: numbers, after: numbers, reason });
-  return { is: "meant", meant: [grant], lacks: why };
+  const lacks = [why, wanted.length < lost.length ? assignedSince : undefined].filter((text) => text !== undefined);
+  return { is: "meant", meant: [grant], lacks: lacks.length === 0 ? undefined : lacks.join("; ") };
 }
 
 /** What takes back a done operation of each type. */

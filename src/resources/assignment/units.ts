@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { kindOf } from "../../engine/registry.ts";
-import { unitsOf as unitsOfAsset } from "../../operation/asset-numbers.ts";
+import { unitsOf as unitNumbersOf } from "../../operation/asset-numbers.ts";
 import type { EarlierUnit } from "../../operation/asset-numbers.ts";
 import type { Operation } from "../../operation/operation.ts";
 import { assetNumberReference } from "../../operation/references.ts";
@@ -10,7 +10,7 @@ import type { CustomerInput } from "../../plan/input.ts";
 
 /** One asset that a person can be given. */
 export interface ClaimedAsset {
-  /** What it is known by in a plan: the number if the CRM names one, else the unit of the asset instance. */
+  /** The number if the CRM names it, else the unit of the asset instance: two claims with one token mean one asset. */
   token: string;
   /** Undefined before the purchase of it fixed a number. */
   number: string | undefined;
@@ -33,6 +33,7 @@ interface Unit {
   continues?: readonly EarlierUnit[] | undefined;
 }
 
+/** An asset instance by the namespace and the id that the CRM has for it. */
 export function instanceToken(namespace: string, instanceId: string): string {
   return JSON.stringify([namespace, instanceId]);
 }
@@ -43,23 +44,23 @@ export function unitsOf(
   purchases: readonly Operation[],
   removed: ReadonlySet<string>,
 ): ReadonlyMap<string, ClaimedAsset[]> {
-  const bought = new Map<string, string>();
+  const purchaseOf = new Map<string, string>();
   const planned = purchases.flatMap((operation) => {
     const units = plannedUnits(operation);
-    for (const unit of units) bought.set(tokenOf(unit).of, operation.subject);
+    for (const unit of units) purchaseOf.set(referenceTo(unit).of, operation.subject);
     return units;
   });
   const fixed = given.known.numbers
     .map((item): Unit & { number: string } => ({ ...item, order: { namespace: item.namespace, id: item.orderId } }))
-    .filter((unit) => !removed.has(unit.number) && (bought.has(tokenOf(unit).of) || isBought(given, unit)));
+    .filter((unit) => !removed.has(unit.number) && (purchaseOf.has(referenceTo(unit).of) || wasBought(given, unit)));
   const byInstance = new Map<string, ClaimedAsset[]>();
   const continued = new Map<string, ClaimedAsset[]>();
   const seen = new Set<string>();
   for (const unit of [...fixed, ...planned]) {
-    const payload = tokenOf(unit);
+    const payload = referenceTo(unit);
     if (seen.has(payload.of)) continue;
     seen.add(payload.of);
-    const purchase = bought.get(payload.of);
+    const purchase = purchaseOf.get(payload.of);
     const asset = { token: payload.of, number: unit.number, payload, ...(purchase !== undefined && { purchase }) };
     push(byInstance, instanceToken(unit.order.namespace, unit.instanceId), asset);
     for (const { namespace, orderId, instanceId, unit: earlier } of unit.continues ?? []) {
@@ -81,19 +82,19 @@ function plannedUnits(operation: Operation): Unit[] {
   return kindOf(operation)
     .assets(operation)
     .flatMap((asset) =>
-      unitsOfAsset(asset).map((unit): Unit => {
+      unitNumbersOf(asset).map((unit): Unit => {
         const renewed = asset.renewed?.find((one) => one.unit === unit);
         return { order, instanceId: asset.id, unit, number: renewed?.number, continues: renewed?.continues };
       }),
     );
 }
 
-function tokenOf({ order, instanceId, unit }: Unit): { $ref: "assetNumber"; of: string } {
+function referenceTo({ order, instanceId, unit }: Unit): { $ref: "assetNumber"; of: string } {
   return assetNumberReference(order, instanceId, unit);
 }
 
-/** A number may be fixed to a unit whose purchase was rejected. */
-function isBought({ known, standings, unbought }: UnitsGiven, unit: Unit & { number: string }): boolean {
+/** Whether the unit exists: a number may be fixed to one whose purchase was rejected. */
+function wasBought({ known, standings, unbought }: UnitsGiven, unit: Unit & { number: string }): boolean {
   const key = formatKey(unit.order);
   if (!known.placedOrders.has(key)) return false;
   const standing = standings?.get(key);

@@ -2,7 +2,7 @@ import type { RequestType } from "../../engine/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { MeantOperation } from "../../operation/operation.ts";
+import type { DraftOperation } from "../../operation/operation.ts";
 import { subjectOf } from "../../operation/requests.ts";
 import type { RequestIn } from "../../operation/requests.ts";
 import { counted } from "../../report/text.ts";
@@ -57,7 +57,7 @@ function loanText(staff: RecordKey, assets: number): string {
 }
 
 /** One M10 for each lock. A policy rules what the CRM asks for. */
-function lending(customer: RecordKey, request: RequestIn<"loan">): MeantOperation<"borrow-assets"> {
+function lending(customer: RecordKey, request: RequestIn<"loan">): DraftOperation<"borrow-assets"> {
   const { about, askedAt, by, details } = request;
   const { staff } = details;
   return {

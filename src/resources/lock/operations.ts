@@ -11,7 +11,7 @@ import { notSendable } from "../../operation/kind.ts";
 import type { Bound, Concluded } from "../../operation/kind.ts";
 import { orderDesk, some } from "../../operation/look-for.ts";
 import { changes as changed, numbered } from "../../operation/operation-line.ts";
-import type { Meant, ShapesOf } from "../../operation/shape.ts";
+import type { Draft, ShapesOf } from "../../operation/shape.ts";
 import type { StateChange } from "../../operation/state.ts";
 import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
@@ -79,7 +79,7 @@ function refusedAgain(results: readonly LockResult[]): AssumptionMet[] {
 
 /** What was answered of each lock. If nobody asked for one, an undo did, and that is recorded as a request too. */
 function answered(
-  { customer, before, after, reason }: Meant<LockShapes>,
+  { customer, before, after, reason }: Draft<LockShapes>,
   wanted: Wanted,
   locks: readonly { about: string; status: LockRequestShapes["answer"]["status"] }[],
   operationId: string,

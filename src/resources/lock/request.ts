@@ -3,7 +3,7 @@ import { limits } from "../../contract/limits.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { missingAssumptions } from "../../contract/assumptions/missing.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { MeantOperation } from "../../operation/operation.ts";
+import type { DraftOperation } from "../../operation/operation.ts";
 import { subjectOf } from "../../operation/requests.ts";
 import type { RequestIn } from "../../operation/requests.ts";
 import type { RecordReference } from "../../operation/shape.ts";
@@ -70,7 +70,7 @@ function change(
   locks: readonly [RequestIn<"lock">, ...RequestIn<"lock">[]],
   wanted: RequestIn<"lock">["wanted"],
   { settings, known }: { settings: AssumptionSettings; known: Pick<Known, "numbers"> },
-): MeantOperation | Block {
+): DraftOperation | Block {
   const [missing] = missingAssumptions(settings, wanted === "locked" ? "E6" : "E7");
   const { operatorIdentity } = settings;
   if (missing !== undefined || operatorIdentity === undefined) {

@@ -16,7 +16,7 @@ export const personPage: Page = {
   },
 };
 
-function account({ staffLinks, assignments }: ExplainFacts, when: When): Html {
+function account({ staffLinks, assignments = [] }: ExplainFacts, when: When): Html {
   const accounts = staffLinks.filter(({ to }) => to === null);
   const held = assignments.filter(({ to }) => to === null);
   return html`<h2>On the platform</h2>

@@ -162,6 +162,20 @@ describe("what a person should no longer hold", () => {
     ]);
   });
 
+  it("is taken from an earlier account of the same person, who gets it on the account of now", () => {
+    const known = { assignments: [assignment(ann, "N1")], staffLinks: staffLink(ann, "M-new") };
+    const observed = { ...shown(["ann"], { N1: "ann" }), members: [member("ann"), member("new")] };
+    const planned = plan(people({ staff: [ann], known, observed }));
+    expect(planned.operations.map((item) => [item.kind, item.target])).toEqual([
+      ["revoke-assets", { memberGlobalId: "M-ann" }],
+      ["grant-assets", { memberGlobalId: { $ref: "memberGlobalId", of: "crm/ann" } }],
+    ]);
+    const blocked = plan(people({ staff: [ann], known, observed }), {
+      takingBlocked: { code: "read.incomplete", reason: "not all was read", again: true },
+    });
+    expect([blocked.operations, staffOutcome(blocked)?.code]).toEqual([[], "read.incomplete"]);
+  });
+
   it("that is gone from the platform already is only noted", () => {
     const planned = plan(
       people({ staff: [ann], known: held, observed: shown(["ann", "bob"], { N1: "ann", N2: null, N3: "bob" }) }),

@@ -19,7 +19,7 @@ import type { Settled } from "../../../src/apply/settled.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { JournalRow } from "../../../src/ledger/journal/journal-tables.ts";
 import type { Operation } from "../../../src/operation/operation.ts";
-import type { OperationKind } from "../../../src/engine/resource.ts";
+import type { OperationName } from "../../../src/engine/resource.ts";
 import { planCustomer } from "../../../src/plan/plan.ts";
 import { createPlatform } from "../../../src/platform/platform.ts";
 import type { WriteCall } from "../../../src/platform/call.ts";
@@ -180,7 +180,7 @@ export class ApplyWorld {
     }
   }
 
-  async planned<K extends OperationKind>(kind: K): Promise<Extract<Operation, { kind: K }>> {
+  async planned<K extends OperationName>(kind: K): Promise<Extract<Operation, { kind: K }>> {
     const operations = await this.plan();
     const found = operations.find((operation): operation is Extract<Operation, { kind: K }> => operation.kind === kind);
     if (found === undefined)
@@ -205,7 +205,7 @@ export class ApplyWorld {
     return platform;
   }
 
-  async carryOut(kind: OperationKind): Promise<Delivery> {
+  async carryOut(kind: OperationName): Promise<Delivery> {
     return await this.deliver(await this.planned(kind));
   }
 
@@ -218,7 +218,7 @@ export class ApplyWorld {
   }
 
   /** Carries an operation out whose outcome is then unknown, and answers its id. */
-  async carryOutUnknown(kind: OperationKind): Promise<string> {
+  async carryOutUnknown(kind: OperationName): Promise<string> {
     const delivery = await this.carryOut(kind);
     if (delivery.kind !== "unknown") throw new Error(`${kind} is ${JSON.stringify(delivery)}`);
     return delivery.id;
