@@ -77,7 +77,7 @@ function planRevokes(
 ): Drafts<Revoke> {
   const made: Drafts<Revoke> = { drafts: [], changes: [], blocks: [] };
   const states = new Map(given.staff.map((staff) => [formatKey(staff.key), staff.state]));
-  const byMember = new Map<string, { held: Assignment; numbers: string[] }>();
+  const byMember = new Map<string, { held: Assignment; isClaimed: boolean; numbers: string[] }>();
   for (const held of given.known.assignments) {
     const { assetNumber } = held;
     const key = formatKey(held.staff);
@@ -93,15 +93,18 @@ function planRevokes(
     else if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
     else {
       // The member that it was assigned to: the person may have another account by now.
-      const who = JSON.stringify([key, held.memberGlobalId]);
-      const entry = byMember.get(who) ?? { held, numbers: [] };
+      const who = JSON.stringify([key, held.memberGlobalId, isClaimed]);
+      const entry = byMember.get(who) ?? { held, isClaimed, numbers: [] };
       entry.numbers.push(assetNumber);
       byMember.set(who, entry);
     }
   }
-  for (const { held, numbers } of byMember.values()) {
+  for (const { held, isClaimed, numbers } of byMember.values()) {
     const { staff, memberGlobalId } = held;
-    const reason = `the CRM no longer gives this person ${counted(numbers.length, "asset")}`;
+    const count = counted(numbers.length, "asset");
+    const reason = isClaimed
+      ? `an earlier account of this person holds ${count}`
+      : `the CRM no longer gives this person ${count}`;
     const needs = purchasesFor(staff, allocation.assets);
     if (stopped !== undefined) made.blocks.push([formatKey(staff), stopped]);
     else made.drafts.push({ ...revokeOf(given.customer, staff, { memberGlobalId, numbers, reason }), needs });
@@ -206,7 +209,7 @@ function planGrants(
     // The recorded account is gone: a grant would be sent to it until the new one is made.
     if (memberGlobalId === undefined && known.staffLinks.has(key)) continue;
     const grants: ClaimedAsset[] = [];
-    const again: ClaimedAsset[] = [];
+    const lost: ClaimedAsset[] = [];
     for (const claim of assets.get(key) ?? []) {
       const assignment = claim.number === undefined ? undefined : recorded.get(claim.number);
       const verdict = judge(claim, { memberGlobalId, assignment, isLinked: known.link !== undefined }, shown);
@@ -215,18 +218,18 @@ function planGrants(
       const block = verdict === "grant" && isOurs ? shownByM5(observed.members, assignment.assetNumber) : undefined;
       if (typeof verdict === "object") made.blocks.push([key, verdict]);
       else if (block !== undefined) made.blocks.push([key, block]);
-      else if (verdict === "grant") (isOurs ? again : grants).push(claim);
+      else if (verdict === "grant") (isOurs ? lost : grants).push(claim);
       else if (verdict === "adopt" && claim.number !== undefined && memberGlobalId !== undefined) {
         const begins = { assetNumber: claim.number, staff: staff.key, customer, memberGlobalId } as const;
         made.changes.push({ type: "asset-granted", ...begins, origin: "adopted", operationId: null });
       }
     }
-    if (shown.policies.drift.missing === "apply") grants.push(...again.splice(0));
+    if (shown.policies.drift.missing === "apply") grants.push(...lost.splice(0));
     const reason = `the CRM gives this person ${counted(grants.length, "asset")} more`;
     if (grants.length > 0) made.drafts.push(grantOfClaims(customer, staff.key, grants, reason));
-    const lost = `M6 no longer shows ${counted(again.length, "asset")} with this person; they are given again`;
-    if (again.length > 0)
-      made.drafts.push({ ...grantOfClaims(customer, staff.key, again, lost), policy: "drift.missing" });
+    const why = `M6 no longer shows ${counted(lost.length, "asset")} with this person; they are given again`;
+    if (lost.length > 0)
+      made.drafts.push({ ...grantOfClaims(customer, staff.key, lost, why), policy: "drift.missing" });
   }
   return made;
 }
