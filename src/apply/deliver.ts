@@ -157,7 +157,7 @@ async function send(
       });
     },
     async (permit) => {
-      const customer = kindOf(operation).isOfCustomer ? formatKey(operation.customer) : undefined;
+      const customer = operation.endpoint === "E9" ? undefined : formatKey(operation.customer);
       const call = { nonce, body, signal, customer, mayLeave: () => !isLate(), ...permit };
       return await prepared.send(deps.platform, call);
     },

@@ -63,7 +63,8 @@ export async function makeReady(
 ): Promise<Ready | NotReady> {
   const { ledger, settings } = deps;
   const { existing, shownBefore = [], channelOrderId } = given;
-  const facts = kindOf(operation).isOfCustomer ? await state.payloadFacts() : nobodysFacts;
+  // E9 fills the pool of asset numbers, for no customer.
+  const facts = operation.endpoint === "E9" ? nobodysFacts : await state.payloadFacts();
   const passwords = await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
     const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";

@@ -237,7 +237,6 @@ export const deletion: Kind<DeletionShapes> = {
   restsOn: ["A17", "A18"],
   cureOfPart: undefined,
   outdates: ["assets", "members"],
-  settingsInPayload: ["deleteShape"],
   prepare: (bound) => prepareDeletion(bound, batchOrderRequestSchema),
   read: (entry, snapshot) => readDeletion(entry, snapshot),
   countAsApplied: ({ id, operation, context }) => ({

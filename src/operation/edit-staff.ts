@@ -59,7 +59,6 @@ export const editStaff: Kind<EditStaffShapes> = {
   cureOfPart: undefined,
   outdates: ["members"],
   undone: { how: "exact", by: "M2" },
-  settingsInPayload: ["clearedStaffFields", "leftOutStaffFields"],
   prepare({ operation, wire, target }) {
     const request = checked(editStaffRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);

@@ -170,119 +170,63 @@ export type Undone =
   /** No call takes it back. */
   | { how: "impossible"; why: string };
 
-/** What holds for every operation of a kind. */
+/**
+ * The old form of an operation type, which the engine asks until each is in a resource: `OperationType` of
+ * engine/resource.ts says what the members mean, as-kind.ts which of them is which.
+ */
 export interface KindFacts {
   readonly endpoint: WritingEndpoint;
-  /** Where it stands in a plan; the first is the usual one. */
   readonly stages: readonly [Stage, ...Stage[]];
-  /** What `takesAway` counts; undefined where it takes nothing away. */
   readonly takes: TakenThing | undefined;
-  /** What rules an operation of it that names no policy itself; undefined where nothing does. */
   readonly policy: PolicyName | undefined;
-  /** A person has to approve each very operation of it, whatever the policies and the limits say. */
   readonly approvedAlone: boolean;
-  /** Assumptions that it rests on: where one was contradicted, none of it is sent. */
   readonly restsOn: readonly AssumptionId[];
-  /**
-   * What finds out about an unknown outcome: a reading; nothing, since the call sets a state and the same value is sent
-   * again; nothing at all, since what it brought is lost with its answer; or a person, who is asked at once, since
-   * nothing reads it and it must not be done twice.
-   */
   readonly whenUnknown: "read" | "send-again" | "lost" | "ask";
-  /** It is done for a customer; the pool's are done for nobody. */
-  readonly isOfCustomer: boolean;
-  /** It must not be done twice: sent three times at most without a known outcome, then a person decides. */
   readonly isSentSparingly: boolean;
-  /**
-   * After so many successes whose data does not say what became of it a person decides; until then what sets a state is
-   * sent again with the same value.
-   */
   readonly mostOddAnswers: number;
-  /**
-   * A call that was refused may have done something all the same: nothing of it is sent again before the platform was
-   * read (A16).
-   */
   readonly mayHoldAfterRefusal: boolean;
-  /**
-   * What a person has to do first where something of it is shown that cannot be called not applied; undefined where it
-   * can.
-   */
   readonly cureOfPart: string | undefined;
-  /** What `uniqueness` is about, for the query that looks for another operation of it. */
   readonly claims: Uniqueness["what"] | undefined;
-  /** Of what was read of the enterprise before, what an operation of it makes old. */
   readonly outdates: readonly SnapshotList[];
   readonly undone: Undone;
-  /** Settings that stand in its payload: where one changes, it is another operation, and no other is tried anew. */
-  readonly settingsInPayload: readonly (keyof AssumptionSettings)[];
 }
 
-/** Everything that the program knows about one kind of operation. */
 export interface Kind<S extends Shapes> extends KindFacts {
   readonly schemas: Schemas<S>;
-  /** Checks a bound payload against the contract and makes its call, its context, and what its success means. */
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
-  /** Reads what proves an operation. Rejects where the platform gave nothing: a failed reading never finds nothing. */
+  /** Rejects if the platform gave nothing: a failed reading never finds nothing. */
   readonly read: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
   readonly notFound: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
   readonly countAsApplied: (
     entry: JournalEntry<S>,
     evidence: Exclude<Evidence, { kind: "confirmed" }>,
   ) => CountedAsApplied;
-  /**
-   * What the platform shows of a call that was refused, in words; undefined where it shows nothing. Rejects where it
-   * could not be read. Asked only of kinds that may hold after a refusal.
-   */
+  /** Rejects if the platform could not be read. Asked only of types that may hold after a refusal. */
   readonly shownAfterRefusal: (
     entry: JournalEntry<S>,
     snapshot: Snapshot,
     facts: RefusalFacts,
   ) => Promise<string | undefined>;
-  /** What is recorded where what it brought is lost with its answer. */
   readonly lost: (payload: S["payload"]) => Lost;
   readonly uniqueness: (operation: Draft<S>) => Uniqueness | undefined;
-  /**
-   * The order that it amends: it gets a channel order number of its own before its intent (A16), and the intent is
-   * refused where something happened to the order since it was planned.
-   */
   readonly amends: (operation: Draft<S>) => Amends | undefined;
-  /** What people asked for, and when, that it carries out: it is not sent for what nobody asks for so any more. */
   readonly requests: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
-  /**
-   * For each record the part of the payload that is refused or goes through by itself; undefined where it is all of one
-   * piece.
-   */
+  /** Undefined: it is all of one piece. */
   readonly parts: (operation: Draft<S>) => { record: RecordReference; part: Json }[] | undefined;
-  /** Rows of A1–A43 that this very operation rests on, beside those of its kind. */
   readonly rests: (operation: Draft<S>) => readonly Resting[];
-  /** What a success shows whose data does not fit the contract. */
   readonly metByOddData: (data: Json) => AssumptionMet[];
-  /** Assets that need a number each before the payload can be bound. */
   readonly assets: (operation: Draft<S>) => PlannedAsset[];
-  /** Members of staff for whom a first password is made. */
   readonly newAccounts: (operation: Draft<S>) => RecordReference[];
-  /** Members of staff for whom a password is made that this one operation alone sets. */
   readonly newPasswords: (operation: Draft<S>) => RecordKey[];
-  /**
-   * What it shows of the rows of A1–A43 that enough readings over the settle time did not show it. `code`: what the
-   * service answered last, if anything; `inPart`: they showed some of it.
-   */
   readonly metUnshown: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
-  /** What changes besides where a person said that it was not applied. */
   readonly whenNotApplied: (entry: JournalEntry<S>) => StateChange[];
-  /** Asset numbers that somebody is to get: they wait where the revoke that frees one of them is held. */
   readonly granted: (operation: Draft<S>) => string[];
-  /** Asset numbers that nobody holds any more afterwards. */
   readonly freed: (operation: Draft<S>) => string[];
-  /** How many live things of `takes` it takes away. */
   readonly takesAway: (operation: Draft<S>) => number;
-  /** Its fields as a plan prints them for people. */
   readonly planLines: (operation: Draft<S>) => string[];
-  /** Its success says only that it was taken: the platform carries it out later, and a reading shows that (A15). */
   readonly isAsynchronous: (operation: Draft<S>) => boolean;
-  /** What it does in one line of a plan; left out: operation-line.ts says it. */
+  /** Left out: operation-line.ts says it. */
   readonly line?: ((operation: Change<string, S>, called: Called) => Promise<OperationLine>) | undefined;
-  /** The number that a report of exceptions gives beside it. */
   readonly counted: (payload: S["payload"]) => number | undefined;
   readonly lookFor: (looked: Looked<S>) => LookFor | undefined;
 }
@@ -305,7 +249,6 @@ export const plainKind = {
   metByOddData: () => [],
   metUnshown: () => [],
   whenUnknown: "read",
-  isOfCustomer: true,
   isSentSparingly: false,
   mostOddAnswers: Number.POSITIVE_INFINITY,
   mayHoldAfterRefusal: false,
@@ -316,7 +259,6 @@ export const plainKind = {
   uniqueness: () => undefined,
   amends: () => undefined,
   requests: () => [],
-  settingsInPayload: [],
   parts: () => undefined,
   assets: () => [],
   newAccounts: () => [],

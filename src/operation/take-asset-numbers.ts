@@ -26,7 +26,6 @@ export const takeAssetNumbers: Kind<ShapesOf<typeof schemas>> = {
     return isOdd ? [{ row: "A25", evidence }] : [];
   },
   whenUnknown: "lost",
-  isOfCustomer: false,
   cureOfPart: undefined,
   outdates: [],
   undone: { how: "impossible", why: "numbers that were handed out are never given back" },

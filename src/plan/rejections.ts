@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { operation } from "../operation/new-operation.ts";
 import type { DraftOperation, Operation } from "../operation/operation.ts";
-import { handedIn, kindOf } from "../engine/registry.ts";
+import { kindOf } from "../engine/registry.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { contradictedBlock } from "./contradicted.ts";
 import type { Rejection } from "./input.ts";
@@ -15,16 +15,11 @@ import type { RecordReference } from "../operation/shape.ts";
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 
-/**
- * One fingerprint of the contract settings: where it changes, what was refused is tried once more. What stands in the
- * payloads that need it is no part of it.
- */
+/** One fingerprint of the contract settings: if it changes, what was refused is tried once more. */
 export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
-  const inPayloads = new Set<string>(Object.values(handedIn().types).flatMap((type) => type.settingsInPayload));
-  const others = Object.entries(settings).filter(([key]) => !inPayloads.has(key));
-  const made = hashOf(toJson(Object.fromEntries(others)));
+  const made = hashOf(toJson(settings));
   fingerprints.set(settings, made);
   return made;
 }
