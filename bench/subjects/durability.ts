@@ -1,3 +1,4 @@
+import { handInResources } from "../../src/app/resources.ts";
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,6 +7,8 @@ import { Writer } from "../../src/ledger/database/writer.ts";
 import { median } from "../measure.ts";
 import { text } from "./arguments.ts";
 import { journalWork } from "./journal-work.ts";
+
+handInResources();
 
 /**
  * What full durability costs: intents and outcomes a second through the ledger's own writer and tables, with nothing

@@ -1,3 +1,4 @@
+import { handInResources } from "../../src/app/resources.ts";
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -23,6 +24,8 @@ import { planOrders } from "../../src/plan/orders.ts";
 import { prepare } from "../../src/plan/prepared.ts";
 import { StandingRejections } from "../../src/plan/rejections.ts";
 import { text } from "./arguments.ts";
+
+handInResources();
 
 /**
  * T5: what the payload of one order costs in this process, from the planned order to the bytes of E5 and their hash, in

@@ -1,3 +1,4 @@
+import { handInResources } from "../../src/app/resources.ts";
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -19,6 +20,8 @@ import { customers } from "../configuration.ts";
 import { subjectArguments, text } from "./arguments.ts";
 import { readUnchanged } from "./unchanged.ts";
 import { stopwatch } from "./worked.ts";
+
+handInResources();
 
 /**
  * The engine of the program without its command line, for what no command can be asked for. `--job sync` is a run of

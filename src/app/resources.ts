@@ -20,7 +20,7 @@ export function handInResources(): void {
       "borrow-assets": asKind(loan.types["borrow-assets"]),
     },
     changes: { ...stateParts, ...assignment.state.changes },
-    requests: { password: passwordRequest, ...lock.requests, ...loan.requests },
+    requests: { ...loan.requests, ...lock.requests, password: passwordRequest },
     undo: { ...undoRules, ...assignment.undo, ...lock.undo, ...loan.undo },
     nothing: () => ({ ...nothingRecorded(), ...assignment.state.nothing() }),
     resources: [assignment, lock, loan],

@@ -1,4 +1,5 @@
 import type { Problem } from "../base/errors.ts";
+import { handedIn } from "../engine/registry.ts";
 import { Audit } from "./audit/audit.ts";
 import { Books } from "./books/books.ts";
 import { ChangeTables } from "./state/changes.ts";
@@ -88,8 +89,9 @@ export class Ledger {
     this.time = new LedgerTime(context);
   }
 
-  /** Throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */
+  /** Needs the resources handed in. Throws a Problem with exit code 65 (not a ledger, of another version, damaged, gone, not durable). */
   static async open(options: LedgerOptions): Promise<Ledger> {
+    handedIn();
     const { busyTimeoutMs, group, fillsGap } = options;
     const database = openDatabase(options.path, { busyTimeoutMs, group, fillsGap });
     try {

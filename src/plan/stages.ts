@@ -107,7 +107,6 @@ function staffStage(given: Prepared, before: Planned, options: StageOptions): Pl
       blocks: new Map(staff.blocks),
     }),
     memberships: staff.memberships,
-    // Who a person is comes before what they hold, and that before what is only worth noting.
     notes: [...added.refused, ...edited.refused.filter(isRejected), ...staff.notes, ...edited.refused],
   };
 }
@@ -128,21 +127,26 @@ function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): Pa
 /** Each resource plans with what those before it planned. */
 function resourceStages(given: Prepared, before: Planned, options: StageOptions): Planned {
   const make: Earlier["make"] = (drafts) => options.rejections.operations(drafts);
-  return handedIn().resources.reduce((earlier, resource) => {
+  return handedIn().resources.reduce((before, resource) => {
+    const earlier = resource.requests === undefined ? before : withNotes(before);
     const { records, operations, changes, blocks } = resource.plan(given, { ...earlier, make }, options);
     const part = records === "orders" ? "orders" : "people";
     return { ...earlier, [part]: joined(earlier[part], { operations, changes, blocks: firstBlocks(blocks) }) };
   }, before);
 }
 
+/** What is only worth noting comes after what a person holds, and before what is requested for them. */
+function withNotes({ notes, people, ...before }: Planned): Planned {
+  return { ...before, notes: [], people: joined(people, { ...nothing, blocks: new Map(notes.toReversed()) }) };
+}
+
 /** What else is said of a person, such as of what they still hold, comes before what is said of their account. */
-function leaversStage(given: Prepared, { notes, ...before }: Planned, options: StageOptions): Planned {
-  const people = joined(before.people, { ...nothing, blocks: new Map(notes.toReversed()) });
+function leaversStage(given: Prepared, earlier: Planned, options: StageOptions): Planned {
+  const { people, ...before } = withNotes(earlier);
   const { meant, changes, blocks } = planLeavers(given, people, options);
   const { operations, refused } = options.rejections.operations(meant);
   return {
     ...before,
-    notes: [],
     people: joined(people, { operations, changes, blocks: firstBlocks([...blocks, ...refused]) }),
   };
 }

@@ -1,3 +1,4 @@
+import { handInResources } from "../../src/app/resources.ts";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,6 +32,8 @@ import { judgeTelling, Undonenesses } from "./telling.ts";
 import { beginning, Draws, Timeline } from "./timeline.ts";
 import { Truth } from "./truth.ts";
 import { believesAll } from "../support/world/acceptances.ts";
+
+handInResources();
 
 /** What is wrong with a seed, in words; nothing wrong is an empty list. */
 export function faultsOf(result: SeedResult): string[] {

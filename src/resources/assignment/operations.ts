@@ -121,7 +121,7 @@ const m9 = {
       effect: recorded(entry, entry.context.addAssets, entry.context.deleteAssets),
       summary: "The assets count as assigned and revoked as meant; the next run compares with M6.",
     }),
-    partCure: "complete the change on the platform, then settle it as --applied",
+    partCure: "make sure on the platform that the assets are held as planned, then settle it as --applied",
   },
   reversal: { how: "exact", by: "M9" },
 } as const satisfies Partial<OperationType<Shapes>>;

@@ -36,7 +36,7 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   if (!isConcerned(given)) return { records: "staff", operations: [], changes: [], blocks: [] };
   const holders = holdersOf(given.observed.assets);
   const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
-  const revokes = planRevokes(given, allocation, { holders, ...earlier, stopped: options.takingBlocked });
+  const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
   const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.assets));
   const freed = new Set(revoked.operations.flatMap((operation) => kindOf(operation).freed(operation)));
   const grants = planGrants(given, allocation.assets, earlier.memberships, {
@@ -61,50 +61,39 @@ function isConcerned({ staff, known, observed }: Prepared): boolean {
   return observed.members !== undefined || known.link === undefined || staff.some(({ pending }) => pending);
 }
 
-interface RevokesGiven extends Pick<Earlier, "memberships"> {
-  holders: Holders;
-  stopped: Block | undefined;
-}
-
 /**
- * Revokes what a person holds by our doing and should no longer hold, or holds with an earlier account. What we did not
- * grant or adopt is never revoked. `stopped`: why nothing may be removed now.
+ * Revokes what a person holds by our doing and should no longer hold. What we did not grant or adopt is never revoked.
+ * `stopped`: why nothing may be removed now.
  */
 function planRevokes(
   given: Prepared,
   allocation: Allocation,
-  { holders, memberships, stopped = quarantineBlock(given) }: RevokesGiven,
+  holders: Holders,
+  stopped = quarantineBlock(given),
 ): Drafts<Revoke> {
   const made: Drafts<Revoke> = { drafts: [], changes: [], blocks: [] };
   const states = new Map(given.staff.map((staff) => [formatKey(staff.key), staff.state]));
-  const byMember = new Map<string, { held: Assignment; isClaimed: boolean; numbers: string[] }>();
+  const byMember = new Map<string, { held: Assignment; numbers: string[] }>();
   for (const held of given.known.assignments) {
     const { assetNumber } = held;
     const key = formatKey(held.staff);
     if (states.get(key) === "quarantined" || allocation.waiting.has(key)) continue;
     if (allocation.staying.has(assetNumber)) continue;
-    const isClaimed = (allocation.assets.get(key) ?? []).some((claim) => claim.number === assetNumber);
-    const membership = memberships.get(key);
-    const hasOther = membership?.kind === "member" && membership.memberGlobalId !== held.memberGlobalId;
-    if (isClaimed && !hasOther) continue;
+    if ((allocation.assets.get(key) ?? []).some((claim) => claim.number === assetNumber)) continue;
     const sight = sightOf(held, holders, given.observed);
-    if (isClaimed && sight !== "held") continue;
     if (typeof sight === "object") made.blocks.push([key, sight]);
     else if (sight === "gone") made.changes.push({ type: "asset-revoked", assetNumber, operationId: null });
     else {
       // The member that it was assigned to: the person may have another account by now.
-      const who = JSON.stringify([key, held.memberGlobalId, isClaimed]);
-      const entry = byMember.get(who) ?? { held, isClaimed, numbers: [] };
+      const who = JSON.stringify([key, held.memberGlobalId]);
+      const entry = byMember.get(who) ?? { held, numbers: [] };
       entry.numbers.push(assetNumber);
       byMember.set(who, entry);
     }
   }
-  for (const { held, isClaimed, numbers } of byMember.values()) {
+  for (const { held, numbers } of byMember.values()) {
     const { staff, memberGlobalId } = held;
-    const count = counted(numbers.length, "asset");
-    const reason = isClaimed
-      ? `an earlier account of this person holds ${count}`
-      : `the CRM no longer gives this person ${count}`;
+    const reason = `the CRM no longer gives this person ${counted(numbers.length, "asset")}`;
     const needs = purchasesFor(staff, allocation.assets);
     if (stopped !== undefined) made.blocks.push([formatKey(staff), stopped]);
     else made.drafts.push({ ...revokeOf(given.customer, staff, { memberGlobalId, numbers, reason }), needs });
@@ -212,7 +201,8 @@ function planGrants(
     const lost: ClaimedAsset[] = [];
     for (const claim of assets.get(key) ?? []) {
       const assignment = claim.number === undefined ? undefined : recorded.get(claim.number);
-      const verdict = judge(claim, { memberGlobalId, assignment, isLinked: known.link !== undefined }, shown);
+      const person = { key, memberGlobalId, assignment, isLinked: known.link !== undefined };
+      const verdict = judge(claim, person, shown);
       // Recorded with this member: if M6 shows nobody, it was lost on the platform and is given again.
       const isOurs = assignment !== undefined && assignment.memberGlobalId === memberGlobalId;
       const block = verdict === "grant" && isOurs ? shownByM5(observed.members, assignment.assetNumber) : undefined;
@@ -283,7 +273,7 @@ function grantOfClaims(customer: RecordKey, staff: RecordKey, claims: readonly C
 /** What is done about a claim of a person: M6 decides, if it knows the number. */
 function judge(
   { number }: ClaimedAsset,
-  person: { memberGlobalId: string | undefined; assignment: Assignment | undefined; isLinked: boolean },
+  person: { key: string; memberGlobalId: string | undefined; assignment: Assignment | undefined; isLinked: boolean },
   { holders, freed }: Shown,
 ): "grant" | "adopt" | "nothing" | Block {
   const { memberGlobalId, assignment } = person;
@@ -297,12 +287,16 @@ function judge(
   if (holder === null) return "grant";
   if (holder === memberGlobalId) return assignment?.memberGlobalId === memberGlobalId ? "nothing" : "adopt";
   if (freed.has(number)) return "grant";
+  const isOurs = assignment?.memberGlobalId === holder;
+  const staff = isOurs ? formatKey(assignment.staff) : undefined;
   return {
     code: "asset.held-by-another",
     reason:
-      assignment?.memberGlobalId === holder
-        ? `${formatKey(assignment.staff)} still holds the asset number ${number}, and its removal is blocked`
-        : `another staff member holds the asset number ${number}, and crm-sync did not make that assignment`,
+      staff === undefined
+        ? `another staff member holds the asset number ${number}, and crm-sync did not make that assignment`
+        : staff === person.key
+          ? `the earlier account ${holder} of this person still holds the asset number ${number}: take it from there on the platform`
+          : `${staff} still holds the asset number ${number}, and its removal is blocked`,
     again: true,
   };
 }

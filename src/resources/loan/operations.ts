@@ -95,7 +95,7 @@ const borrow: OperationType<BorrowShapes> = {
       effect: lent(id, context),
       summary: "The lock counts as lent with all of its assets.",
     }),
-    partCure: "complete the loan on the platform, then settle it as --applied",
+    partCure: "make sure on the platform that all of the assets are in the lock, then settle it as --applied",
   },
   reversal: { how: "impossible", why: "no operation returns a lent lock" },
   whereToLook: ({ payload, target, context }) => ({

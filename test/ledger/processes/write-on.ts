@@ -1,10 +1,13 @@
 // Writes intents and their conclusions in groups to the ledger named by the first argument, and says each id on stdout
 // once its commit was answered, until it is killed.
+import { handInResources } from "../../../src/app/resources.ts";
 import { writeSync } from "node:fs";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import { Ledger } from "../../../src/ledger/ledger.ts";
 import { operation } from "../../../src/operation/new-operation.ts";
+
+handInResources();
 
 const [path = "", prefix = ""] = process.argv.slice(2);
 const ledger = await Ledger.open({
