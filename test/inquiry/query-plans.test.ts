@@ -260,7 +260,7 @@ const ofWholeRuns = [
   /^select \(select count\(\*\) from operation o, attempt a where o\.run_id = r\.id/u,
 ];
 
-const folder = join(import.meta.dirname, "../../src/ledger");
+const source = join(import.meta.dirname, "../../src");
 
 /**
  * Texts of SQL in the source that are handed to `prepare`, as patterns: what is put in at run time may be anything. Not
@@ -268,13 +268,16 @@ const folder = join(import.meta.dirname, "../../src/ledger");
  * a ledger with entries of a wrong clock.
  */
 function preparedInSource(): { place: string; pattern: RegExp }[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+  return ["ledger", "resources"]
+    .flatMap((room) =>
+      readdirSync(join(source, room), { recursive: true, encoding: "utf8" }).map((name) => `${room}/${name}`),
+    )
     .filter(
       (name) =>
-        name.endsWith(".ts") && !/(?:staging|staged-records|seen-forms|correct-stamps)\.ts$|^sessions\//u.test(name),
+        name.endsWith(".ts") && !/(?:staging|staged-records|seen-forms|correct-stamps)\.ts$|\/sessions\//u.test(name),
     )
     .flatMap((name) => {
-      const text = readFileSync(join(folder, name), "utf8");
+      const text = readFileSync(join(source, name), "utf8");
       return [
         ...text.matchAll(/(?:\.|\?\.)prepare(?:<[^()]*?>)?\(\s*(?:\/\/[^\n]*\n\s*)?([`"])((?:(?!\1)[^\\])*)\1/gsu),
       ].map(([, , sql = ""]) => ({ place: `${name}: ${sql.slice(0, 60)}`, pattern: patternOf(sql) }));

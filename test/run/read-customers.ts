@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { handInResources } from "../../src/app/resources.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
@@ -11,6 +12,7 @@ import { trustedAt } from "../support/trusted.ts";
 
 /** Reads the customers of a source into the ledger at the path, as one run. */
 export async function readCustomers(path: string, source: Source): Promise<void> {
+  handInResources();
   const ledger = await Ledger.open({
     path,
     clock: systemClock,

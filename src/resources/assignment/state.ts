@@ -84,7 +84,7 @@ function open(database: Sqlite): StateRows {
       if (row === undefined) return undefined;
       return { givenBy: row.operation_id, takenBy: row.ended_by, isHeld: row.to_at === null };
     },
-    endAll: (at) => run.endAll.run(at).changes,
+    endAll: (at) => run.endAll.run({ at }).changes,
     bringBack({ namespace, id }, shown: readonly HeldAsset[], at) {
       for (const { assetNumber: number, memberGlobalId: member } of shown)
         run.bringBack.run({ namespace, id, number, member, at });
@@ -134,7 +134,7 @@ function prepare(database: Sqlite) {
          customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
          member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
       ),
-    endAll: () => database.prepare("update assignment set to_at = ? where to_at is null"),
+    endAll: () => database.prepare("update assignment set to_at = @at where to_at is null"),
     bringBack: () =>
       database.prepare(
         `update assignment set to_at = null where asset_number = @number and to_at = @at and member_global_id = @member
