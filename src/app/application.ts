@@ -170,6 +170,7 @@ export class Application {
   async ledger({ fillsGap = false } = {}): Promise<Ledger> {
     if (this.#ledger !== undefined) return this.#ledger;
     makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
+    if (this.config.audit.heads.length > 0) (await import("./head-places.ts")).compareHeadPlaces(this);
     this.#ledger = await this.ledgerAt(this.ledgerPath, { fillsGap });
     if (isThere(join(dirname(this.ledgerPath), booksFolder))) {
       const { FrozenFiles } = await import("./frozen-files.ts");
