@@ -5,6 +5,7 @@ import { passwordRequest } from "../operation/password-request.ts";
 import { nothingRecorded, stateParts } from "../operation/state.ts";
 import { undoRules } from "../plan/undo-rules.ts";
 import { assignment } from "../resources/assignment/index.ts";
+import { enterprise } from "../resources/enterprise/index.ts";
 import { loan } from "../resources/loan/index.ts";
 import { lock } from "../resources/lock/index.ts";
 
@@ -13,6 +14,9 @@ export function handInResources(): void {
   handIn({
     types: {
       ...kinds,
+      "bind-enterprise": asKind(enterprise.types["bind-enterprise"]),
+      "create-enterprise": asKind(enterprise.types["create-enterprise"]),
+      "update-enterprise": asKind(enterprise.types["update-enterprise"]),
       "grant-assets": asKind(assignment.types["grant-assets"]),
       "revoke-assets": asKind(assignment.types["revoke-assets"]),
       "lock-assets": asKind(lock.types["lock-assets"]),
@@ -21,8 +25,8 @@ export function handInResources(): void {
     },
     changes: { ...stateParts, ...assignment.state.changes },
     requests: { ...loan.requests, ...lock.requests, password: passwordRequest },
-    undo: { ...undoRules, ...assignment.undo, ...lock.undo, ...loan.undo },
+    undo: { ...undoRules, ...enterprise.undo, ...assignment.undo, ...lock.undo, ...loan.undo },
     nothing: () => ({ ...nothingRecorded(), ...assignment.state.nothing() }),
-    resources: [assignment, lock, loan],
+    resources: [enterprise, assignment, lock, loan],
   });
 }

@@ -9,7 +9,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "../operation/assumptions-met.ts";
-import { correlationFor } from "../operation/enterprise.ts";
+import { correlationFor } from "../operation/correlation.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";

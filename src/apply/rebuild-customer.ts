@@ -14,7 +14,7 @@ import type { OrderWithTree } from "../operation/desired.ts";
 import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
 import type { ShownOrder } from "../plan/adoption.ts";
 import type { Block } from "../plan/block.ts";
-import { acknowledgedFields } from "../plan/enterprise.ts";
+import { acknowledgedFields } from "../operation/state/acknowledged.ts";
 import type { LoadedCustomer, Observed } from "../plan/input.ts";
 import type { CustomerPlan } from "../plan/plan.ts";
 import { otherThanWanted } from "../plan/shown-otherwise.ts";

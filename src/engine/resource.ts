@@ -184,12 +184,16 @@ export interface Earlier extends Planned {
 /** What a resource plans for a customer. */
 export interface ResourcePlan {
   /** Which records its blocks are about. */
-  records: "orders" | "staff";
+  records: "customers" | "orders" | "staff";
   operations: Operation[];
   /** What is learned without an operation: something is adopted, or found gone. */
   changes: StateChange[];
   /** Records of which something is not done, with the reason; the first reason of a record counts. */
   blocks: BlockedRecord[];
+  /** Why the customer and everything under it wait. */
+  stops?: Block | undefined;
+  /** What is only worth noting of the customer. */
+  note?: Block | undefined;
 }
 
 /** A person, with the account and the assets that the platform shows. */

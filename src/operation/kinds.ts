@@ -1,7 +1,5 @@
 import { addStaff } from "./add-staff.ts";
 import { amendOrder } from "./amend-order.ts";
-import { bindEnterprise } from "./bind-enterprise.ts";
-import { createEnterprise } from "./create-enterprise.ts";
 import { deleteStaff } from "./delete-staff.ts";
 import { editStaff } from "./edit-staff.ts";
 import { deleteAssets } from "./delete-assets.ts";
@@ -12,13 +10,9 @@ import type { Kind } from "./kind.ts";
 import { placeOrder } from "./place-order.ts";
 import { resetPassword } from "./reset-password.ts";
 import { takeAssetNumbers } from "./take-asset-numbers.ts";
-import { updateEnterprise } from "./update-enterprise.ts";
 
 /** The operation types that no resource folder has yet. */
 export const kinds = {
-  "create-enterprise": createEnterprise,
-  "bind-enterprise": bindEnterprise,
-  "update-enterprise": updateEnterprise,
   "place-order": placeOrder,
   "amend-order": amendOrder,
   "delete-products": deleteProducts,

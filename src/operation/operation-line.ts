@@ -32,10 +32,6 @@ type Line<K extends OperationName> = (operation: Operation<K>, called: Called) =
 const mostNamed = 3;
 
 const lines: { readonly [K in OperationName]?: Line<K> } = {
-  "create-enterprise": async () => adds("create the enterprise"),
-  "bind-enterprise": async ({ payload }) =>
-    adds(`bind the enterprise of channel customer ${payload.channelCustomerId}`),
-  "update-enterprise": enterpriseLine,
   "place-order": async ({ records, payload }, called) =>
     adds(`place order ${nameOf(records, called)}: ${bought(payload.orderList)}`),
   "amend-order": async ({ records, payload }, called) =>
@@ -70,21 +66,6 @@ export async function operationLine<K extends OperationName>(
 export const adds = (text: string): OperationLine => ({ sign: "+", text });
 export const changes = (text: string): OperationLine => ({ sign: "~", text });
 export const removes = (text: string): OperationLine => ({ sign: "−", text });
-
-async function enterpriseLine(
-  { customer, before, after }: Operation<"update-enterprise">,
-  called: Called,
-): Promise<OperationLine> {
-  const name = called.record(customer);
-  const others = [
-    ...(before !== null && before.branchName === after.branchName ? [] : [`branch ${after.branchName}`]),
-    ...(before !== null && before.address === after.address ? [] : ["address"]),
-  ];
-  if (before === null || before.name === after.name) return changes(`update customer ${name}: ${others.join(", ")}`);
-  const [was, is] = [await called.company(customer, before.name), await called.company(customer, after.name)];
-  const renamed = was === undefined || is === undefined ? "" : `: ${was} → ${is}`;
-  return changes(`rename customer ${name}${renamed}${others.length === 0 ? "" : `; also ${others.join(", ")}`}`);
-}
 
 type Deletion = "delete-products" | "delete-package-products" | "delete-assets" | "delete-everywhere";
 

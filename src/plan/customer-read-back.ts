@@ -1,6 +1,6 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { ShownEnterprise } from "../platform/snapshot.ts";
-import { acknowledgedFields } from "./enterprise.ts";
+import { acknowledgedFields } from "../operation/state/acknowledged.ts";
 import { customerNumbers } from "./customer-numbers.ts";
 import type { LoadedCustomer } from "./input.ts";
 import { nothingRead } from "./read-back.ts";

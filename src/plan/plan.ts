@@ -3,7 +3,6 @@ import type { Operation } from "../operation/operation.ts";
 import { compareOperations } from "../operation/operation.ts";
 import type { StateChange } from "../operation/state.ts";
 import type { Block } from "./block.ts";
-import { planEnterprise } from "./enterprise.ts";
 import { factsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { CustomerInput } from "./input.ts";
@@ -14,7 +13,7 @@ import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
 import { withoutReplacedSeats } from "./replaced-seats.ts";
 import { StandingRejections } from "./rejections.ts";
-import { planStagesOf } from "./stages.ts";
+import { planFirst, planStagesOf } from "./stages.ts";
 import type { Planned } from "./part.ts";
 
 /** Everything that is meant to happen for one customer. */
@@ -60,12 +59,11 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     };
   };
 
-  const enterprise = planEnterprise(prepared, settings, options.policies);
-  const first = rejections.operations(enterprise.meant);
-  const refused = first.refused[0]?.[1];
-  // A change of an enterprise that is there (E4) stops nothing where it was refused.
+  const enterprise = planFirst(prepared, { ...options, rejections });
+  const refused = enterprise.blocks[0]?.[1];
+  // A rejected change of an enterprise that exists (E4) stops nothing.
   const isMade = known.link !== undefined || enterprise.changes.length > 0;
-  const own = enterprise.block ?? (isMade ? undefined : refused);
+  const own = enterprise.stops ?? (isMade ? undefined : refused);
   if (own !== undefined && known.link === undefined) return waiting(own);
 
   const planned = planStagesOf(prepared, { ...options, rejections });
@@ -77,7 +75,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const told = recordsOf(input, { refused, note, asked: requested.block }, planned);
   const records = withUnread(told, input);
   const { orders, people } = planned;
-  const all = [first, orders, people, requested].flatMap((stage) => stage.operations);
+  const all = [enterprise, orders, people, requested].flatMap((stage) => stage.operations);
   const operations = withoutReplacedSeats(all, known).sort(compareOperations);
   const changes = [...enterprise.changes, ...orders.changes, ...people.changes];
   return {

@@ -20,6 +20,11 @@ export function prepare(input: CustomerInput, settings: AssumptionSettings): Pre
   return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
 }
 
+/** Whether the CRM no longer has the customer. */
+export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer">): boolean {
+  return desiredCustomer?.state === "absent";
+}
+
 function otherNumber(
   customer: RecordKey,
   link: Link | undefined,

@@ -1,6 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import { handedIn } from "../engine/registry.ts";
-import type { Earlier } from "../engine/resource.ts";
+import type { Earlier, ResourcePlan } from "../engine/resource.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { firstBlocks } from "./block.ts";
 import type { Block, BlockedRecord } from "./block.ts";
@@ -29,15 +29,24 @@ const planStages: readonly PlanStage[] = [ordersStage, staffStage, resourceStage
 
 const nothing: Part = { operations: [], changes: [], blocks: new Map() };
 
+const nothingPlanned: Planned = {
+  orders: nothing,
+  people: nothing,
+  memberships: new Map(),
+  notes: [],
+  endingNumbers: new Set<string>(),
+};
+
+/** The first resource: without an enterprise there is nothing else. */
+export function planFirst(given: Prepared, options: StageOptions): ResourcePlan {
+  const [first] = handedIn().resources;
+  if (first === undefined) throw new Error("no resource was handed in");
+  return first.plan(given, { ...nothingPlanned, make: (drafts) => options.rejections.operations(drafts) }, options);
+}
+
 /** Everything after the enterprise but what people asked for. */
 export function planStagesOf(given: Prepared, options: StageOptions): Planned {
-  return planStages.reduce<Planned>((before, stage) => stage(given, before, options), {
-    orders: nothing,
-    people: nothing,
-    memberships: new Map(),
-    notes: [],
-    endingNumbers: new Set<string>(),
-  });
+  return planStages.reduce<Planned>((before, stage) => stage(given, before, options), nothingPlanned);
 }
 
 function ordersStage(given: Prepared, before: Planned, options: StageOptions): Planned {
@@ -127,7 +136,8 @@ function peopleWaiting({ staff, known, ended = [] }: Prepared, block: Block): Pa
 /** Each resource plans with what those before it planned. */
 function resourceStages(given: Prepared, before: Planned, options: StageOptions): Planned {
   const make: Earlier["make"] = (drafts) => options.rejections.operations(drafts);
-  return handedIn().resources.reduce((before, resource) => {
+  const [, ...resources] = handedIn().resources;
+  return resources.reduce((before, resource) => {
     const earlier = resource.requests === undefined ? before : withNotes(before);
     const { records, operations, changes, blocks } = resource.plan(given, { ...earlier, make }, options);
     const part = records === "orders" ? "orders" : "people";

@@ -2,13 +2,11 @@ import { kindOf } from "../engine/registry.ts";
 import type { OperationName } from "../engine/resource.ts";
 import type { kinds } from "../operation/kinds.ts";
 import type { DoneOperation, Undoes, UndoRule } from "./undoing.ts";
-import { undoUpdate } from "./undo-enterprise.ts";
 import { undoDeletion, undoPurchase } from "./undo-orders.ts";
 import { undoAddition, undoDeletedAccount, undoProfile } from "./undo-people.ts";
 
 /** How an operation of each kind is taken back, but for those of a resource with a folder. */
 export const undoRules: { readonly [K in keyof typeof kinds]?: UndoRule<K> } = {
-  "update-enterprise": undoUpdate,
   "place-order": undoPurchase,
   "amend-order": undoPurchase,
   "delete-products": undoDeletion,

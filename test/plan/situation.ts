@@ -10,7 +10,7 @@ import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts
 import type { RecordKey, Stream } from "../../src/crm/model.ts";
 import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/plan/bind.ts";
-import { acknowledgedFields } from "../../src/plan/enterprise.ts";
+import { acknowledgedFields } from "../../src/operation/state/acknowledged.ts";
 import type { Assignment } from "../../src/resources/assignment/model.ts";
 import type { FixedNumber } from "../../src/operation/state/asset-numbers.ts";
 import type { Known } from "../../src/operation/state.ts";

@@ -1,4 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
+import type { DesiredCustomer } from "../desired.ts";
 import { oneByOne } from "./part.ts";
 import { isSameKey } from "./same-key.ts";
 
@@ -8,6 +9,11 @@ export interface KnownAcknowledged {
 }
 
 export type AcknowledgedFields = NonNullable<KnownAcknowledged["acknowledged"]>;
+
+/** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
+export function acknowledgedFields({ name, branchName, address }: DesiredCustomer): AcknowledgedFields {
+  return { name: name.commitment, branchName, address: address?.commitment ?? null };
+}
 
 /** `acknowledged-ended`: it was of another enterprise than the one that is linked now. */
 export type AcknowledgedChange =

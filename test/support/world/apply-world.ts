@@ -13,7 +13,7 @@ import { deliver } from "../../../src/apply/deliver.ts";
 import type { Delivery } from "../../../src/apply/outcome.ts";
 import { SnapshotReader } from "../../../src/platform/snapshot.ts";
 import { NumberPool } from "../../../src/apply/pool.ts";
-import { correlationOf } from "../../../src/operation/enterprise.ts";
+import { correlationOf } from "../../../src/operation/correlation.ts";
 import { Settling } from "../../../src/apply/settle.ts";
 import type { Settled } from "../../../src/apply/settled.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";

@@ -1,17 +1,21 @@
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { missingAssumptions } from "../contract/assumptions/missing.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { DesiredCustomer } from "../operation/desired.ts";
-import type { DraftOperation } from "../operation/operation.ts";
-import type { Policies, PolicyName } from "../operation/policy.ts";
-import type { Known, StateChange } from "../operation/state.ts";
-import type { Link, Unlinked } from "../operation/state/link.ts";
-import type { ShownEnterprise } from "../platform/snapshot.ts";
-import { missingRecord } from "./block.ts";
-import type { Block } from "./block.ts";
-import type { Observed } from "./input.ts";
-import { consider } from "./policy.ts";
-import type { Prepared } from "./prepared.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { missingAssumptions } from "../../contract/assumptions/missing.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { DesiredCustomer } from "../../operation/desired.ts";
+import type { DraftOperation } from "../../operation/operation.ts";
+import type { Policies, PolicyName } from "../../operation/policy.ts";
+import type { Known, StateChange } from "../../operation/state.ts";
+import { acknowledgedFields } from "../../operation/state/acknowledged.ts";
+import type { Link, Unlinked } from "../../operation/state/link.ts";
+import type { ShownEnterprise } from "../../platform/snapshot.ts";
+import { missingRecord } from "../../plan/block.ts";
+import type { Block } from "../../plan/block.ts";
+import type { Observed } from "../../plan/input.ts";
+import { consider } from "../../plan/policy.ts";
+import { isGone } from "../../plan/prepared.ts";
+import type { Prepared } from "../../plan/prepared.ts";
+import type { PlanOptions } from "../../plan/options.ts";
+import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
@@ -29,9 +33,10 @@ export interface EnterpriseStage {
   note?: Block | undefined;
 }
 
-/** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
-export function acknowledgedFields(body: DesiredCustomer): NonNullable<Known["acknowledged"]> {
-  return { name: body.name.commitment, branchName: body.branchName, address: body.address?.commitment ?? null };
+export function plan(given: Given, make: Earlier["make"], options: PlanOptions): ResourcePlan {
+  const { meant, changes, block, note } = planEnterprise(given, options.settings, options.policies);
+  const { operations, refused } = make(meant);
+  return { records: "customers", operations, changes, blocks: refused, stops: block, note };
 }
 
 /**
@@ -45,11 +50,6 @@ export function planEnterprise(given: Given, settings: AssumptionSettings, polic
   const { link } = given.known;
   if (link === undefined) return planUnlinked(given, body, settings, policies);
   return isGone(given) ? planGone(body, link, policies) : planLinked(given, body, link, settings, policies);
-}
-
-/** Whether the CRM no longer has the customer. */
-export function isGone({ desiredCustomer }: Pick<Given, "desiredCustomer">): boolean {
-  return desiredCustomer?.state === "absent";
 }
 
 /** Of a customer that is gone nothing is changed: its enterprise stays; its orders and staff have their policies. */

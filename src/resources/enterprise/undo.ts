@@ -1,11 +1,13 @@
-import type { DesiredCustomer } from "../operation/desired.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import { acknowledgedFields, planEnterprise } from "./enterprise.ts";
-import { isNewest, newerSince } from "./undoing.ts";
-import type { DoneOperation, Undoes, Undoing } from "./undoing.ts";
+import type { DesiredCustomer } from "../../operation/desired.ts";
+import type { PrivateMarker } from "../../operation/references.ts";
+import { acknowledgedFields } from "../../operation/state/acknowledged.ts";
+import type { AcknowledgedFields } from "../../operation/state/acknowledged.ts";
+import { planEnterprise } from "./plan.ts";
+import { isNewest, newerSince } from "../../plan/undoing.ts";
+import type { DoneOperation, Undoes, Undoing } from "../../plan/undoing.ts";
 
 /** What E4 set is set back to what was acknowledged before, where nothing newer was sent since. */
-export function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoes {
+function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoes {
   const { given, options, run } = of;
   const { before, after } = row.operation;
   const now = given.known.acknowledged;
@@ -39,9 +41,7 @@ export function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing)
   return told === undefined ? { is: "nothing-left" } : { is: "waits", block: told };
 }
 
-type Fields = ReturnType<typeof acknowledgedFields>;
-
-function isSame(one: Fields, other: Fields): boolean {
+function isSame(one: AcknowledgedFields, other: AcknowledgedFields): boolean {
   return one.name === other.name && one.branchName === other.branchName && one.address === other.address;
 }
 
@@ -51,3 +51,6 @@ function markerOf({ facts }: Undoing, field: "name" | "address", commitment: str
     .flatMap((form) => form[field] ?? [])
     .find((marker) => marker.commitment === commitment && facts.isKept(marker));
 }
+
+/** What takes back a done operation of each type. */
+export const undo = { "update-enterprise": undoUpdate };

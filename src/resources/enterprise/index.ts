@@ -1,0 +1,12 @@
+import type { Resource } from "../../engine/resource.ts";
+import { types } from "./operations.ts";
+import { plan } from "./plan.ts";
+import { undo } from "./undo.ts";
+
+/** The enterprise of a customer on the platform (E1, E2 and E4; read by E3). */
+export const enterprise = {
+  name: "enterprise",
+  types,
+  plan: (given, { make }, options) => plan(given, make, options),
+  undo,
+} as const satisfies Resource<"bind-enterprise" | "create-enterprise" | "update-enterprise">;
