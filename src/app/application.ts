@@ -95,6 +95,7 @@ export class Application {
   readonly #choice: ConfigChoice;
   #logger: Logger | undefined;
   #ledger: Ledger | undefined;
+  #fillsGap = false;
   #inquiry: Inquiry | undefined;
   #refusal: Problem | undefined;
   #platform: Platform | undefined;
@@ -170,8 +171,8 @@ export class Application {
   async ledger({ fillsGap = false } = {}): Promise<Ledger> {
     if (this.#ledger !== undefined) return this.#ledger;
     makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
-    if (this.config.audit.heads.length > 0) (await import("./head-places.ts")).compareHeadPlaces(this);
     this.#ledger = await this.ledgerAt(this.ledgerPath, { fillsGap });
+    this.#fillsGap = fillsGap;
     if (isThere(join(dirname(this.ledgerPath), booksFolder))) {
       const { FrozenFiles } = await import("./frozen-files.ts");
       this.#letReadBooks(new FrozenFiles(this.ledgerPath, this.group));
@@ -309,9 +310,12 @@ export class Application {
     return jobs;
   }
 
-  /** Refuses a ledger that belongs to other services than those of this configuration. */
+  /** Refuses a ledger of other services than those of this configuration, and one that heads outside say is old. */
   async requirePlatform(): Promise<void> {
     const ledger = await this.ledger();
+    // A rebuild fills what is missing.
+    if (this.config.audit.heads.length > 0 && !this.#fillsGap)
+      await (await import("./head-places.ts")).requireNewestOutside(this, ledger);
     await ledger.identity.requirePlatform(await platformName(this));
   }
 

@@ -4,7 +4,7 @@ import { durationMs, durationSchema } from "../base/duration.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { subjectOf } from "../crm/keys.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { headsPath, readCopiedMarks, readMarks, spoiledLine } from "../ledger/audit/audit-heads.ts";
+import { headsPath, marksIn, readCopiedMarks, readMarks, spoiledLine } from "../ledger/audit/audit-heads.ts";
 import type { KeptHead } from "../ledger/audit/audit-log.ts";
 import { readNotes, signedNote, verifierKey } from "../ledger/audit/checkpoint.ts";
 import type { KeptCheckpoint } from "../ledger/audit/checkpoint.ts";
@@ -43,7 +43,7 @@ export async function signedHead(application: Application): Promise<SignedHead |
 }
 
 /** The verifier of the key that signs here; undefined where there is none, or whoever reads may not have it. */
-async function ownVerifier(application: Application): Promise<string | undefined> {
+export async function ownVerifier(application: Application): Promise<string | undefined> {
   const found = signerOf(application, await (await application.inquiry()).ledgerName());
   return found === undefined || found instanceof Problem ? undefined : verifierKey(found.origin, found.key);
 }
@@ -197,6 +197,24 @@ function signedHeadsIn(path: string): (AuditMark & { note: KeptCheckpoint | unde
   throw usage(
     `${path} has no head`,
     "name a copy of the file that lies beside the ledger as NAME.heads, or what `crm-sync audit head` printed",
+  );
+}
+
+/**
+ * The newest head of the ledger of this name in the end of a file of heads. What none of the keys signed is no head;
+ * without keys each is one.
+ */
+export function newestHead(text: string, name: string, verifiers: readonly string[]): AuditMark | undefined {
+  const isSigned = ({ checkpoint, ...head }: AuditMark & { checkpoint?: string | undefined }): boolean => {
+    try {
+      const [note] = checkpoint === undefined ? [] : readNotes(checkpoint);
+      return note !== undefined && isWhole(head, note, verifiers);
+    } catch {
+      return false;
+    }
+  };
+  return marksIn(text).findLast(
+    (mark) => mark.ledger === name && mark.sequence > 0 && (verifiers.length === 0 || isSigned(mark)),
   );
 }
 

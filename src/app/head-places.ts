@@ -1,11 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
-import { keepNewerHead } from "../ledger/audit/audit-heads.ts";
-import { ledgerName } from "../ledger/identity.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
 import { keepHeadOutside } from "../run/head-places.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "./application.ts";
-import { signedHead } from "./audit-record.ts";
+import { newestHead, ownVerifier, signedHead } from "./audit-record.ts";
 
 /** Writes the head of the audit log to each configured place, signed where there is a key. */
 export async function keepHead(application: Application, ledger: Ledger): Promise<void> {
@@ -25,23 +24,49 @@ export async function keepHead(application: Application, ledger: Ledger): Promis
   });
 }
 
-/** So much of the end of a file of heads holds the newest of them. */
-const tailBytes = 64 * 1024;
+/** So much of the end of a file of heads is read: some thousand heads. */
+const tailBytes = 1024 * 1024;
 
 /**
- * Looks at the files outside that heads are kept in, before the ledger is opened for writing: only they know of what a
- * snapshot of the whole machine took back. A place that cannot be read says nothing; that it cannot be written either
- * is told after the run.
+ * Refuses a ledger that lacks the newest head that a file outside has of it: a snapshot of the whole machine brought it
+ * back together with the heads beside it. Throws a Problem with exit code 65. A file that cannot be read says nothing;
+ * that it cannot be written either is told after the run.
  */
-export function compareHeadPlaces({
-  config,
-  directory,
-  ledgerPath,
-}: Pick<Application, "config" | "directory" | "ledgerPath">): void {
-  const files = config.audit.heads.flatMap((place) => (place.kind === "file" ? [resolve(directory, place.path)] : []));
-  const name = files.length === 0 ? undefined : ledgerName(ledgerPath);
-  if (name === undefined) return;
-  for (const path of files) keepNewerHead(ledgerPath, name, tailOf(path));
+export async function requireNewestOutside(application: Application, ledger: Ledger): Promise<void> {
+  const name = await ledger.identity.name();
+  const verifiers = await verifiersOf(application);
+  if (verifiers === undefined) return;
+  // What a restore lost, and a rebuild read back, is missing for good.
+  const filled = ledger.gap.last()?.at ?? "";
+  for (const place of application.config.audit.heads) {
+    if (place.kind !== "file") continue;
+    const path = resolve(application.directory, place.path);
+    const newest = newestHead(tailOf(path), name, verifiers);
+    if (newest === undefined || newest.at <= filled || ledger.audit.hashAt(newest.sequence) === newest.hash) continue;
+    throw new Problem({
+      code: "ledger.behind-outside",
+      message:
+        `the ledger ${ledger.path} is an older copy: ${path} says that on ${newest.at} it had the audit entry ` +
+        `${newest.sequence}, and it has another entry or no entry there. Nothing was sent, because the missing ` +
+        "changes, also orders, would be made a second time",
+      cure:
+        "put a newer copy of the ledger back. If there is none, set ledger.path to a new file and run `crm-sync rebuild`. " +
+        "If somebody changed that file of heads, take it out of audit.heads",
+      exitCode: exitCodes.ledgerRefused,
+      place: ledger.path,
+    });
+  }
+}
+
+/** The key that heads must be signed with; none if none is configured, undefined if it cannot be used. */
+async function verifiersOf(application: Application): Promise<string[] | undefined> {
+  if (application.config.audit.signKey === undefined) return [];
+  try {
+    const verifier = await ownVerifier(application);
+    return verifier === undefined ? undefined : [verifier];
+  } catch {
+    return undefined;
+  }
 }
 
 function tailOf(path: string): string {

@@ -1,21 +1,8 @@
-import { existsSync } from "node:fs";
 import { exitCodes, Problem } from "../base/errors.ts";
-import { openReadOnly } from "./database/database.ts";
 import type { LedgerContext } from "./context.ts";
 
 /** What the name of every sandbox begins with; alone it stands for one that did not say which it is. */
 export const anySandbox = "the sandbox";
-
-/** What the ledger of a file is called; undefined if there is none, or if nothing named it yet. */
-export function ledgerName(path: string): string | undefined {
-  if (!existsSync(path)) return undefined;
-  const database = openReadOnly(path);
-  try {
-    return database.prepare<[], string>("select value from meta where key = 'ledger'").pluck().get();
-  } finally {
-    database.close();
-  }
-}
 
 /** What the ledger is called, which services it speaks of. */
 export class Identity {

@@ -209,22 +209,9 @@ export function readMarks(path: string): (LedgerMark & { at: string })[] {
   return existsSync(path) ? marksIn(readFileSync(path, "utf8")) : [];
 }
 
-function marksIn(text: string): (LedgerMark & { at: string })[] {
+/** The heads in a text; a line that is none is passed over. */
+export function marksIn(text: string): (LedgerMark & { at: string })[] {
   return text.split("\n").flatMap((line) => headIn(line) ?? []);
-}
-
-/**
- * Keeps a head from a place outside beside the ledger, if it is of this ledger and newer than all heads there: a
- * snapshot brought the ledger and its heads back together. From then on the ledger is refused as an older copy.
- */
-export function keepNewerHead(ledgerPath: string, ledger: string, outside: string): void {
-  const newest = marksIn(outside).findLast((mark) => mark.ledger === ledger);
-  const heads = headsPath(ledgerPath);
-  const own = readMarks(heads);
-  if (newest === undefined || newest.sequence === 0 || own.some(({ at }) => at >= newest.at)) return;
-  const kept = new KeptHeads(ledgerPath);
-  kept.keep({ ...newest, commit: lastMark(heads)?.commit ?? 0 }, newest.at);
-  kept.close();
 }
 
 /**

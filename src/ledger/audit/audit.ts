@@ -73,6 +73,11 @@ export class Audit {
     };
   }
 
+  /** The hash of an entry; undefined if the log has no entry of that number. */
+  hashAt(sequence: number): string | undefined {
+    return this.#context.read(() => this.#context.audit.hashAt(sequence));
+  }
+
   rows(): Generator<AuditRow, void, void> {
     return entriesOf(this.#context.database);
   }
