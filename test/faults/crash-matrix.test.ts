@@ -6,7 +6,7 @@ import { Cells } from "../support/cells.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";
 import { earlierKill, killAt, openOf } from "../support/killed-at.ts";
-import { isFull, isSample } from "../support/sizes.ts";
+import { isFull, isSample, sizes, spread } from "../support/sizes.ts";
 import { changeOf, changes, changesByEndpoint, notSentYet, nthCallOf } from "../support/world/small.ts";
 import type { Change } from "../support/world/small.ts";
 
@@ -51,7 +51,7 @@ function isReached(name: string, point: KillPoint): boolean {
 type MatrixCell = [change: string, point: KillPoint];
 
 /**
- * Each endpoint at each point, with one of its changes and one of the two look-ups in turn; all of them for a release.
+ * Each endpoint at each point, with one of its changes and one of the two look-ups in turn; all of them, and all cells, for a release.
  */
 function matrix(): MatrixCell[] {
   const lookUps = killPoints.filter((point) => point.startsWith("in settling, after a look-up"));
@@ -76,34 +76,37 @@ const cells = new Cells();
 afterAll(() => cells.remove());
 
 describe("a program that is killed with SIGKILL", () => {
-  it.each(isSample ? sample : matrix())("brings everything to its end, once: %s, killed %s", async (name, point) => {
-    const change = changeOf(name);
-    const { endpoint, kind, judged, repeatable, asksPerson, calls = 1 } = change;
-    await cells.within(await cells.before(change), change.environment ?? {}, async (cell) => {
-      const had = cell.done(endpoint);
-      const killed = { kind, endpoint, nth: nthCallOf(change) };
-      const earlier = earlierKill[point];
-      if (earlier !== undefined) await killAt(cell, earlier, killed);
-      // What is taken away is judged once a run, so a revoke that settling found unsent is sent by the next one.
-      await killAt(cell, point, killed, { processes: judged === true && earlier !== undefined ? 2 : 1 });
-      const left = leftBehind[point];
-      expect((await openOf(cell, kind))?.state).toBe(left.open);
-      // Where the platform is slow, what was written before the first kill is carried out after all.
-      const again = repeatable === true && left.effects > 0 ? [0, 1] : [0];
-      expect(again).toContain(cell.done(endpoint) - had - left.effects - earlierEffects(change, point));
+  it.each(isSample ? sample : spread(matrix(), sizes.cells))(
+    "brings everything to its end, once: %s, killed %s",
+    async (name, point) => {
+      const change = changeOf(name);
+      const { endpoint, kind, judged, repeatable, asksPerson, calls = 1 } = change;
+      await cells.within(await cells.before(change), change.environment ?? {}, async (cell) => {
+        const had = cell.done(endpoint);
+        const killed = { kind, endpoint, nth: nthCallOf(change) };
+        const earlier = earlierKill[point];
+        if (earlier !== undefined) await killAt(cell, earlier, killed);
+        // What is taken away is judged once a run, so a revoke that settling found unsent is sent by the next one.
+        await killAt(cell, point, killed, { processes: judged === true && earlier !== undefined ? 2 : 1 });
+        const left = leftBehind[point];
+        expect((await openOf(cell, kind))?.state).toBe(left.open);
+        // Where the platform is slow, what was written before the first kill is carried out after all.
+        const again = repeatable === true && left.effects > 0 ? [0, 1] : [0];
+        expect(again).toContain(cell.done(endpoint) - had - left.effects - earlierEffects(change, point));
 
-      if (asksPerson !== undefined) {
-        const { writingCalls } = cell.sandbox.counts();
-        const { exitCode } = await cell.run();
-        if (exitCode === 5) expect(cell.sandbox.counts().writingCalls, "it was sent again").toBe(writingCalls);
-        await cell.decide(() => cell.done(endpoint) > had);
-      }
-      await cell.comesToRest();
-      expect(await cell.wrong(change.wished)).toEqual([]);
-      const more = repeatable === true ? [0, 1, 2] : asksPerson === "always" ? [-1, 0] : [0];
-      expect(more).toContain(cell.done(endpoint) - had - calls);
-    });
-  });
+        if (asksPerson !== undefined) {
+          const { writingCalls } = cell.sandbox.counts();
+          const { exitCode } = await cell.run();
+          if (exitCode === 5) expect(cell.sandbox.counts().writingCalls, "it was sent again").toBe(writingCalls);
+          await cell.decide(() => cell.done(endpoint) > had);
+        }
+        await cell.comesToRest();
+        expect(await cell.wrong(change.wished)).toEqual([]);
+        const more = repeatable === true ? [0, 1, 2] : asksPerson === "always" ? [-1, 0] : [0];
+        expect(more).toContain(cell.done(endpoint) - had - calls);
+      });
+    },
+  );
 });
 
 describe("the matrix", () => {

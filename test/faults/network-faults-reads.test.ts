@@ -7,7 +7,7 @@ import type { FaultRule } from "../../src/sandbox/faults.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";
 import { goodRunOf, runResultOf } from "../support/program.ts";
-import { isFull, isSample, spread } from "../support/sizes.ts";
+import { isFull, isSample, sizes, spread } from "../support/sizes.ts";
 import { base, changeOf, ledgerOf, writeWorld } from "../support/world/small.ts";
 import type { Change } from "../support/world/small.ts";
 
@@ -269,7 +269,7 @@ function matrix(): MatrixCell[] {
 }
 
 const isSilent = ([, , , , { environment }]: MatrixCell): boolean => environment === silent;
-const all = isSample ? spread(matrix(), 4).filter((cell) => !isSilent(cell)) : matrix();
+const all = isSample ? spread(matrix(), 4).filter((cell) => !isSilent(cell)) : spread(matrix(), sizes.cells);
 
 describe("a reading that fails is never 'none'", () => {
   it.each(all.filter((cell) => !isSilent(cell)))("%s: %s, when %s", async (_where, read, _fault, situation, met) => {

@@ -14,6 +14,8 @@ interface Sizes {
   months: number;
   /** SIGKILLs at random moments of long runs. */
   kills: number;
+  /** Cells of the matrix of kills, and of that of failing reads. */
+  cells: number;
   /** SIGTERMs at random moments. */
   stops: number;
   /** System calls of each kind that fail, and as many that kill; all of them where it is Infinity. */
@@ -45,10 +47,11 @@ interface Sizes {
 }
 
 const faults: Sizes = {
-  seeds: 30,
-  histories: 8,
+  seeds: 20,
+  histories: 5,
   months: 1,
   kills: 20,
+  cells: 100,
   stops: 3,
   systemCalls: 1,
   flippedPages: 5,
@@ -79,6 +82,7 @@ const full: Sizes = {
   histories: 20_000,
   months: 24,
   kills: 250,
+  cells: Infinity,
   stops: 100,
   systemCalls: Infinity,
   flippedPages: 1000,
