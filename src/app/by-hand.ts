@@ -35,8 +35,8 @@ interface ByHand<Summary> {
 
 /**
  * Plans what would change now, shows each customer's plan, and saves it to a file where one is named. Sends nothing
- * but reads. If the sources are configured otherwise than in the last run, a plan that is not saved is a trial: it
- * works on a copy of the ledger, and nothing of it is kept.
+ * but reads. If the configuration of the sources changed since the last run, a plan that is not saved is a trial: it
+ * works on a copy of the ledger, and the copy is not kept.
  */
 export async function planByHand(
   application: Application,

@@ -24,7 +24,7 @@ export async function keepHead(application: Application, ledger: Ledger): Promis
   });
 }
 
-/** So much of the end of a file of heads is read: some thousand heads. */
+/** The end of a file of heads that is read: about 2,000 heads. */
 const tailBytes = 1024 * 1024;
 
 /**
@@ -50,8 +50,8 @@ export async function requireNewestOutside(application: Application, ledger: Led
         `${newest.sequence}, and it has another entry or no entry there. Nothing was sent, because the missing ` +
         "changes, also orders, would be made a second time",
       cure:
-        "put a newer copy of the ledger back. If there is none, set ledger.path to a new file and run `crm-sync rebuild`. " +
-        "If somebody changed that file of heads, take it out of audit.heads",
+        "put a newer copy of the ledger back. If you have no newer copy, set ledger.path to a new file and run " +
+        "`crm-sync rebuild`. If somebody changed that file of heads, remove it from audit.heads",
       exitCode: exitCodes.ledgerRefused,
       place: ledger.path,
     });

@@ -80,12 +80,12 @@ export type OnUnknown<S extends Shapes> =
       /** By reading the platform until it shows the change, or has not shown it for the settle time. */
       by: "observe";
       observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
-      /** What is done if it was not shown in that time; left out: it counts as not applied and is planned anew. */
+      /** What is done if it was not shown in that time. Left out: it counts as not applied and is planned again. */
       notShown?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
       /** The service takes it now and carries it out later (A15). */
       async?: (operation: Draft<S>) => boolean;
-      /** The call is non-repeatable: after so many sends without a known outcome a person decides. */
-      maxSends?: number;
+      /** The call must not be sent twice: after three sends without a known outcome a person decides. */
+      nonRepeatable?: true;
     }
   | {
       /** By sending it again: it sets a state, so that twice is the same as once. */

@@ -25,7 +25,7 @@ export function asKind<S extends Shapes>(type: OperationType<S>): Kind<S> {
     read: async (...of) => await ((observes ?? resends)?.observe?.(...of) ?? readBackByNothing()),
     notFound: async (...of) => (await observes?.notShown?.(...of)) ?? { kind: "drop" },
     isAsynchronous: (operation) => observes?.async?.(operation) === true,
-    isSentSparingly: observes?.maxSends !== undefined || onUnknown.by === "ask",
+    isSentSparingly: observes?.nonRepeatable === true || onUnknown.by === "ask",
     mostOddAnswers: resends?.maxOddAnswers ?? plainKind.mostOddAnswers,
     lost: (payload) => (onUnknown.by === "lost" ? onUnknown.record(payload) : plainKind.lost()),
     policy: governed?.policy,

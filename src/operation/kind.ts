@@ -171,8 +171,8 @@ export type Undone =
   | { how: "impossible"; why: string };
 
 /**
- * The old form of an operation type, which the engine asks until each is in a resource: `OperationType` of
- * engine/resource.ts says what the members mean, as-kind.ts which of them is which.
+ * The old form of an operation type. The engine uses it until each type is in a resource. `OperationType` of
+ * engine/resource.ts explains the members; as-kind.ts shows which old member is which new one.
  */
 export interface KindFacts {
   readonly endpoint: WritingEndpoint;

@@ -1,3 +1,4 @@
+import type { RequestShapesOf } from "./request.ts";
 import type { RequestType } from "../engine/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../crm/model.ts";
@@ -18,11 +19,7 @@ const schemas = {
   answer: z.object({ generated: z.boolean() }),
 };
 
-export interface PasswordRequestShapes {
-  wanted: z.infer<typeof schemas.wanted>;
-  details: z.infer<typeof schemas.details>;
-  answer: z.infer<typeof schemas.answer>;
-}
+export type PasswordRequestShapes = RequestShapesOf<typeof schemas>;
 
 declare module "../engine/resource.ts" {
   interface RequestTypes {

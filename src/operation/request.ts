@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
 
 /** Who asked where nobody did by hand; no person can be called so. */
@@ -11,6 +12,11 @@ export interface RequestShapes {
   details: JsonObject;
   answer: JsonObject;
 }
+
+/** The shapes that schemas describe. */
+export type RequestShapesOf<T extends { readonly [Column in keyof RequestShapes]: z.ZodType }> = {
+  [Column in keyof RequestShapes]: z.infer<T[Column]>;
+};
 
 /** What a person asked for of one thing of a customer, and what the service answered last. */
 export interface Requested<Of extends string, S extends RequestShapes> {

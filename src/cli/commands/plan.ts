@@ -75,7 +75,7 @@ export async function planCommand(invocation: Invocation, words: PlanWords): Pro
 }
 
 const trialText =
-  "The sources are configured otherwise than in the last run, so this plan was made in a copy of the ledger. The copy " +
+  "The configuration of the sources changed since the last run, so this plan was made in a copy of the ledger. The copy " +
   "is not kept, and a run may still refuse a read that changed too much.";
 
 /** The same plan as it was asked for. */

@@ -71,7 +71,7 @@ export function compare(item: CustomerCase, view: ReconciliationView): Compariso
   return [...rows, ...disagreements(item)];
 }
 
-/** What M5 and M6 say otherwise of who holds an asset: it is told, and nothing is done on it (A34). */
+/** Assets of which M5 and M6 show different holders. crm-sync reports them and does nothing else (A34). */
 function disagreements(item: CustomerCase): Comparison[] {
   const inM5 = new Map<string, string>();
   for (const [member, { body }] of item.shown.members) {

@@ -15,8 +15,8 @@ export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {
 }
 
 /**
- * What M6 and M5 show of the assets of a person: each that the CRM gives them should be held, and none that we assigned
- * and the CRM no longer gives them.
+ * Compares the assets of a person with what M6 and M5 show. The person should hold each asset that the CRM gives them,
+ * and no other asset that we assigned.
  */
 export function adopt(
   { customer, known }: Pick<LoadedCustomer, "customer" | "known">,

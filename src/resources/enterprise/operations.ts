@@ -177,7 +177,7 @@ function making(origin: "created" | "bound") {
       by: "observe",
       observe: async (entry: JournalEntry<MakingShapes>, snapshot: Snapshot) => await observe(entry, snapshot, origin),
       notShown,
-      maxSends: 3,
+      nonRepeatable: true,
     },
     decide: {
       applied,

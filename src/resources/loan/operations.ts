@@ -89,7 +89,7 @@ const borrow: OperationType<BorrowShapes> = {
       }),
     };
   },
-  onUnknown: { by: "observe", observe, maxSends: 3 },
+  onUnknown: { by: "observe", observe, nonRepeatable: true },
   decide: {
     applied: ({ id, context }) => ({
       effect: lent(id, context),

@@ -1,3 +1,4 @@
+import type { RequestShapesOf } from "../../operation/request.ts";
 import type { RequestType } from "../../engine/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
@@ -23,11 +24,7 @@ const schemas = {
   answer: z.object({ lent: z.array(z.string()) }),
 };
 
-export interface LoanRequestShapes {
-  wanted: z.infer<typeof schemas.wanted>;
-  details: z.infer<typeof schemas.details>;
-  answer: z.infer<typeof schemas.answer>;
-}
+export type LoanRequestShapes = RequestShapesOf<typeof schemas>;
 
 declare module "../../engine/resource.ts" {
   interface RequestTypes {

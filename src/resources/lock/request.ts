@@ -1,3 +1,4 @@
+import type { RequestShapesOf } from "../../operation/request.ts";
 import type { RequestType } from "../../engine/resource.ts";
 import { limits } from "../../contract/limits.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
@@ -29,11 +30,7 @@ const schemas = {
   answer: z.object({ status: z.literal([succeeded, doesNotExist, failed, wrongType]) }),
 };
 
-export interface LockRequestShapes {
-  wanted: z.infer<typeof schemas.wanted>;
-  details: z.infer<typeof schemas.details>;
-  answer: z.infer<typeof schemas.answer>;
-}
+export type LockRequestShapes = RequestShapesOf<typeof schemas>;
 
 declare module "../../engine/resource.ts" {
   interface RequestTypes {

@@ -81,9 +81,9 @@ const seenPart = "#seen";
 const passPart = (pass: number): string => `#pass ${pass}`;
 
 /**
- * The records of a list that is read several times. A pass lost no record that was there all the time if the next one
- * finds everything again that it found, and it met no key twice: then nothing left the part of the list that it had
- * read, nor moved into it.
+ * The records of a list that is read several times. A pass missed no record that was there all the time if the
+ * next pass finds all of its records again, and it found no key twice. Then no record moved into the part of the list
+ * that the pass had read, or out of it.
  */
 export class Passes {
   readonly #area: StagingArea;

@@ -22,8 +22,8 @@ const moving = {
     "each page begins with the last record of the previous page. If it does not, the list changed. This costs one record " +
     "more a page, and finds every change of a list with a fixed order",
   again:
-    "crm-sync reads the list until a pass finds all records of the pass before it, which met no key twice. Records that " +
-    "only a later pass finds are used too. This costs at least twice the requests, unless the list has one page",
+    "crm-sync reads the list until a pass finds all records of the previous pass, and the previous pass found no key " +
+    "twice. Records that only a later pass finds are used too. This costs at least twice the requests, unless the list has one page",
   trust:
     "the service keeps the place in the list. Only the total, and in a full read a key on two pages, show a change",
 } as const;
