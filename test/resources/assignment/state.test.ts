@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
 import { applyChanges } from "../../../src/operation/state.ts";
 import type { StateChange } from "../../../src/operation/state.ts";
+import { assignment } from "../../../src/resources/assignment/index.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
-import { rowsOf } from "../../support/world/start.ts";
+import { rowsOf, sqlite } from "../../support/world/start.ts";
 
 const key = (id: string) => ({ namespace: "crm", id });
 
@@ -24,4 +25,26 @@ it("two holders of a number at one instant leave the ledger as memory has it: th
     expect(assignments).toHaveLength(id === "C2" ? 1 : 0);
   }
   expect(rowsOf(world.path, "select ended_by, to_at from assignment")).toEqual([{ ended_by: null, to_at: null }]);
+});
+
+it("after a restore nobody holds anything, until the platform shows the same member with the number", async () => {
+  const world = await LedgerWorld.open();
+  const [customer, staff] = [key("C1"), key("S1")];
+  const profile = { userName: "u", name: "n", remark: null, mobile: null, departmentId: null };
+  const account = { staff, customer, enterpriseGlobalId: "E1", memberGlobalId: "M-S1", profile };
+  await world.ledger.state.record(customer, [{ type: "staff-linked", ...account, origin: "created" }]);
+  for (const number of ["N1", "N2", "N3"]) await world.grant(customer, staff, "M-S1", number);
+  const rows = assignment.state.open(sqlite(world.path));
+  const held = () => (rows.load(customer).assignments ?? []).map(({ assetNumber }) => assetNumber);
+  expect(held()).toEqual(["N1", "N2", "N3"]);
+  const at = "2026-10-02T08:00:00.000Z";
+  expect([rows.endAll(at), held()]).toEqual([3, []]);
+  const shown = [
+    { assetNumber: "N1", memberGlobalId: "M-S1" },
+    { assetNumber: "N2", memberGlobalId: "M-other" },
+  ];
+  rows.bringBack(customer, shown, "2026-10-03T08:00:00.000Z");
+  expect(held()).toEqual([]);
+  rows.bringBack(customer, shown, at);
+  expect(held()).toEqual(["N1"]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { applyChanges } from "../../../src/operation/state.ts";
 import type { Known, StateChange } from "../../../src/operation/state.ts";
+import { theCrm } from "../../../src/operation/request.ts";
 import type { RequestIn } from "../../../src/operation/requests.ts";
 import { planRequested } from "../../../src/plan/requested.ts";
 import { planCustomer } from "../../../src/plan/plan.ts";
@@ -117,4 +118,17 @@ test("nothing is sent without the role that asks for it (A40)", () => {
     sent: [],
     block: "assumption.missing",
   });
+});
+
+test("limits count no lock that a person asked to have disabled, and each that the CRM wants disabled", () => {
+  const byCrm = wish("2", "locked");
+  if (byCrm.type === "request-made") byCrm.request.by = theCrm;
+  const { operations } = planRequested(after(wish("1", "locked"), byCrm), settings, {
+    rejections: nothingRefused,
+    tried: new Set(),
+  });
+  expect(operations.map(({ payload, takesAway }) => [payload, takesAway])).toEqual([
+    [sent("E6", "1").payload, 0],
+    [sent("E6", "2").payload, 1],
+  ]);
 });

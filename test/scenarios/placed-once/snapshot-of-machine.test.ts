@@ -63,6 +63,16 @@ describe("a snapshot of the whole machine that was put back", () => {
     expect((await w.run("run", "everything")).exitCode).toBe(exitCode);
   });
 
+  it("a head that nobody signed stops nothing while the key cannot be used", async () => {
+    const w = await withHeads(true);
+    const line = readFileSync(w.path("elsewhere/crm.heads"), "utf8").split("\n").at(-1) ?? "";
+    const { checkpoint: _, ...head } = JSON.parse(line);
+    const unsigned = { ...head, sequence: 9_999, hash: "0".repeat(64), at: "2099-01-01T00:00:00.000Z" };
+    appendFileSync(w.path("elsewhere/crm.heads"), `\n${JSON.stringify(unsigned)}`);
+    w.environment["AUDIT_KEY"] = "no key at all";
+    expect((await w.run("run", "everything")).exitCode).not.toBe(65);
+  });
+
   it("is refused by a signed head too", async () => {
     const w = await putBack(true);
     expect(await w.does("run", "everything")).toMatchObject({ exitCode: 65, calls: {} });
