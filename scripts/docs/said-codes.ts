@@ -41,16 +41,18 @@ interface ParsedFile {
   values: Map<string, { start: number; value: Expression }[]>;
 }
 
-/** Every code in the source of the program, once for each place. */
+/** Every code in the source of the program, once for each place; that of its own resource comes first. */
 export function saidCodes(files: readonly File[] = filesOfProgram()): SaidCode[] {
   const parsed = new Map(files.map((file) => [file.path, parsedFile(file)]));
   const methods = new Map([...parsed.values()].flatMap(({ takers }) => [...takers]));
-  return [...parsed.values()].flatMap((file) => {
+  const isAtHome = ({ code, path }: SaidCode): boolean => path.startsWith(`src/resources/${code.split(".")[0]}/`);
+  const said = [...parsed.values()].flatMap((file) => {
     const imported = importedBy(file, parsed);
     const takerOf = (name: string, isMember: boolean): TakesCode | undefined =>
       file.takers.get(name) ?? imported.takers.get(name) ?? (isMember ? methods.get(name) : undefined);
     return codesIn(file, takerOf, imported.values);
   });
+  return said.toSorted((one, other) => Number(isAtHome(other)) - Number(isAtHome(one)));
 }
 
 function filesOfProgram(): File[] {

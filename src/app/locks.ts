@@ -5,8 +5,8 @@ import { lockProblem } from "../contract/limits.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { NewRequest, RequestIn } from "../operation/requests.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { NewRequest, RequestIn } from "../engine/requests.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
 import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
 
@@ -65,7 +65,7 @@ async function requestsFor(
       exitCode: exitCodes.configuration,
     });
   }
-  const types = await ledger.state.licenceTypes(customer);
+  const types = await ledger.state.readTogether((rows) => rows.order.licenceTypes(customer));
   return names.map(({ about }) => {
     const licenseType = types.get(about);
     if (licenseType === undefined) {

@@ -6,13 +6,13 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { readRegular } from "../base/regular-file.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { Operation } from "../engine/operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { HeldFor } from "../plan/limits.ts";
+import type { HeldFor } from "../engine/plan/limits.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
-import { restsOf } from "../plan/contradicted.ts";
-import { needsOf } from "../plan/needs-of-operations.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import { restsOf } from "../engine/plan/contradicted.ts";
+import { needsOf } from "../engine/plan/needs-of-operations.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { inTheWay, startOf, writeWhole } from "./written-files.ts";
 

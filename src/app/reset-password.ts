@@ -2,12 +2,12 @@ import { explainCommand } from "../report/text.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
-import { markerKey } from "../operation/references.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import type { NewRequest } from "../operation/requests.ts";
-import { isAccountOf } from "../operation/shown-profile.ts";
-import type { LoadedCustomer } from "../plan/input.ts";
+import type { Operation } from "../engine/operation.ts";
+import { markerKey } from "../engine/references.ts";
+import type { PrivateMarker } from "../engine/references.ts";
+import type { NewRequest } from "../engine/requests.ts";
+import { isAccountOf } from "../resources/staff/shown-profile.ts";
+import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
 import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
@@ -26,7 +26,7 @@ export interface PasswordReset {
 /** The customer in whose enterprise a person has an account. Throws a Problem where there is none. */
 export async function customerOfStaff(application: RequestDesk, staff: RecordKey): Promise<RecordKey> {
   const ledger = await application.ledger();
-  const link = await ledger.state.staffLink(staff);
+  const link = await ledger.state.read((rows) => rows.staff.accountOf(staff));
   if (link !== undefined) return link.customer;
   throw refused(
     "staff.not-linked",

@@ -5,8 +5,8 @@ import type { Problem } from "../base/errors.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { LoadedCustomer } from "../plan/input.ts";
+import type { StateChange } from "../engine/state.ts";
+import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { Application } from "./application.ts";
 import { refused } from "./requests.ts";
@@ -78,7 +78,7 @@ async function takenBy(
   const linked = changes.find((change) => change.type === "linked");
   if (linked === undefined) return undefined;
   const { enterpriseGlobalId } = linked.link;
-  const owner = await ledger.state.customerOfEnterprise(enterpriseGlobalId);
+  const owner = await ledger.state.read((rows) => rows.enterprise.links.customerOfEnterprise(enterpriseGlobalId));
   if (owner === undefined || formatKey(owner) === formatKey(customer)) return undefined;
   return refused(
     "link.taken",

@@ -1,19 +1,20 @@
+import { asKind } from "../engine/as-kind.ts";
 import { handIn } from "../engine/registry.ts";
-import { asKind } from "../operation/as-kind.ts";
-import { kinds } from "../operation/kinds.ts";
-import { passwordRequest } from "../operation/password-request.ts";
-import { nothingRecorded, stateParts } from "../operation/state.ts";
-import { undoRules } from "../plan/undo-rules.ts";
+import { nothingRecorded, stateParts } from "../engine/state.ts";
 import { assignment } from "../resources/assignment/index.ts";
 import { enterprise } from "../resources/enterprise/index.ts";
 import { loan } from "../resources/loan/index.ts";
 import { lock } from "../resources/lock/index.ts";
+import { kinds as orderKinds, order } from "../resources/order/index.ts";
+import { kinds as staffKinds, staff } from "../resources/staff/index.ts";
 
-/** Hands in all that the program can do. What has no resource folder yet comes from operation, plan and ledger. */
+/** Hands in all that the program can do: the one list of resources, in the order in which they plan. */
 export function handInResources(): void {
+  const resources = [enterprise, order, staff, assignment, lock, loan];
   handIn({
     types: {
-      ...kinds,
+      ...orderKinds,
+      ...staffKinds,
       "bind-enterprise": asKind(enterprise.types["bind-enterprise"]),
       "create-enterprise": asKind(enterprise.types["create-enterprise"]),
       "update-enterprise": asKind(enterprise.types["update-enterprise"]),
@@ -23,10 +24,28 @@ export function handInResources(): void {
       "unlock-assets": asKind(lock.types["unlock-assets"]),
       "borrow-assets": asKind(loan.types["borrow-assets"]),
     },
-    changes: { ...stateParts, ...assignment.state.changes },
-    requests: { ...loan.requests, ...lock.requests, password: passwordRequest },
-    undo: { ...undoRules, ...enterprise.undo, ...assignment.undo, ...lock.undo, ...loan.undo },
-    nothing: () => ({ ...nothingRecorded(), ...assignment.state.nothing() }),
-    resources: [enterprise, assignment, lock, loan],
+    changes: {
+      ...stateParts,
+      ...enterprise.state.changes,
+      ...order.state.changes,
+      ...staff.state.changes,
+      ...assignment.state.changes,
+    },
+    requests: { ...staff.requests, ...lock.requests, ...loan.requests },
+    undo: { ...enterprise.undo, ...order.undo, ...staff.undo, ...assignment.undo, ...lock.undo, ...loan.undo },
+    nothing: () => ({
+      ...nothingRecorded(),
+      ...enterprise.state.nothing(),
+      ...order.state.nothing(),
+      ...staff.state.nothing(),
+      ...assignment.state.nothing(),
+    }),
+    open: (database, ledger) => ({
+      enterprise: enterprise.state.open(database),
+      order: order.state.open(database, ledger),
+      staff: staff.state.open(database, ledger),
+      assignment: assignment.state.open(database),
+    }),
+    resources,
   });
 }

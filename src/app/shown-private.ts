@@ -1,9 +1,9 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { privateFields, streams } from "../crm/model.ts";
-import { isPrivateMarker, markerKey } from "../operation/references.ts";
-import type { PrivateMarker } from "../operation/references.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import { isPrivateMarker, markerKey } from "../engine/references.ts";
+import type { PrivateMarker } from "../engine/references.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 
 /**
  * The personal data behind the markers of a plan, by marker (`staff/crm/S1@2#name`), for whoever may see it. Passwords

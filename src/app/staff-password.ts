@@ -3,10 +3,10 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { passwordSubject } from "../operation/password-request.ts";
-import { resetPassword } from "../operation/reset-password.ts";
-import { initialPasswordRef } from "../operation/sealed-passwords.ts";
-import { fits } from "../operation/shape.ts";
+import { passwordSubject } from "../resources/staff/password-request.ts";
+import { resetPassword } from "../resources/staff/reset-password.ts";
+import { initialPasswordRef } from "../engine/sealed-passwords.ts";
+import { fits } from "../engine/shape.ts";
 import type { Application } from "./application.ts";
 
 /** The account of a person at one customer. */
@@ -45,7 +45,7 @@ async function handOut(
   show: (password: string) => Promise<void>,
 ): Promise<Sealed["kind"]> {
   const key = formatKey(staff);
-  const link = await ledger.state.staffLink(staff);
+  const link = await ledger.state.read((rows) => rows.staff.accountOf(staff));
   if (link === undefined) {
     throw noPassword(
       `staff member ${key} was not added by crm-sync yet, so there is no password to hand out`,

@@ -1,18 +1,26 @@
+import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { productUnits } from "../crm/tree.ts";
-import { amendedElsewhere, maybeMoved, maybeThere, notShown, placedBefore } from "../plan/adoption.ts";
-import { shownAtAnother, shownInOtherForm, shownInPart } from "../plan/adoption.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
-import { otherThanWanted, shownTwice } from "../plan/shown-otherwise.ts";
-import { agreedWithNone } from "../operation/state/order-steps.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { Link } from "../operation/state/link.ts";
+import {
+  amendedElsewhere,
+  maybeMoved,
+  maybeThere,
+  notShown,
+  placedBefore,
+  shownAtAnother,
+  shownInOtherForm,
+  shownInPart,
+} from "../resources/order/adoption.ts";
+import { otherThanWanted, shownTwice } from "../resources/order/shown-otherwise.ts";
+import { agreedWithNone } from "../resources/order/state/order-steps.ts";
+import type { StateChange } from "../engine/state.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
-import type { Block } from "../plan/block.ts";
-import type { LoadedCustomer } from "../plan/input.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
-import { earlierOrders } from "../operation/order-standing.ts";
+import type { Block } from "../engine/plan/block.ts";
+import type { LoadedCustomer } from "../engine/plan/input.ts";
+import type { OrderWithTree } from "../engine/desired.ts";
+import { earlierOrders } from "../resources/order/order-standing.ts";
 import { channelNumberOf } from "./channel-number.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -270,7 +278,8 @@ export class OrderAdoption {
     const isAdopted = adopted.some(
       (change) => change.type === "order-placed" && change.channelOrderId === channelOrderId,
     );
-    if (isAdopted || (await this.#deps.ledger.state.isPlaced(channelOrderId))) return false;
+    if (isAdopted || (await this.#deps.ledger.state.read((rows) => rows.order.placed.isPlaced(channelOrderId))))
+      return false;
     adopted.push(placedBy(found));
     if (this.#rebuild !== undefined) {
       adopted.push(...(await this.#rebuild.placed(knows, found)));

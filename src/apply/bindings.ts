@@ -1,9 +1,9 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { parseKey } from "../crm/keys.ts";
 import { licenseTypes } from "../crm/model.ts";
-import type { Bindings } from "../plan/bind.ts";
-import type { PayloadFacts } from "../operation/payload-facts.ts";
-import { selectPlatformCustomer } from "../plan/platform-customer.ts";
+import type { Bindings } from "../engine/plan/bind.ts";
+import type { PayloadFacts } from "../engine/payload-facts.ts";
+import { selectPlatformCustomer } from "../resources/enterprise/platform-customer.ts";
 
 /** What the references of a payload stand for, from what is known of the customer now. */
 export function bindingsFrom(

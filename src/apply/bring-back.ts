@@ -1,9 +1,9 @@
+import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { OrderStanding } from "../operation/order-standing.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
+import type { OrderStanding } from "../resources/order/order-standing.ts";
+import { isSameKey } from "../engine/state/same-key.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";

@@ -1,5 +1,5 @@
 import { fillTemplate } from "../contract/template.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
+import type { OrderWithTree } from "../engine/desired.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
 /** The channel order number that an order has, or would be placed under (A16). */

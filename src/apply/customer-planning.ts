@@ -1,20 +1,20 @@
 import type { AssumptionId } from "../contract/assumptions/row.ts";
-import type { AssumptionMet } from "../operation/assumptions-met.ts";
+import type { AssumptionMet } from "../engine/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { Block } from "../plan/block.ts";
-import type { Observed } from "../plan/input.ts";
-import type { PlanOptions } from "../plan/options.ts";
-import type { RepairSettings } from "../plan/drift.ts";
-import { decidedOn } from "../plan/decided.ts";
-import { Gated } from "../plan/gated.ts";
-import { metByBlocks, metByReading } from "../plan/met-by-reading.ts";
-import { planCustomer } from "../plan/plan.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { StateChange } from "../engine/state.ts";
+import type { Block } from "../engine/plan/block.ts";
+import type { Observed } from "../engine/plan/input.ts";
+import type { PlanOptions } from "../engine/plan/options.ts";
+import type { RepairSettings } from "../engine/plan/drift.ts";
+import { decidedOn } from "../engine/plan/decided.ts";
+import { Gated } from "../engine/plan/gated.ts";
+import { metByBlocks, metByReading } from "../engine/plan/met-by-reading.ts";
+import { planCustomer } from "../engine/plan/plan.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { OrderAdoption } from "./adopt-orders.ts";
 import type { RebuildOrders } from "./adopt-orders.ts";
@@ -182,7 +182,9 @@ export class CustomerPlanning implements Planner {
     for (const change of changes) {
       if (change.type !== "linked") continue;
       const { enterpriseGlobalId } = change.link;
-      const owner = await this.#deps.ledger.state.customerOfEnterprise(enterpriseGlobalId);
+      const owner = await this.#deps.ledger.state.read((rows) =>
+        rows.enterprise.links.customerOfEnterprise(enterpriseGlobalId),
+      );
       if (owner !== undefined && formatKey(owner) !== formatKey(customer))
         throw taken(customer, enterpriseGlobalId, owner);
     }

@@ -1,25 +1,24 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
-import { handedIn } from "../engine/registry.ts";
+import { handedIn, kindOf } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { Sequence } from "../ledger/database/sequence.ts";
 import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { RecordReference } from "../operation/shape.ts";
-import { standingAfter } from "../operation/order-standing.ts";
-import { FixedNumbersByUnit, payloadFactsOf } from "../operation/payload-facts.ts";
-import { kindOf } from "../engine/registry.ts";
-import { applyChanges } from "../operation/state.ts";
-import { isOrderStep } from "../operation/state/order-steps.ts";
-import { isOfMovedOrder } from "../operation/state/moved-orders.ts";
-import { withNumbers } from "../operation/state/asset-numbers.ts";
-import type { PayloadFacts } from "../operation/payload-facts.ts";
-import type { Link } from "../operation/state/link.ts";
-import type { FixedNumber } from "../operation/state/asset-numbers.ts";
-import type { Known, StateChange } from "../operation/state.ts";
-import type { LoadedCustomer, Rejection } from "../plan/input.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { RecordReference } from "../engine/shape.ts";
+import { standingAfter } from "../resources/order/order-standing.ts";
+import { FixedNumbersByUnit, payloadFactsOf } from "../engine/payload-facts.ts";
+import { applyChanges } from "../engine/state.ts";
+import { isOrderStep } from "../resources/order/state/order-steps.ts";
+import { isOfMovedOrder } from "../resources/order/state/moved-orders.ts";
+import { withNumbers } from "../resources/order/state/asset-numbers.ts";
+import type { PayloadFacts } from "../engine/payload-facts.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import type { Known, StateChange } from "../engine/state.ts";
+import type { LoadedCustomer, Rejection } from "../engine/plan/input.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
 /**
@@ -213,7 +212,9 @@ export class CustomerState {
     }
     const linked = this.#linkedElsewhere(changes);
     const enterprise =
-      linked === undefined ? undefined : await this.#deps.ledger.state.enterpriseFacts(linked.enterpriseGlobalId);
+      linked === undefined
+        ? undefined
+        : await this.#deps.ledger.state.readTogether((rows) => rows.enterprise.facts(linked.enterpriseGlobalId));
     const { loaded, learned } = this.#advanced;
     const now = changes.filter((change) => !isAppliedLater(change));
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
@@ -262,10 +263,7 @@ function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange
 }
 
 function isAppliedLater(change: StateChange): boolean {
-  return (
-    change.type === "order-placed" ||
-    handedIn().resources.some(({ state }) => Object.hasOwn(state?.changes ?? {}, change.type))
-  );
+  return handedIn().changes[change.type].isForLater === true;
 }
 
 function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {

@@ -4,12 +4,12 @@ import { namesIn, toldWords } from "../base/told-words.ts";
 import { fillTemplate } from "../contract/template.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { contradictedBlock } from "../plan/contradicted.ts";
+import { contradictedBlock } from "../engine/plan/contradicted.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
-import type { PlannedAsset } from "../operation/asset-numbers.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { PlannedAsset } from "../engine/asset-numbers.ts";
+import type { Operation } from "../engine/operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { FixedNumber } from "../operation/state/asset-numbers.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { park, recordOutcome } from "./outcome.ts";
@@ -111,8 +111,13 @@ async function amendmentNumber(
     return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} is no longer placed` };
   const { id, namespace } = order;
   const values = { id, namespace, order: placed.channelOrderId };
-  const fixed = await ledger.state.fixAmendment(order, operation.hash, (n) =>
-    fillTemplate(settings.amendmentOrderIdTemplate, { ...values, n: String(n) }),
+  const fixed = await ledger.state.write((rows, at) =>
+    rows.order.steps.fixNumber(
+      order,
+      operation.hash,
+      (n) => fillTemplate(settings.amendmentOrderIdTemplate, { ...values, n: String(n) }),
+      at,
+    ),
   );
   if (!("takenBy" in fixed)) return fixed;
   return {

@@ -4,7 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import type { AskedTime } from "../base/trusted-time.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Policies } from "../operation/policy.ts";
+import type { Policies } from "../engine/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 
 /** What carrying operations out needs. */

@@ -2,7 +2,7 @@ import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
-import type { Evidence, SettleFacts } from "../operation/kind.ts";
+import type { Evidence, SettleFacts } from "../engine/kind.ts";
 import { kindOf } from "../engine/registry.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

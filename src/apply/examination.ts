@@ -1,10 +1,10 @@
+import type { ShownForm } from "../ledger/state/observations.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { ProductInstance } from "../contract/asset-contents.ts";
 import { formatKey } from "../crm/keys.ts";
 import { shownOrderKind } from "../ledger/state/observations.ts";
-import type { Link } from "../operation/state/link.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { ShownForm } from "../plan/adoption.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
+import type { StateChange } from "../engine/state.ts";
 import type { Snapshot } from "../platform/snapshot.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

@@ -1,6 +1,6 @@
 import type { RecordKey } from "../crm/model.ts";
-import type { Observed } from "../plan/input.ts";
-import type { Link } from "../operation/state/link.ts";
+import type { Observed } from "../engine/plan/input.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
 import { channelNumberOf } from "./channel-number.ts";
 import { CustomerPlanning } from "./customer-planning.ts";
 import type { PlanningDependencies } from "./customer-planning.ts";

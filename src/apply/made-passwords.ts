@@ -1,8 +1,8 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { Operation } from "../engine/operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import { initialPasswordRef, newPasswordRef } from "../operation/sealed-passwords.ts";
+import { initialPasswordRef, newPasswordRef } from "../engine/sealed-passwords.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { generatePassword } from "./password.ts";
 

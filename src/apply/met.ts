@@ -2,12 +2,12 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
-import { metByRefusal } from "../operation/assumptions-met.ts";
-import type { AssumptionMet } from "../operation/assumptions-met.ts";
-import type { Concluded } from "../operation/kind.ts";
-import type { Operation } from "../operation/operation.ts";
+import { metByRefusal } from "../engine/assumptions-met.ts";
+import type { AssumptionMet } from "../engine/assumptions-met.ts";
+import type { Concluded } from "../engine/kind.ts";
+import type { Operation } from "../engine/operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import { restsOf } from "../plan/contradicted.ts";
+import { restsOf } from "../engine/plan/contradicted.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 
 /** The status of a business exception (R2). */

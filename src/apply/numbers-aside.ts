@@ -1,12 +1,12 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { NumberAside } from "../ledger/gap/gap-statements.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { EarlierUnit } from "../operation/asset-numbers.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
-import { orderOf } from "../operation/order-standing.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
-import { unitsNamed } from "../operation/state/asset-numbers.ts";
-import type { FixedNumber } from "../operation/state/asset-numbers.ts";
+import type { EarlierUnit } from "../engine/asset-numbers.ts";
+import type { OrderWithTree } from "../engine/desired.ts";
+import { orderOf } from "../resources/order/order-standing.ts";
+import { isSameKey } from "../engine/state/same-key.ts";
+import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { amendmentsOf } from "./shown-amendments.ts";
 

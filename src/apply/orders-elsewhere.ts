@@ -1,7 +1,7 @@
+import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
+import type { OrderWithTree } from "../engine/desired.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { channelNumberOf } from "./channel-number.ts";
 import { beginningOf, shownAmendments, shownTogether } from "./shown-amendments.ts";
@@ -54,7 +54,8 @@ export async function shownElsewhere(
 async function ownNumbers(deps: Dependencies, customer: RecordKey, numbers: readonly string[]): Promise<Set<string>> {
   const { orders } = await deps.ledger.state.load(customer);
   const own = new Set(orders.map((order) => channelNumberOf(deps, order)));
-  for (const number of numbers) if (await deps.ledger.state.isPlaced(number)) own.add(number);
+  for (const number of numbers)
+    if (await deps.ledger.state.read((rows) => rows.order.placed.isPlaced(number))) own.add(number);
   return own;
 }
 

@@ -3,15 +3,15 @@ import { limits } from "../contract/limits.ts";
 import { assetNumberOf } from "../contract/selection.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
-import { operation } from "../operation/new-operation.ts";
-import type { FixedNumber } from "../operation/state/asset-numbers.ts";
+import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
+import { operation } from "../engine/new-operation.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Unready } from "./outcome.ts";
-import { givenToNew, newUnitsOf } from "../operation/asset-numbers.ts";
-import type { PlannedAsset } from "../operation/asset-numbers.ts";
+import { givenToNew, newUnitsOf } from "../engine/asset-numbers.ts";
+import type { PlannedAsset } from "../engine/asset-numbers.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
 const poolOwner: RecordKey = { namespace: "", id: "" };
@@ -74,7 +74,7 @@ export class NumberPool implements AssetNumbers {
       for (let before = Number.POSITIVE_INFINITY; ;) {
         const found = await this.#fixed(key, wanted, keep);
         if (found.kind !== "lacking") return found.problem;
-        const missing = found.lacking - (await this.#deps.ledger.state.poolSize());
+        const missing = found.lacking - (await this.#deps.ledger.state.read((rows) => rows.order.numbers.poolSize()));
         vain = missing < before ? 0 : vain + 1;
         before = missing;
         if (vain >= mostRefills) return this.#empty("the order service gave no asset numbers (E9)");
@@ -108,7 +108,9 @@ export class NumberPool implements AssetNumbers {
     wanted: readonly WantedNumbers[],
     keep: (numbers: readonly FixedNumber[]) => void,
   ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
-    const { lacking, clashing, fixed } = await this.#deps.ledger.state.fixNumbers(order, customer, wanted);
+    const { lacking, clashing, fixed } = await this.#deps.ledger.state.write((rows, at) =>
+      rows.order.numbers.fixNumbers(order, customer, wanted, at),
+    );
     keep(fixed);
     if (clashing.length > 0) {
       const [number] = clashing;
@@ -120,7 +122,7 @@ export class NumberPool implements AssetNumbers {
 
   async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
     const { ledger, settings } = this.#deps;
-    if ((await ledger.state.poolSize()) >= lacking) return undefined;
+    if ((await ledger.state.read((rows) => rows.order.numbers.poolSize())) >= lacking) return undefined;
     if (this.#vainInRow >= mostRefills) {
       const what = `the order service gave no asset numbers ${mostRefills} times in a row (E9)`;
       return this.#empty(`${what}; the next run asks again`);

@@ -1,13 +1,13 @@
+import type { ShownOrder } from "../ledger/state/observations.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import { productUnits } from "../crm/tree.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
-import { productsUnder } from "../operation/order-standing.ts";
-import type { FixedNumber } from "../operation/state/asset-numbers.ts";
-import type { StateChange } from "../operation/state.ts";
-import { wantedForm } from "../operation/state/order-steps.ts";
-import type { BoughtItem, OrderBought, RemovedItem } from "../operation/state/order-steps.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
+import type { OrderWithTree } from "../engine/desired.ts";
+import { productsUnder } from "../resources/order/order-standing.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import type { StateChange } from "../engine/state.ts";
+import { wantedForm } from "../resources/order/state/order-steps.ts";
+import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
 import type { ShownAmendment } from "./shown-amendments.ts";
 
 /** An order of which everything is shown, some of it under numbers of amendments. */

@@ -1,25 +1,25 @@
+import type { ShownOrder } from "../ledger/state/observations.ts";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { handedIn } from "../engine/registry.ts";
-import { commonSuffix } from "../operation/staff-match.ts";
-import { productsUnder } from "../operation/order-standing.ts";
-import { markerKey } from "../operation/references.ts";
-import { requestKindOf, requestsOf } from "../operation/requests.ts";
-import type { StateChange } from "../operation/state.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
-import type { FixedNumber } from "../operation/state/asset-numbers.ts";
-import type { OrderWithTree } from "../operation/desired.ts";
-import type { WantedNumbers } from "../ledger/state/asset-numbers.ts";
-import type { ShownOrder } from "../plan/adoption.ts";
-import type { Block } from "../plan/block.ts";
-import { acknowledgedFields } from "../operation/state/acknowledged.ts";
-import type { LoadedCustomer, Observed } from "../plan/input.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
-import { otherThanWanted } from "../plan/shown-otherwise.ts";
-import { membershipsOf } from "../plan/staff-identity.ts";
-import { shownProfile } from "../plan/staff-profile.ts";
+import { commonSuffix } from "../resources/staff/staff-match.ts";
+import { productsUnder } from "../resources/order/order-standing.ts";
+import { markerKey } from "../engine/references.ts";
+import { requestKindOf, requestsOf } from "../engine/requests.ts";
+import type { StateChange } from "../engine/state.ts";
+import { isSameKey } from "../engine/state/same-key.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import type { OrderWithTree } from "../engine/desired.ts";
+import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
+import type { Block } from "../engine/plan/block.ts";
+import { acknowledgedFields } from "../resources/enterprise/state/acknowledged.ts";
+import type { LoadedCustomer, Observed } from "../engine/plan/input.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { otherThanWanted } from "../resources/order/shown-otherwise.ts";
+import { membershipsOf } from "../resources/staff/staff-identity.ts";
+import { shownProfile } from "../resources/staff/staff-profile.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { FoundOrder } from "./adopt-orders.ts";
 import { leftSteps, nothingStands, rebuiltSteps } from "./rebuild-amendments.ts";
@@ -126,17 +126,21 @@ async function rebuiltOrder(
   const { ledger } = deps;
   const isHere = isSameKey(customer, knows.customer);
   const known = async (): Promise<readonly FixedNumber[]> =>
-    isHere ? (await knows.known()).numbers : await ledger.state.fixedNumbers(customer);
+    isHere
+      ? (await knows.known()).numbers
+      : await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
   const aside = await ledger.gap.numbersAside(customer);
   const { orders } = await knows.loaded();
   const renewed = renewedUnits(order, orders, shown, [...(await known()), ...aside]);
   const numbersAside = new Set(aside.map(({ number }) => number));
   const goesOn = renewed.map(({ number }) => number).filter((number) => numbersAside.has(number));
   await ledger.gap.bringNumbersBack(await sharedNumbers(deps, customer, aside, goesOn));
-  const { fixed } = await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown, renewed));
+  const { fixed } = await ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(order.key, customer, numbersOf(order, shown, renewed), at),
+  );
   if (isHere) knows.fixed(fixed);
   for (const { n, channelOrderId: number } of amendments)
-    await ledger.state.noteAmendment(order.key, { n, channelOrderId: number });
+    await ledger.state.write((rows, at) => rows.order.steps.noteNumber(order.key, { n, channelOrderId: number }, at));
   const numbers = [...(await known()), ...renewed];
   return rebuiltSteps({ order, customer, channelOrderId, own, renewed, amendments, numbers });
 }
@@ -157,10 +161,12 @@ async function leftOfOrder(
   };
   const otherwise = otherThanWanted(order, shown, settings);
   if (otherwise.length > 0) return unclear(`otherwise than the CRM has it now: ${otherwise.join("; ")}`);
-  await ledger.state.fixNumbers(order.key, customer, numbersOf(order, shown, []));
+  await ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(order.key, customer, numbersOf(order, shown, []), at),
+  );
   for (const { n, channelOrderId: number } of amendments)
-    await ledger.state.noteAmendment(order.key, { n, channelOrderId: number });
-  const numbers = await ledger.state.fixedNumbers(customer);
+    await ledger.state.write((rows, at) => rows.order.steps.noteNumber(order.key, { n, channelOrderId: number }, at));
+  const numbers = await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
   const under = [...(own === undefined ? [] : [{ channelOrderId, shown: own }]), ...amendments];
   const steps = leftSteps({ order, customer, numbers }, under);
   return steps === undefined

@@ -3,9 +3,9 @@ import { refusalOf, settledCures } from "../contract/refusals.ts";
 import type { RefusalScope } from "../contract/refusals.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/journal/rejections.ts";
-import type { Operation } from "../operation/operation.ts";
-import { refusedParts, settingsFingerprint } from "../plan/rejections.ts";
-import type { RefusedPerson } from "../operation/kind.ts";
+import type { Operation } from "../engine/operation.ts";
+import { refusedParts, settingsFingerprint } from "../engine/plan/rejections.ts";
+import type { RefusedPerson } from "../engine/kind.ts";
 import { kindOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 

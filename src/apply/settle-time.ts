@@ -1,7 +1,7 @@
 import { maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Operation } from "../operation/operation.ts";
+import type { Operation } from "../engine/operation.ts";
 import { kindOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 

@@ -1,7 +1,7 @@
+import type { ShownForm, ShownOrder } from "../ledger/state/observations.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { fillTemplate } from "../contract/template.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { ShownForm, ShownOrder } from "../plan/adoption.ts";
 
 /** What is shown under the number of one amendment of an order. */
 export interface ShownAmendment {

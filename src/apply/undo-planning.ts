@@ -1,15 +1,16 @@
+import type { UndoneOrder } from "../resources/order/given.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { RecordReference } from "../operation/shape.ts";
-import type { Block } from "../plan/block.ts";
-import { Gated } from "../plan/gated.ts";
-import type { LoadedCustomer, Observed } from "../plan/input.ts";
-import { planUndo } from "../plan/undo.ts";
-import type { UndoStep } from "../plan/undo.ts";
-import type { DoneOperation, LastGiven, UndoFacts, UndoneOrder } from "../plan/undoing.ts";
-import { boughtByRun } from "../plan/undo-orders.ts";
-import { prepare } from "../plan/prepared.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { RecordReference } from "../engine/shape.ts";
+import type { Block } from "../engine/plan/block.ts";
+import { Gated } from "../engine/plan/gated.ts";
+import type { LoadedCustomer, Observed } from "../engine/plan/input.ts";
+import { planUndo } from "../engine/plan/undo.ts";
+import type { UndoStep } from "../engine/plan/undo.ts";
+import type { DoneOperation, LastGiven, UndoFacts } from "../engine/plan/undoing.ts";
+import { boughtByRun, standingsOfUndone } from "../resources/order/undo-orders.ts";
+import { prepare } from "../engine/plan/prepared.ts";
 import { rejectedOf } from "./customer-planning.ts";
 import type { Planner, Planning, PlanningDependencies } from "./customer-planning.ts";
 import { CustomerSnapshot } from "./customer-snapshot.ts";
@@ -72,7 +73,8 @@ export class UndoPlanning implements Planner {
     this.#contents = contentsOf({ given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run });
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    const input = { ...loaded, observed: this.observed };
+    const standings = standingsOfUndone(loaded.standings, facts);
+    const input = { ...loaded, standings, observed: this.observed };
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
@@ -95,19 +97,19 @@ export class UndoPlanning implements Planner {
     const named = rows.flatMap(({ operation }) => operation.records);
     const orders = new Map<string, UndoneOrder>();
     for (const [key, order] of keysOf(named, "orders")) {
-      const history = await state.orderHistory(customer, order);
+      const history = await state.readTogether((rows) => rows.order.history(customer, order));
       orders.set(key, { history, now: await records.orderNow(order) });
     }
     const staffForms = new Map<string, Awaited<ReturnType<typeof state.staffForms>>>();
     const linkedSince = new Map<string, string>();
     for (const [key, staff] of keysOf(named, "staff")) {
       staffForms.set(key, await state.staffForms(staff));
-      const link = await state.staffLink(staff);
+      const link = await state.read((rows) => rows.staff.accountOf(staff));
       if (link !== undefined) linkedSince.set(key, link.since);
     }
     const lastGiven = new Map<string, LastGiven>();
     for (const number of rows.flatMap(numbersIn)) {
-      const last = await state.lastGiven(number);
+      const last = await state.read((rows) => rows.assignment.lastChange(number));
       if (last !== undefined) lastGiven.set(number, last);
     }
     const newestOn = new Map<string, string>();

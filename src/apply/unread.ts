@@ -1,5 +1,5 @@
 import { failureOf } from "../base/errors.ts";
-import type { Block } from "../plan/block.ts";
+import type { Block } from "../engine/plan/block.ts";
 import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
 import { ReadFailure } from "../platform/call.ts";
 

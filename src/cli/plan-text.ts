@@ -1,9 +1,9 @@
 import type { RecordKey } from "../crm/model.ts";
-import { operationLine } from "../operation/operation-line.ts";
-import type { Called } from "../operation/operation-line.ts";
-import type { Operation } from "../operation/operation.ts";
+import { operationLine } from "../engine/operation-line.ts";
+import type { Called } from "../engine/operation-line.ts";
+import type { Operation } from "../engine/operation.ts";
 import { kindOf } from "../engine/registry.ts";
-import type { StateChange } from "../operation/state.ts";
+import type { StateChange } from "../engine/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
 import { painted } from "../report/style.ts";
 import { counted, numberText, printable, section, textOf, wrapped } from "../report/text.ts";

@@ -11,7 +11,7 @@ import {
   zoneSchema,
 } from "../run/run-settings.ts";
 import { alertSettingsSchema, notifySettingsSchema } from "../run/notify-settings.ts";
-import { policySettingsSchema } from "../plan/policy-settings.ts";
+import { policySettingsSchema } from "../engine/policy-settings.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 

@@ -1,9 +1,11 @@
-import type { Kind, KindFacts } from "../operation/kind.ts";
-import type { RequestOf } from "../operation/requests.ts";
-import type { Known } from "../operation/state.ts";
-import type { StatePart } from "../operation/state/part.ts";
-import type { UndoRule } from "../plan/undoing.ts";
-import type { ChangeShapes, OperationName, OperationShapes, RequestType, Resource } from "./resource.ts";
+import type { Kind, KindFacts } from "./kind.ts";
+import type { RequestOf } from "./requests.ts";
+import type { Known } from "./state.ts";
+import type { StatePart } from "./state/part.ts";
+import type { UndoRule } from "./plan/undoing.ts";
+import type { Sqlite } from "../ledger/database/database.ts";
+import type { LedgerRows } from "../ledger/state/registry.ts";
+import type { ChangeShapes, OpenRows, OperationName, OperationShapes, RequestType, Resource } from "./resource.ts";
 
 /** Everything that the program can do. */
 export interface HandedIn {
@@ -14,6 +16,8 @@ export interface HandedIn {
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
   /** What is recorded of a customer of whom nothing is recorded. */
   readonly nothing: () => Known;
+  /** The rows of each resource in an open ledger. */
+  readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
   /** In the order in which they plan. */
   readonly resources: readonly Resource[];
 }

@@ -16,10 +16,12 @@ import type { WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { Table } from "../ledger/database/table.ts";
+import type { Held } from "../ledger/state/held.ts";
+import type { LedgerRows } from "../ledger/state/registry.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
-import type { PlannedAsset } from "../operation/asset-numbers.ts";
-import type { AssumptionMet, Resting } from "../operation/assumptions-met.ts";
-import type { Desired, DesiredStaff } from "../operation/desired.ts";
+import type { PlannedAsset } from "./asset-numbers.ts";
+import type { AssumptionMet, Resting } from "./assumptions-met.ts";
+import type { Desired, DesiredStaff, OrderWithTree } from "./desired.ts";
 import type {
   Amends,
   Bound,
@@ -36,23 +38,23 @@ import type {
   Undone,
   Uniqueness,
   WhenNotFound,
-} from "../operation/kind.ts";
-import type { DraftOperation, Operation } from "../operation/operation.ts";
-import type { Called, OperationLine } from "../operation/operation-line.ts";
-import type { Policies, PolicyName } from "../operation/policy.ts";
-import type { Requested, RequestShapes, Verdict } from "../operation/request.ts";
-import type { RequestIn, RequestOf } from "../operation/requests.ts";
-import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "../operation/shape.ts";
-import type { Known, StateChange } from "../operation/state.ts";
-import type { StatePart } from "../operation/state/part.ts";
-import type { TakenThing } from "../operation/taking.ts";
-import type { Block, BlockedRecord } from "../plan/block.ts";
-import type { LoadedCustomer } from "../plan/input.ts";
-import type { PlanOptions } from "../plan/options.ts";
-import type { Planned } from "../plan/part.ts";
-import type { Prepared } from "../plan/prepared.ts";
-import type { ReadBack } from "../plan/read-back.ts";
-import type { LastGiven, UndoRule } from "../plan/undoing.ts";
+} from "./kind.ts";
+import type { DraftOperation, Operation } from "./operation.ts";
+import type { Called, OperationLine } from "./operation-line.ts";
+import type { Policies, PolicyName } from "./policy.ts";
+import type { Requested, RequestShapes, Verdict } from "./request.ts";
+import type { RequestIn, RequestOf } from "./requests.ts";
+import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
+import type { Known, StateChange } from "./state.ts";
+import type { StatePart } from "./state/part.ts";
+import type { TakenThing } from "./taking.ts";
+import type { Block, BlockedRecord } from "./plan/block.ts";
+import type { LoadedCustomer } from "./plan/input.ts";
+import type { PlanOptions } from "./plan/options.ts";
+import type { Planned } from "./plan/part.ts";
+import type { Prepared } from "./plan/prepared.ts";
+import type { ReadBack } from "./plan/read-back.ts";
+import type { LastGiven, UndoRule } from "./plan/undoing.ts";
 import type { ObservedAsset, ObservedMember, Snapshot, SnapshotList } from "../platform/snapshot.ts";
 import type { ExplainFacts, ResourceEvent } from "../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../report/reconciliation/case.ts";
@@ -175,14 +177,20 @@ export interface OperationType<S extends Shapes> {
 /** What resources before this one planned for the same customer, and the engine's own part in planning. */
 export interface Earlier extends Planned {
   /**
-   * Makes operations of drafts. Left out are those that a policy, a rejection or a contradicted assumption stops;
+   * Makes operations of drafts. `left` are those that a policy, a rejection or a contradicted assumption stops;
    * `refused` has the reason for each of their records.
    */
-  make: (drafts: readonly DraftOperation[]) => { operations: Operation[]; refused: BlockedRecord[] };
+  make: (drafts: readonly DraftOperation[]) => {
+    operations: Operation[];
+    left: Operation[];
+    refused: BlockedRecord[];
+  };
+  /** Whether the part with this hash of an operation with several was rejected: alone, or together with others of it. */
+  rejectedPart: (type: OperationName, hash: string) => { alone?: Block; together?: string };
 }
 
-/** What a resource plans for a customer. */
-export interface ResourcePlan {
+/** What a resource plans for a customer; what it leaves out of what later resources are given stays as it was. */
+export interface ResourcePlan extends Partial<Pick<Planned, "endingNumbers" | "memberships" | "notes">> {
   /** Which records its blocks are about. */
   records: "customers" | "orders" | "staff";
   operations: Operation[];
@@ -204,37 +212,62 @@ export interface ShownPerson {
 }
 
 /** What is recorded of a resource: in memory by `changes`, in the ledger by `open`. Both must come to the same. */
-export interface StateStore<Type extends keyof ChangeShapes> {
+export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
   readonly tables: Readonly<Record<string, Table<object>>>;
   /** Its fields of `Known` for a customer of whom nothing is recorded. */
   readonly nothing: () => Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
-  /** What a saved plan depends on, by id; and what is said if that changed, is missing or is new. */
+  /** What a saved plan depends on, by a word and an id; and what is said if that changed, is missing or is new. */
   readonly facts: {
-    readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
-    readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
+    readonly [word: string]: {
+      readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
+      readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
+    };
   };
-  /** SQL: whether there are rows of a customer, by `@namespace` and `@id`. */
-  readonly holds: string;
-  readonly open: (database: Sqlite) => StateRows;
+  /** SQL by the name of the resource: whether there are rows of a customer, by `@namespace` and `@id`; and what else. */
+  readonly holds: Readonly<Record<string, string>>;
+  /** `ledger`: rows that no resource owns. */
+  readonly open: (database: Sqlite, ledger: LedgerRows) => Rows;
 }
+
+/** The rows of each resource in an open ledger, by its name. Each resource adds its own, with more of its own to ask. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
+export interface ResourceRows {}
+export type OpenRows = { readonly [Name in keyof ResourceRows]: ResourceRows[Name] };
+
+/** What a customer is planned from, as far as it is loaded. */
+export interface Gathered {
+  customer: RecordKey;
+  orders: readonly OrderWithTree[];
+  staff: readonly Desired<DesiredStaff>[];
+  known: Known;
+  /** In clear and in memory only, by marker key. */
+  privateValues: ReadonlyMap<string, string>;
+  /** Which tables hold anything of the customer. */
+  held: Held;
+}
+
+/** How each change of a resource is written, by its type. */
+export type Writes = { readonly [Type in keyof ChangeShapes]?: (change: ChangeShapes[Type], at: string) => void };
 
 /** The rows of a resource in an open ledger. Nobody else writes them. */
 export interface StateRows {
   /** Its fields of `Known` for a customer, for the engine to plan with. */
-  readonly load: (customer: RecordKey) => Partial<Known>;
+  readonly load: (customer: RecordKey, held: Held) => Partial<Known>;
   /** The fields that differ without rows of an enterprise that the customer was linked with before. */
-  readonly ofLink: (known: Known, customer: RecordKey) => Partial<Known>;
-  /** Writes a change of its own and says true, inside the transaction of the outcome; false for every other change. */
-  readonly write: (change: StateChange, at: string) => boolean;
+  readonly ofLink?: (known: Known, customer: RecordKey, held: Held) => Partial<Known>;
+  /** What else a customer is planned from. */
+  readonly gather?: (given: Gathered) => Partial<LoadedCustomer>;
+  /** Its own changes, inside the transaction of the outcome. */
+  readonly writes: Writes;
   /** How many of a thing there are, of a customer or of all; undefined: it has no such thing. */
-  readonly count: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
+  readonly count?: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
   /** The operation that changed a thing of it last, for undo. */
-  readonly lastChange: (id: string) => LastGiven | undefined;
+  readonly lastChange?: (id: string) => LastGiven | undefined;
   /** After a restore nothing is certain: every row ends. Answers how many. */
-  readonly endAll: (at: string) => number;
+  readonly endAll?: (at: string) => number;
   /** Rows that ended so at `at` are recorded again, as far as the platform shows them. */
-  readonly bringBack: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
+  readonly bringBack?: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
 }
 
 /** An asset number with the member that the platform shows as its holder. */
@@ -299,6 +332,8 @@ export interface Resource<
   readonly reads?: (loaded: LoadedCustomer) => Reads;
   /** Pure: from the CRM, what is recorded, what is observed, and what earlier resources planned. */
   readonly plan: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
+  /** What is planned after every resource has planned: accounts are deleted of people who hold nothing any more. */
+  readonly planLast?: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   /** What the platform shows of a person: for a rebuild, and for what somebody did manually. */
   readonly adopt?: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
   /** Ledger against reading, for `verify` and the reconciliation statement. */

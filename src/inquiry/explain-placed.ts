@@ -1,6 +1,6 @@
 import type { RecordKey } from "../crm/model.ts";
-import { stepOf } from "../ledger/state/order-steps.ts";
-import type { OrderStep } from "../operation/state/order-steps.ts";
+import { stepOf } from "../resources/order/state/order-step-rows.ts";
+import type { OrderStep } from "../resources/order/state/order-steps.ts";
 import type { ExplainFacts } from "../report/explain.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { toInstant } from "../base/clock.ts";
 import { kindOf } from "../engine/registry.ts";
-import { takenThings } from "../operation/taking.ts";
-import type { TakenThing } from "../operation/taking.ts";
-import { allowedOfAll } from "../plan/limits.ts";
-import type { TakingLimits } from "../plan/limits.ts";
-import { liveByType } from "../ledger/state/live.ts";
+import { takenThings } from "../engine/taking.ts";
+import type { TakenThing } from "../engine/taking.ts";
+import { allowedOfAll } from "../engine/plan/limits.ts";
+import type { TakingLimits } from "../engine/plan/limits.ts";
+import { locksByType } from "../resources/order/state.ts";
 import type { TakenFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -75,6 +75,6 @@ async function live({ db }: ReadOnlyLedger, thing: TakenThing): Promise<number> 
   ]);
   const count = known.get(thing);
   if (count !== undefined) return count;
-  const { rows } = await sql<{ count: number }>`${sql.raw(liveByType)}`.execute(db);
+  const { rows } = await sql<{ count: number }>`${sql.raw(locksByType)}`.execute(db);
   return rows[0]?.count ?? 0;
 }

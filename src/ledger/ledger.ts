@@ -4,7 +4,6 @@ import { Audit } from "./audit/audit.ts";
 import { Books } from "./books/books.ts";
 import { ChangeTables } from "./state/changes.ts";
 import { AssumptionsMet } from "./state/assumptions-met.ts";
-import { DesiredRows } from "./state/desired.ts";
 import { stateRows } from "./state/registry.ts";
 import { LedgerContext } from "./context.ts";
 import type { LedgerOptions } from "./context.ts";
@@ -18,7 +17,6 @@ import { Identity } from "./identity.ts";
 import { Journal } from "./journal/journal.ts";
 import { Pause } from "./pause.ts";
 import { KnownTables } from "./state/known.ts";
-import { PrivateTables } from "./private/private-tables.ts";
 import { PrivateValues } from "./private/private-values.ts";
 import { Records } from "./records/records.ts";
 import { RejectionTables } from "./journal/rejections.ts";
@@ -58,14 +56,13 @@ export class Ledger {
 
   private constructor(database: Sqlite, options: LedgerOptions) {
     const context = new LedgerContext(database, options);
-    const privateTables = new PrivateTables(database);
     const rows = stateRows(database);
     const tables = {
-      private: privateTables,
+      private: rows.private,
       rows,
       changes: new ChangeTables(rows),
       holds: new HoldRows(database, context.audit),
-      known: new KnownTables({ rows, desired: new DesiredRows(database), private: privateTables }),
+      known: new KnownTables(rows),
       rejections: new RejectionTables(database),
       work: new WorkTables(database),
     };

@@ -1,10 +1,10 @@
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { GrowingMap } from "../base/growing-map.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
-import type { RefusedPerson } from "../operation/kind.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { RecordReference } from "../operation/shape.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import type { RefusedPerson } from "../engine/kind.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { RecordReference } from "../engine/shape.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 import {
   deferred,
   deferredRecords,

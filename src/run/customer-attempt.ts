@@ -8,10 +8,10 @@ import type { ApplyDependencies } from "../apply/dependencies.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import type { NumberPool } from "../apply/pool.ts";
 import type { Settling } from "../apply/settle.ts";
-import type { Block } from "../plan/block.ts";
-import type { Taking } from "../plan/limits.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { StateChange } from "../operation/state.ts";
+import type { Block } from "../engine/plan/block.ts";
+import type { Taking } from "../engine/plan/limits.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { StateChange } from "../engine/state.ts";
 import type { Expected } from "./saved-plan.ts";
 
 /** What an attempt at one customer has to know about its run. */

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../crm/model.ts";
-import type { Policies } from "../operation/policy.ts";
+import type { Policies } from "../engine/policy.ts";
 import type { Difference, DriftClass } from "../report/reconciliation/case.ts";
 
 /** What a whole reading of a customer showed otherwise than it was sent, and when that was. */

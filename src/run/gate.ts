@@ -1,10 +1,10 @@
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
-import { decidedOn } from "../plan/decided.ts";
-import type { Decided } from "../plan/decided.ts";
-import { removesNoMore } from "../operation/taking.ts";
-import { Gated } from "../plan/gated.ts";
-import type { Taking } from "../plan/limits.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import { decidedOn } from "../engine/plan/decided.ts";
+import type { Decided } from "../engine/plan/decided.ts";
+import { removesNoMore } from "../engine/taking.ts";
+import { Gated } from "../engine/plan/gated.ts";
+import type { Taking } from "../engine/plan/limits.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 import type { AttemptState } from "./attempt-state.ts";
 import type { CarryOut } from "./carry-out.ts";
 import type { CustomerAttempt, CustomerAttemptResult } from "./customer-attempt.ts";

@@ -2,7 +2,7 @@ import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
-import type { DeletionLimit } from "../plan/limits.ts";
+import type { DeletionLimit } from "../engine/plan/limits.ts";
 import type { statementKinds } from "../report/statement/kinds.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
 import type { PeriodBy } from "../report/statement/shape.ts";

@@ -1,10 +1,10 @@
 import { toInstant } from "../base/clock.ts";
 import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
-import { policyOf } from "../operation/policy.ts";
-import { countRemoved, takenThings } from "../operation/taking.ts";
-import { judgeTakings } from "../plan/limits.ts";
-import type { HeldFor, Sums, Taking, TakingRule, Windows } from "../plan/limits.ts";
+import { policyOf } from "../engine/policy.ts";
+import { countRemoved, takenThings } from "../engine/taking.ts";
+import { judgeTakings } from "../engine/plan/limits.ts";
+import type { HeldFor, Sums, Taking, TakingRule, Windows } from "../engine/plan/limits.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "policies"> & {

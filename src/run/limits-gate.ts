@@ -1,8 +1,8 @@
 import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { questionsOf } from "../plan/limits.ts";
-import type { HeldTogether, Taking, Windows } from "../plan/limits.ts";
+import { questionsOf } from "../engine/plan/limits.ts";
+import type { HeldTogether, Taking, Windows } from "../engine/plan/limits.ts";
 import type { CustomerAttemptResult, CustomerAttempt } from "./customer-attempt.ts";
 import { heldOf, takenBefore } from "./judgement.ts";
 import { each, workInLanes } from "./lanes.ts";

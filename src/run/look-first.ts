@@ -4,7 +4,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { notLookedAt } from "../ledger/state/unread-customers.ts";
-import type { UnreadCustomerChange } from "../operation/state/unread-customers.ts";
+import type { UnreadCustomerChange } from "../engine/state/unread-customers.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
 import type { SnapshotsAhead } from "../platform/snapshots-ahead.ts";
 import { each, workInLanes } from "./lanes.ts";

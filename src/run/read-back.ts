@@ -4,8 +4,8 @@ import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { LinkedCustomer } from "../ledger/state/links.ts";
-import type { EnterpriseSize, ReadAt } from "../ledger/state/readings.ts";
+import type { LinkedCustomer } from "../resources/enterprise/state/link.ts";
+import type { EnterpriseSize, ReadAt } from "../resources/enterprise/state/readings.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { each, workInLanes } from "./lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -48,7 +48,7 @@ export async function readBack(
   const stopped = (): boolean => request.signal?.aborted === true;
   const read = async (customer: LinkedCustomer): Promise<void> => {
     try {
-      const left = await ledger.state.leftProfiles(customer.customer);
+      const left = await ledger.state.readTogether((rows) => rows.staff.leftProfiles(customer.customer));
       const verified = await verifyCustomer(reader, { ...customer, left }, request.signal);
       budget.took(customer, verified);
       await keeping.add(verified);
@@ -95,7 +95,10 @@ class CallBudget {
       return;
     }
     for await (const item of customers) {
-      const calls = callsFor(this.#settings, await this.#ledger.state.sizeOf(item.customer));
+      const calls = callsFor(
+        this.#settings,
+        await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer)),
+      );
       if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
       this.#spent += calls;
       this.#expected.set(formatKey(item.customer), calls);
@@ -116,10 +119,10 @@ class CallBudget {
 async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer, void, void> {
   // Where the clock was set back, readings bear times that are still to come: they are found before any is added.
   const ahead: LinkedCustomer[] = [];
-  if (((await state.newestReading()) ?? "") >= start)
+  if (((await state.read((rows) => rows.enterprise.readings.newest())) ?? "") >= start)
     for await (const item of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(item);
   for (let after: RecordKey | undefined; ;) {
-    const customers = await state.neverRead(after, page);
+    const customers = await state.read((rows) => rows.enterprise.readings.neverRead(after, page));
     if (customers.length === 0) break;
     yield* customers;
     after = customers.at(-1)?.customer;
@@ -136,7 +139,7 @@ async function* readBefore(
   until: string,
 ): AsyncGenerator<LinkedCustomer, void, void> {
   for (let after = from; ;) {
-    const customers = await state.oldestRead(after, until, page);
+    const customers = await state.read((rows) => rows.enterprise.readings.oldestRead(after, until, page));
     if (customers.length === 0) return;
     yield* customers;
     after = customers.at(-1);

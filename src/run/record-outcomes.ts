@@ -1,13 +1,13 @@
 import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { orderMoving } from "../plan/moved-orders.ts";
-import { counts } from "../plan/owner.ts";
-import type { RecordOutcome } from "../plan/records.ts";
-import type { CustomerInput } from "../plan/input.ts";
-import type { Operation } from "../operation/operation.ts";
-import type { RecordReference } from "../operation/shape.ts";
-import { isSameKey } from "../operation/state/same-key.ts";
+import { orderMoving } from "../resources/order/moved-orders.ts";
+import { counts } from "../engine/plan/owner.ts";
+import type { RecordOutcome } from "../engine/plan/records.ts";
+import type { CustomerInput } from "../engine/plan/input.ts";
+import type { Operation } from "../engine/operation.ts";
+import type { RecordReference } from "../engine/shape.ts";
+import { isSameKey } from "../engine/state/same-key.ts";
 
 /** Why something is not done in this attempt; `again`: the next run looks at it again. */
 export interface Why {

@@ -1,8 +1,8 @@
-import type { Operation } from "../operation/operation.ts";
-import { crmFacts, movedFacts } from "../plan/facts.ts";
-import { needsOf } from "../plan/needs-of-operations.ts";
-import type { Facts } from "../plan/facts.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import type { Operation } from "../engine/operation.ts";
+import { crmFacts, movedFacts } from "../engine/plan/facts.ts";
+import { needsOf } from "../engine/plan/needs-of-operations.ts";
+import type { Facts } from "../engine/plan/facts.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 import type { Why } from "./record-outcomes.ts";
 
 /** A saved plan of one customer that is to be carried out as it is, or in part. */

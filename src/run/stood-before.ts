@@ -33,7 +33,7 @@ export async function readShare(
     const { link } = await ledger.state.known(customer);
     if (link === undefined) return;
     try {
-      const left = await ledger.state.leftProfiles(customer);
+      const left = await ledger.state.readTogether((rows) => rows.staff.leftProfiles(customer));
       await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, signal)]);
       read.add(formatKey(customer));
     } catch (error) {

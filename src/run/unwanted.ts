@@ -4,10 +4,10 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { kindOf } from "../engine/registry.ts";
 import type { OperationName } from "../engine/resource.ts";
-import type { RecordReference } from "../operation/shape.ts";
-import type { Observed } from "../plan/input.ts";
-import type { Taking } from "../plan/limits.ts";
-import type { CustomerPlan } from "../plan/plan.ts";
+import type { RecordReference } from "../engine/shape.ts";
+import type { Observed } from "../engine/plan/input.ts";
+import type { Taking } from "../engine/plan/limits.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
 
 /** An attempt that came to its end. */
 interface Finished {

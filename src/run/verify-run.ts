@@ -9,7 +9,7 @@ import { formatKey } from "../crm/keys.ts";
 import { toInstant } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { AssumptionMet } from "../operation/assumptions-met.ts";
+import type { AssumptionMet } from "../engine/assumptions-met.ts";
 import type { Coverage } from "../report/coverage.ts";
 import { openCount } from "../report/open.ts";
 import type { OpenRecords } from "../report/open.ts";
@@ -218,7 +218,11 @@ async function coverageOf({ ledger, clock }: RunDependencies, budget?: VerifyBud
   if (budget === undefined) return undefined;
   const { spread: within } = budget;
   const now = clock.now();
-  return { within, at: toInstant(now), ...(await ledger.state.readSince(toInstant(now - durationMs(within)))) };
+  return {
+    within,
+    at: toInstant(now),
+    ...(await ledger.state.readTogether((rows) => rows.enterprise.readings.since(toInstant(now - durationMs(within))))),
+  };
 }
 
 /** How many findings there are in all. */

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { shownOtherwise } from "../operation/shown-profile.ts";
-import type { ClearProfile } from "../operation/shown-profile.ts";
-import { fieldNames } from "../plan/staff-profile.ts";
+import { shownOtherwise } from "../resources/staff/shown-profile.ts";
+import type { ClearProfile } from "../resources/staff/shown-profile.ts";
+import { fieldNames } from "../resources/staff/staff-profile.ts";
 import type { ObservedMember, SnapshotReader } from "../platform/snapshot.ts";
 import type { MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import type { ShownOfCustomer } from "../ledger/state/enterprise-state.ts";
-import type { LinkedCustomer } from "../ledger/state/links.ts";
-import type { StateChange } from "../operation/state.ts";
-import type { ShownThing } from "../operation/state/observations.ts";
+import type { LinkedCustomer } from "../resources/enterprise/state/link.ts";
+import type { StateChange } from "../engine/state.ts";
+import type { ShownThing } from "../engine/state/observations.ts";
 
 /** Kinds of things that a reading back keeps. */
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;

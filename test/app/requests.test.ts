@@ -22,7 +22,7 @@ it("what somebody else takes back before it is sent does not end as done", async
   onTestFinished(() => application.close());
   const ledger = await application.ledger();
   const customer = key("C1");
-  const [about = ""] = (await ledger.state.licenceTypes(customer)).keys();
+  const [about = ""] = (await ledger.state.readTogether((rows) => rows.order.licenceTypes(customer))).keys();
   const desk: RequestDesk = {
     clock: application.clock,
     config: application.config,

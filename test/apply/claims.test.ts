@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RecordKey } from "../../src/crm/model.ts";
-import type { Operation } from "../../src/operation/operation.ts";
+import type { Operation } from "../../src/engine/operation.ts";
 import { ApplyWorld } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";
 

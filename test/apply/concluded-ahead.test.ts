@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import { wireText } from "../../src/contract/wire-body.ts";
 import type { Conclusion } from "../../src/ledger/journal/journal.ts";
-import type { Operation } from "../../src/operation/operation.ts";
+import type { Operation } from "../../src/engine/operation.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, key } from "../support/world/records.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CustomerSnapshot } from "../../src/apply/customer-snapshot.ts";
 import { CustomerState } from "../../src/apply/customer-state.ts";
-import type { Observed } from "../../src/plan/input.ts";
+import type { Observed } from "../../src/engine/plan/input.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord, staffRecord } from "../support/world/records.ts";
 import { withMemberCenter, withOrderService } from "./services.ts";

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { assetUnit } from "../../src/operation/references.ts";
-import { applyChange } from "../../src/operation/state.ts";
-import { withNumbers } from "../../src/operation/state/asset-numbers.ts";
-import type { FixedNumber } from "../../src/operation/state/asset-numbers.ts";
-import type { StateChange } from "../../src/operation/state.ts";
+import { assetUnit } from "../../src/engine/references.ts";
+import { applyChange } from "../../src/engine/state.ts";
+import { withNumbers } from "../../src/resources/order/state/asset-numbers.ts";
+import type { FixedNumber } from "../../src/resources/order/state/asset-numbers.ts";
+import type { StateChange } from "../../src/engine/state.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key } from "../support/world/records.ts";

@@ -63,7 +63,7 @@ describe("an operation that works", () => {
     const sealed = world.sqlite().prepare("select count(*) from private_value where sealed is not null").pluck().get();
     expect(sealed).toBe(0);
     expect(world.sandbox.state()).toMatchObject({ assets: 3, shellNumbers: 5 });
-    expect(await world.ledger.state.poolSize()).toBe(2);
+    expect(await world.ledger.state.read((rows) => rows.order.numbers.poolSize())).toBe(2);
     expect(world.sandbox.batches("O1")).toHaveLength(1);
   });
 
@@ -82,7 +82,7 @@ describe("an operation that works", () => {
     const asset = { id: "A1", licenseType: "cloud_account", quantity: 450, given: [] };
     expect(await world.pool.fix({ order: key("O1"), customer }, [asset], undefined)).toBeUndefined();
     expect(world.calls("E9")).toBe(5);
-    expect(await world.ledger.state.poolSize()).toBe(0);
+    expect(await world.ledger.state.read((rows) => rows.order.numbers.poolSize())).toBe(0);
     world.sandbox.faults.add({ operation: "E9", fault: "appliedNoReply" });
     const more = { ...asset, id: "A2", quantity: 51 };
     expect(await world.pool.fix({ order: key("O2"), customer }, [more], undefined)).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CustomerPlanning } from "../../src/apply/customer-planning.ts";
 import { CustomerState } from "../../src/apply/customer-state.ts";
 import type { Instance } from "../../src/crm/model.ts";
-import type { Operation } from "../../src/operation/operation.ts";
+import type { Operation } from "../../src/engine/operation.ts";
 import type { OperationName } from "../../src/engine/resource.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord } from "../support/world/records.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import { TransportFailure } from "../../src/http/transport.ts";
-import type { StateChange } from "../../src/operation/state.ts";
+import type { StateChange } from "../../src/engine/state.ts";
 import { routes } from "../../src/sandbox/endpoints.ts";
 import { failure } from "../../src/sandbox/answers.ts";
 import type { Crm } from "../support/world/crm.ts";
@@ -370,29 +370,33 @@ export const sending: Breaks = {
     says: "for a nonce that was used before",
   },
   "an asset number is handed out twice": {
-    seam: "ledger.state.fixNumbers gives the numbers of the first order for every other one",
+    seam: "the rows of asset numbers give the numbers of the first order for every other one",
     seams: {
       ledger: ({ state }) => {
         let first: string[] | undefined;
-        replace(state, "fixNumbers", (real) => async (order, customer, wanted) => {
-          const result = await real(order, customer, wanted);
-          if (result.fixed.length > 0) first ??= result.fixed.map(({ number }) => number);
-          return { ...result, fixed: result.fixed.map((one, at) => ({ ...one, number: first?.[at] ?? one.number })) };
-        });
+        void state.read(({ order: { numbers } }) =>
+          replace(numbers, "fixNumbers", (real) => (order, customer, wanted, now) => {
+            const result = real(order, customer, wanted, now);
+            if (result.fixed.length > 0) first ??= result.fixed.map(({ number }) => number);
+            return { ...result, fixed: result.fixed.map((one, at) => ({ ...one, number: first?.[at] ?? one.number })) };
+          }),
+        );
       },
     },
     check: numbersAreGivenOnce,
     says: "an asset number stands in two orders",
   },
   "an amendment gets a new number each time": {
-    seam: "ledger.state.fixAmendment is given another hash each time",
+    seam: "the rows of order steps are given another hash each time",
     seams: {
       ledger: ({ state }) => {
         let times = 0;
-        replace(state, "fixAmendment", (real) => (order, hash, make) => {
-          times += 1;
-          return real(order, `${hash} ${times}`, make);
-        });
+        void state.read(({ order: { steps } }) =>
+          replace(steps, "fixNumber", (real) => (order, hash, make, at) => {
+            times += 1;
+            return real(order, `${hash} ${times}`, make, at);
+          }),
+        );
       },
     },
     check: amendmentKeepsItsNumber,

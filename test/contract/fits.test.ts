@@ -27,7 +27,7 @@ import {
   platformCustomersSchema,
   virtualAssetsSchema,
 } from "../../src/contract/order-service.ts";
-import { flatBody, packagesBody } from "../plan/order-bodies.ts";
+import { flatBody, packagesBody } from "../resources/order/order-bodies.ts";
 
 const enterprise = { crmCustomerId: "1", customerName: "A", branchName: "B", address: "x" };
 const channel = { channelCode: "CH1", channelCustomerId: "ALFKI", enterpriseName: "A", passwordMobile: "1" };

@@ -1,4 +1,4 @@
-import { policySettingsSchema } from "../../src/plan/policy-settings.ts";
+import { policySettingsSchema } from "../../src/engine/policy-settings.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { LimitsSettings } from "../../src/run/run-settings.ts";
 import type { Configuration } from "../simulation/engine.ts";

@@ -1,7 +1,7 @@
 import { chosenFrom } from "../../src/app/chosen-operations.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
-import { needsOf } from "../../src/plan/needs-of-operations.ts";
+import { needsOf } from "../../src/engine/plan/needs-of-operations.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import type { UndoSummary } from "../../src/run/undo-run.ts";
 import { emptyLedger } from "../simulation/simulate.ts";

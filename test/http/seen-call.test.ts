@@ -3,7 +3,7 @@ import { z } from "zod";
 import { documentedCodes } from "../../src/contract/codes.ts";
 import { callOutcomes } from "../../src/http/seen-call.ts";
 import type { SeenCall } from "../../src/http/seen-call.ts";
-import { closedRecordCode } from "../../src/plan/owner.ts";
+import { closedRecordCode } from "../../src/engine/plan/owner.ts";
 import { refusal, startClient, startService, success } from "./scripted-service.ts";
 import type { Reply } from "./scripted-service.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { HoldScope } from "../../src/operation/hold-scope.ts";
+import type { HoldScope } from "../../src/engine/hold-scope.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { shownMark } from "../../src/ledger/decisions/shown-mark.ts";
-import type { Operation } from "../../src/operation/operation.ts";
+import type { Operation } from "../../src/engine/operation.ts";
 import { kindOf } from "../../src/engine/registry.ts";
 import { ask, heldChange } from "../support/world/asked.ts";
 import type { RecordKey } from "../../src/crm/model.ts";

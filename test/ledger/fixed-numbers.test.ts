@@ -16,7 +16,8 @@ it("looking at the numbers of an order costs one statement for each asset", asyn
       given: [],
       wireNumber: (digits: string) => digits,
     }));
-    const fix = async () => await ledger.state.fixNumbers(key(`O${count}`), customer, wanted);
+    const fix = async () =>
+      await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key(`O${count}`), customer, wanted, at));
     expect((await fix()).fixed).toHaveLength(count);
     return (await counted(async () => expect((await fix()).fixed).toEqual([]))).statements;
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Sequence } from "../../src/ledger/database/sequence.ts";
-import type { StateChange } from "../../src/operation/state.ts";
+import type { StateChange } from "../../src/engine/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { count, doneWith, intend, update } from "./opened.ts";
 import { ask } from "../support/world/asked.ts";
@@ -292,18 +292,24 @@ describe("asset numbers", () => {
   it("are fixed to an instance once and for good", async () => {
     const { ledger, path } = await openLedger();
     await ledger.state.record(key("1"), [taken("8000000001", "8000000002", "8000000003")]);
-    expect(await ledger.state.fixNumbers(key("O"), key("C"), [wanted("I", 2)])).toEqual({
+    expect(
+      await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("C"), [wanted("I", 2)], at)),
+    ).toEqual({
       lacking: 0,
       clashing: [],
       fixed: [fixed("O", "8000000001", 0), fixed("O", "8000000002", 1)],
     });
-    expect(await ledger.state.fixNumbers(key("O"), key("C"), [wanted("I", 2)])).toEqual({
+    expect(
+      await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("C"), [wanted("I", 2)], at)),
+    ).toEqual({
       lacking: 0,
       clashing: [],
       fixed: [],
     });
-    expect(await ledger.state.poolSize()).toBe(1);
-    expect(await ledger.state.fixNumbers(key("P"), key("C"), [wanted("I", 3)])).toEqual({
+    expect(await ledger.state.read((rows) => rows.order.numbers.poolSize())).toBe(1);
+    expect(
+      await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("P"), key("C"), [wanted("I", 3)], at)),
+    ).toEqual({
       lacking: 2,
       clashing: [],
       fixed: [fixed("P", "8000000003", 0)],
@@ -319,10 +325,12 @@ describe("asset numbers", () => {
   it("are not handed out twice when the service hands them out twice", async () => {
     const { ledger } = await openLedger();
     await ledger.state.record(key("1"), [taken("8000000001")]);
-    await ledger.state.fixNumbers(key("O"), key("C"), [wanted("I", 1)]);
+    await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("C"), [wanted("I", 1)], at));
     await ledger.state.record(key("1"), [taken("8000000001", "8000000002")]);
-    expect(await ledger.state.poolSize()).toBe(1);
-    expect(await ledger.state.fixNumbers(key("P"), key("C"), [wanted("I", 2)])).toEqual({
+    expect(await ledger.state.read((rows) => rows.order.numbers.poolSize())).toBe(1);
+    expect(
+      await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("P"), key("C"), [wanted("I", 2)], at)),
+    ).toEqual({
       lacking: 1,
       clashing: [],
       fixed: [fixed("P", "8000000002", 0)],
@@ -332,9 +340,11 @@ describe("asset numbers", () => {
   it("that the CRM gives a unit by now take the place of one that it was never bought under, also in turn", async () => {
     const { ledger, path } = await openLedger();
     const fix = async (order: string, given: string[]) =>
-      await ledger.state.fixNumbers(key(order), key("C"), [wanted("I", given.length, given)]);
+      await ledger.state.write((rows, at) =>
+        rows.order.numbers.fixNumbers(key(order), key("C"), [wanted("I", given.length, given)], at),
+      );
     await ledger.state.record(key("1"), [taken("8000000001")]);
-    await ledger.state.fixNumbers(key("O"), key("C"), [wanted("I", 1)]);
+    await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("C"), [wanted("I", 1)], at));
     expect((await fix("O", ["A-8000000007"])).fixed).toEqual([fixed("O", "8000000007", 0)]);
     // What one unit was given comes to another one of the same asset.
     expect((await fix("O", ["A-8000000008", "A-8000000007"])).clashing).toEqual([]);
@@ -353,35 +363,49 @@ describe("asset numbers", () => {
   it("of a purchase in doubt stay its own, whatever the CRM gives by now", async () => {
     const { ledger } = await openLedger();
     await ledger.state.record(key("1"), [taken("8000000001")]);
-    await ledger.state.fixNumbers(key("O"), key("1"), [wanted("I", 1)]);
+    await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("1"), [wanted("I", 1)], at));
     const id = await intend(ledger, { ...update("1"), records: [{ stream: "orders", ...key("O") }] });
     const given = [wanted("I", 1, ["A-8000000007"])];
-    expect((await ledger.state.fixNumbers(key("O"), key("1"), given)).fixed).toEqual([]);
+    expect(
+      (await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("1"), given, at))).fixed,
+    ).toEqual([]);
     await ledger.journal.conclude(id, { ...doneWith(), state: "rejected" });
-    expect((await ledger.state.fixNumbers(key("O"), key("1"), given)).fixed).toHaveLength(1);
+    expect(
+      (await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("O"), key("1"), given, at))).fixed,
+    ).toHaveLength(1);
   });
 
   it("that the CRM gave to one asset are given to no other, by the CRM or from the pool", async () => {
     const { ledger, path } = await openLedger();
-    expect(await ledger.state.fixNumbers(key("O"), key("C"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
+    expect(
+      await ledger.state.write((rows, at) =>
+        rows.order.numbers.fixNumbers(key("O"), key("C"), [wanted("I", 1, ["A-8000000001"])], at),
+      ),
+    ).toEqual({
       lacking: 0,
       clashing: [],
       fixed: [fixed("O", "8000000001", 0)],
     });
-    expect(await ledger.state.fixNumbers(key("P"), key("C"), [wanted("I", 1, ["A-8000000001"])])).toEqual({
+    expect(
+      await ledger.state.write((rows, at) =>
+        rows.order.numbers.fixNumbers(key("P"), key("C"), [wanted("I", 1, ["A-8000000001"])], at),
+      ),
+    ).toEqual({
       lacking: 0,
       clashing: ["A-8000000001"],
       fixed: [],
     });
     await ledger.state.record(key("1"), [taken("8000000001", "8000000002")]);
-    expect(await ledger.state.fixNumbers(key("Q"), key("C"), [wanted("I", 1)])).toEqual({
+    expect(
+      await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key("Q"), key("C"), [wanted("I", 1)], at)),
+    ).toEqual({
       lacking: 0,
       clashing: [],
       fixed: [fixed("Q", "8000000002", 0)],
     });
     const wires = sqlite(path).prepare("select wire_number from asset_number where order_id = 'Q'").pluck().all();
     expect(wires).toEqual(["A-8000000002"]);
-    expect(await ledger.state.poolSize()).toBe(0);
+    expect(await ledger.state.read((rows) => rows.order.numbers.poolSize())).toBe(0);
   });
 });
 

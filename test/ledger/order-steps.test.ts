@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../src/operation/new-operation.ts";
-import type { Operation } from "../../src/operation/operation.ts";
-import { applyChanges } from "../../src/operation/state.ts";
-import type { StateChange } from "../../src/operation/state.ts";
+import { operation } from "../../src/engine/new-operation.ts";
+import type { Operation } from "../../src/engine/operation.ts";
+import { applyChanges } from "../../src/engine/state.ts";
+import type { StateChange } from "../../src/engine/state.ts";
 import { asset, product } from "../support/world/instances.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";
@@ -86,25 +86,43 @@ async function intended(world: LedgerWorld, planned: Operation, channelOrderId: 
 describe("the number of an amendment", () => {
   it("that came to nothing is taken again by the same amendment, and by no other one", async () => {
     const { state } = (await placed()).ledger;
-    expect(await state.fixAmendment(order, "hash one", template)).toEqual({ number: "O-1-1" });
-    expect(await state.fixAmendment(order, "hash one", template)).toEqual({ number: "O-1-1" });
-    expect(await state.fixAmendment(order, "hash two", template)).toEqual({ number: "O-1-2" });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "hash one", template, at))).toEqual({
+      number: "O-1-1",
+    });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "hash one", template, at))).toEqual({
+      number: "O-1-1",
+    });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "hash two", template, at))).toEqual({
+      number: "O-1-2",
+    });
     await state.record(customer, [bought("O-1-1")]);
-    expect(await state.fixAmendment(order, "hash one", template)).toEqual({ number: "O-1-3" });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "hash one", template, at))).toEqual({
+      number: "O-1-3",
+    });
   });
 
   it("is the next one that is nobody's where another order has the first", async () => {
     const { state } = (await placed()).ledger;
     const next = (n: number): string => `O-${n + 1}`;
-    expect(await state.fixAmendment(order, "h", next)).toEqual({ number: "O-3" });
-    expect(await state.fixAmendment(order, "another", next)).toEqual({ number: "O-4" });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "h", next, at))).toEqual({
+      number: "O-3",
+    });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "another", next, at))).toEqual({
+      number: "O-4",
+    });
   });
 
   it("is nobody else's: not an order's that is placed, nor that of another order's amendment", async () => {
     const { state } = (await placed()).ledger;
-    expect(await state.fixAmendment(order, "h", () => "O-2")).toEqual({ takenBy: key("O-2"), number: "O-2" });
-    await state.fixAmendment(order, "h", template);
-    expect(await state.fixAmendment(key("O-2"), "h", () => "O-1-1")).toEqual({ takenBy: order, number: "O-1-1" });
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(order, "h", () => "O-2", at))).toEqual({
+      takenBy: key("O-2"),
+      number: "O-2",
+    });
+    await state.write((rows, at) => rows.order.steps.fixNumber(order, "h", template, at));
+    expect(await state.write((rows, at) => rows.order.steps.fixNumber(key("O-2"), "h", () => "O-1-1", at))).toEqual({
+      takenBy: order,
+      number: "O-1-1",
+    });
   });
 });
 
@@ -113,7 +131,8 @@ describe("an intent to amend an order", () => {
     const world = await placed();
     const { state } = world.ledger;
     const early = amendment(0, null);
-    for (const hash of ["a", "b", "c"]) await state.fixAmendment(order, hash, template);
+    for (const hash of ["a", "b", "c"])
+      await state.write((rows, at) => rows.order.steps.fixNumber(order, hash, template, at));
     await state.record(customer, [bought("O-1-1")]);
     expect(await intended(world, early, "O-1-2")).toBe("order.changed-meanwhile");
     expect(await intended(world, amendment(1, null), "O-1-2")).toBe("order.changed-meanwhile");
@@ -124,7 +143,7 @@ describe("an intent to amend an order", () => {
 
   it("that was planned before a person took note that the order agrees is refused", async () => {
     const world = await placed();
-    await world.ledger.state.fixAmendment(order, "h", template);
+    await world.ledger.state.write((rows, at) => rows.order.steps.fixNumber(order, "h", template, at));
     await world.ledger.state.record(customer, [{ type: "order-agreed", order, version: 2, bodyHash: "more" }]);
     expect(await intended(world, amendment(0, null), "O-1-1")).toBe("order.changed-meanwhile");
   });
@@ -164,7 +183,7 @@ it("a number that is renewed is each unit's that stands, in memory as it is read
   const world = await placed();
   const { state } = world.ledger;
   const wanted = { instanceId: "a", quantity: 1, given: ["N1"], wireNumber: (digits: string) => digits };
-  await state.fixNumbers(order, customer, [wanted]);
+  await state.write((rows, at) => rows.order.numbers.fixNumbers(order, customer, [wanted], at));
   const of = { customer, operationId: null, origin: "sent" } as const;
   const first = { namespace: "crm", orderId: "O-1", instanceId: "a", unit: 0 };
   const second = { namespace: "crm", orderId: "O-3", instanceId: "b", unit: 0 };

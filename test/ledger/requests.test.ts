@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { NewRequest, RequestName } from "../../src/operation/requests.ts";
-import { operation } from "../../src/operation/new-operation.ts";
-import { theCrm } from "../../src/operation/request.ts";
-import { only, subjectOf } from "../../src/operation/requests.ts";
-import { applyChanges } from "../../src/operation/state.ts";
-import type { StateChange } from "../../src/operation/state.ts";
+import type { NewRequest, RequestName } from "../../src/engine/requests.ts";
+import { operation } from "../../src/engine/new-operation.ts";
+import { theCrm } from "../../src/engine/request.ts";
+import { only, subjectOf } from "../../src/engine/requests.ts";
+import { applyChanges } from "../../src/engine/state.ts";
+import type { StateChange } from "../../src/engine/state.ts";
 import { key } from "../support/world/records.ts";
 import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
 import { intend } from "./opened.ts";

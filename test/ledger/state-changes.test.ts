@@ -2,10 +2,10 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
-import { theCrm } from "../../src/operation/request.ts";
-import { applyChange } from "../../src/operation/state.ts";
-import { withNumbers } from "../../src/operation/state/asset-numbers.ts";
-import type { Known, StateChange } from "../../src/operation/state.ts";
+import { theCrm } from "../../src/engine/request.ts";
+import { applyChange } from "../../src/engine/state.ts";
+import { withNumbers } from "../../src/resources/order/state/asset-numbers.ts";
+import type { Known, StateChange } from "../../src/engine/state.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { rowsOf } from "../support/world/start.ts";
@@ -334,14 +334,19 @@ async function taken(
     const wanted = [
       { instanceId: "I", quantity: step.quantity, given: [], wireNumber: (digits: string) => `86${digits}` },
     ];
-    return withNumbers(known, (await ledger.state.fixNumbers(key(step.fix), customer, wanted)).fixed);
+    return withNumbers(
+      known,
+      (await ledger.state.write((rows, at) => rows.order.numbers.fixNumbers(key(step.fix), customer, wanted, at)))
+        .fixed,
+    );
   }
   const gid = step.type === "linked" ? step.link.enterpriseGlobalId : undefined;
   if ("enterpriseGlobalId" in step && step.type !== "staff-linked") {
     const { enterpriseGlobalId } = step;
     if (linkedWith.has(enterpriseGlobalId) && known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
   }
-  const enterpriseFacts = gid === undefined ? undefined : await ledger.state.enterpriseFacts(gid);
+  const enterpriseFacts =
+    gid === undefined ? undefined : await ledger.state.readTogether((rows) => rows.enterprise.facts(gid));
   let at: string;
   try {
     at = await ledger.state.record(customer, [step]);

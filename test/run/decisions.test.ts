@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
 import { nameOf } from "../../src/run/saved-plan.ts";
-import { factsOf } from "../../src/plan/facts.ts";
+import { factsOf } from "../../src/engine/plan/facts.ts";
 import type { RunRequest } from "../../src/run/request.ts";
 import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { advance, leftIn, newAttempt, triedIn } from "../../src/run/attempt-state.ts";
 import type { AttemptState } from "../../src/run/attempt-state.ts";
 import { deferredUnsent, noOutcomes, noted, unfinishedIn } from "../../src/run/record-outcomes.ts";
-import type { Operation } from "../../src/operation/operation.ts";
-import { operation } from "../../src/operation/new-operation.ts";
+import type { Operation } from "../../src/engine/operation.ts";
+import { operation } from "../../src/engine/new-operation.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { key } from "../support/world/records.ts";
 

@@ -69,8 +69,8 @@ async function shownNow(inquiry: ReturnType<typeof openInquiry>): Promise<readon
 /** The one customer of the world, as it is linked. */
 async function linked(world: ApplyWorld): Promise<Parameters<typeof verifyCustomer>[1]> {
   const [found] = [
-    ...(await world.ledger.state.neverRead(undefined, 1)),
-    ...(await world.ledger.state.oldestRead(undefined, "9999", 1)),
+    ...(await world.ledger.state.read((rows) => rows.enterprise.readings.neverRead(undefined, 1))),
+    ...(await world.ledger.state.read((rows) => rows.enterprise.readings.oldestRead(undefined, "9999", 1))),
   ];
   if (found === undefined) throw new Error("no customer is linked");
   return { ...found, left: new Map() };

@@ -13,7 +13,7 @@ async function withLock() {
   await world.take("customers", customerRecord("C1"), customerRecord("C2"));
   await world.take("orders", orderRecord("O1", "C1", {}, ["normal_recover_usbkey"]));
   expect((await runWorld(world)).exitCode).toBe(exitCodes.ok);
-  const [about = ""] = [...(await world.ledger.state.licenceTypes(customer)).keys()];
+  const [about = ""] = [...(await world.ledger.state.readTogether((rows) => rows.order.licenceTypes(customer))).keys()];
   const details = { licenseType: "normal_recover_usbkey" as const, largeCustomer: false };
   const asking = (wanted: "locked" | "unlocked") => [{ of: "lock" as const, about, wanted, details, ...whose }];
   return { world, about, asking };
@@ -62,7 +62,9 @@ it(
     await world.take("orders", orderRecord("O1", "C2", {}, ["normal_recover_usbkey"]));
     // The number goes with its order, as where both stand at the other customer.
     changeFile(world.path, "update asset_number set customer_id = 'C2' where fixed_at is not null");
-    expect([...(await world.ledger.state.licenceTypes(next)).keys()]).toEqual([about]);
+    expect([...(await world.ledger.state.readTogether((rows) => rows.order.licenceTypes(next))).keys()]).toEqual([
+      about,
+    ]);
     const first = { code: "request.of-another-customer", exitCode: exitCodes.usage };
     await expect(world.ledger.requests.ask(next, asking("unlocked"), whose)).rejects.toMatchObject(first);
     await runWorld(world);

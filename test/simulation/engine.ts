@@ -13,7 +13,7 @@ import { streams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
-import type { Policies } from "../../src/operation/policy.ts";
+import type { Policies } from "../../src/engine/policy.ts";
 import type { RequestDesk } from "../../src/app/requests.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";

@@ -217,7 +217,7 @@ export async function judgeTelling(options: {
           // Somebody who was there already, and whose customer cannot be worked on, was not looked at yet.
           (group.stream === "staff" &&
             group.code === "customer.blocked" &&
-            (await ledger.state.staffLink({ namespace: "crm", id })) === undefined);
+            (await ledger.state.read((rows) => rows.staff.accountOf({ namespace: "crm", id }))) === undefined);
         if (!isOpen && !company.broken.has(`${group.stream} ${id}`) && isThere(company, group.stream, id))
           silent.push(`${group.stream} ${id} is done and told of: ${group.code}`);
       }

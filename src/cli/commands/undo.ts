@@ -1,6 +1,6 @@
 import { counted } from "../../report/text.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import type { UndoStep } from "../../plan/undo.ts";
+import type { UndoStep } from "../../engine/plan/undo.ts";
 import type { UndoSummary } from "../../run/undo-run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";

@@ -1,6 +1,6 @@
 import type { Records } from "../../ledger/records/records.ts";
 import type { ConfiguredStream, SourceReadRow } from "../../ledger/records/source-reads.ts";
-import type { Block } from "../../plan/block.ts";
+import type { Block } from "../../engine/plan/block.ts";
 
 /**
  * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its

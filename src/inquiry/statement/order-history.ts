@@ -1,9 +1,9 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
-import { stepOf } from "../../ledger/state/order-steps.ts";
-import type { DesiredOrder } from "../../operation/desired.ts";
-import type { LicenceOrder } from "../../operation/state/order-steps.ts";
-import { isSameKey } from "../../operation/state/same-key.ts";
+import { stepOf } from "../../resources/order/state/order-step-rows.ts";
+import type { DesiredOrder } from "../../engine/desired.ts";
+import type { LicenceOrder } from "../../resources/order/state/order-steps.ts";
+import { isSameKey } from "../../engine/state/same-key.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { shownProducts } from "../shown-products.ts";
 import { asked } from "./asked.ts";

@@ -1,8 +1,8 @@
 import type { Asset, Money, Package, Product, RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { buildAssets } from "../../crm/tree.ts";
-import type { DesiredOrder } from "../../operation/desired.ts";
-import type { PrivateMarker } from "../../operation/references.ts";
+import type { DesiredOrder } from "../../engine/desired.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
 import type {
   BoughtItem,
   LicenceOrder,
@@ -10,7 +10,7 @@ import type {
   PricedItem,
   RemovedItem,
   StepOrigin,
-} from "../../operation/state/order-steps.ts";
+} from "../../resources/order/state/order-steps.ts";
 import { minus } from "../../report/statement/exact.ts";
 import type { Exact } from "../../report/statement/exact.ts";
 import { shareOf } from "../../report/statement/order-form.ts";

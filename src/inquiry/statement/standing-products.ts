@@ -1,9 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DesiredOrder } from "../../operation/desired.ts";
-import { standingOf } from "../../operation/order-standing.ts";
-import type { StandingUnit } from "../../operation/order-standing.ts";
-import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
+import type { DesiredOrder } from "../../engine/desired.ts";
+import { standingOf } from "../../resources/order/order-standing.ts";
+import type { StandingUnit } from "../../resources/order/order-standing.ts";
+import type { FixedNumber } from "../../resources/order/state/asset-numbers.ts";
 import type { OrderHistory } from "./order-lines.ts";
 
 /** Units of an order that stand for a customer at a moment. */

@@ -1,5 +1,5 @@
-import type { HoldScope } from "../../operation/hold-scope.ts";
-import type { PolicyName } from "../../operation/policy.ts";
+import type { HoldScope } from "../../engine/hold-scope.ts";
+import type { PolicyName } from "../../engine/policy.ts";
 import type { OperationName } from "../../engine/resource.ts";
 import { table } from "../database/table.ts";
 import type { HoldState, questionStateOf } from "./hold-life.ts";

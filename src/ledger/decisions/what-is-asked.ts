@@ -1,8 +1,8 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { isLimit } from "../../operation/hold-scope.ts";
-import type { HoldScope } from "../../operation/hold-scope.ts";
-import { noWeight, sumOf, weightText } from "../../operation/taking.ts";
-import type { Weight } from "../../operation/taking.ts";
+import { isLimit } from "../../engine/hold-scope.ts";
+import type { HoldScope } from "../../engine/hold-scope.ts";
+import { noWeight, sumOf, weightText } from "../../engine/taking.ts";
+import type { Weight } from "../../engine/taking.ts";
 import { stored } from "../database/stored.ts";
 import type { QuestionTable } from "./tables.ts";
 

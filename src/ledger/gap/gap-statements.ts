@@ -1,13 +1,13 @@
+import type { StateRows as RowsOfResource } from "../../engine/resource.ts";
+import type { Known } from "../../engine/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { EarlierUnit } from "../../operation/asset-numbers.ts";
-import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/asset-numbers.ts";
 import { holdLife, holdStates } from "../decisions/hold-life.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { StateRows } from "../state/registry.ts";
 import { commitsKey, gapKeys } from "../database/newest.ts";
 import { stored } from "../database/stored.ts";
 import { WorkTables } from "../records/work.ts";
-import { keepEarlier } from "../state/asset-numbers.ts";
 
 /** What the enterprise of a customer shows: its members, and who holds which asset. */
 export interface GapPlace {
@@ -32,9 +32,7 @@ interface RestoreNote {
 }
 
 /** A number of a unit that was set aside, with the channel order number under which its order was placed. */
-export interface NumberAside extends FixedNumber {
-  channelOrderId: string;
-}
+export type NumberAside = Known["numbers"][number] & { channelOrderId: string };
 
 /** Orders `p` of a customer that were set aside. */
 const setAside =
@@ -138,7 +136,8 @@ export class GapStatements {
       const values = sql.includes("@why") ? { at, why } : { at };
       counts[name] = this.#database.prepare(sql).run(values).changes;
     }
-    for (const [name, rows] of this.#resources) counts[`${name}s`] = rows.endAll(at);
+    for (const [name, { endAll }] of Object.entries<RowsOfResource>(this.#resources))
+      if (endAll !== undefined) counts[`${name}s`] = endAll(at);
     this.#database.prepare("update observation_read set shown_hash = null").run();
     new WorkTables(this.#database).markPending("all");
     return counts;
@@ -222,7 +221,7 @@ export class GapStatements {
 
   /** A number is in use again; `unitStands`: by the unit that had it first as well. */
   bringNumber(number: string, unitStands: boolean, at: string): void {
-    if (!unitStands) this.#database.prepare(`${keepEarlier} on conflict do nothing`).run({ number, at });
+    if (!unitStands) this.#resources.order.numbers.keepEarlier(number, at);
     this.#database
       .prepare(
         `update asset_number set ended_at = null, unit = case when @stands = 1 then unit end
@@ -276,7 +275,8 @@ export class GapStatements {
             and n.staff_id = staff_link.staff_id and n.customer_namespace = @namespace and n.customer_id = @id)`,
       )
       .run({ ...of, enterprise: enterpriseGlobalId, members: JSON.stringify(members) });
-    for (const rows of this.#resources.values()) rows.bringBack({ namespace, id }, holders, at);
+    for (const { bringBack } of Object.values<RowsOfResource>(this.#resources))
+      bringBack?.({ namespace, id }, holders, at);
     this.#database
       .prepare(
         `update acknowledged set to_at = null where namespace = @namespace and customer_id = @id and to_at = @at

@@ -1,17 +1,18 @@
+import type { OpenRows } from "../../engine/resource.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { standingOf } from "../../operation/order-standing.ts";
-import type { OrderStanding } from "../../operation/order-standing.ts";
 import { headsPath, lastMark } from "../audit/audit-heads.ts";
 import type { LedgerContext } from "../context.ts";
 import { stored } from "../database/stored.ts";
 import { notLookedAt } from "../state/unread-customers.ts";
-import type { KnownTables } from "../state/known.ts";
 import type { StateRows } from "../state/registry.ts";
 import { GapStatements } from "./gap-statements.ts";
 import type { GapPlace, NumberAside, OpenOperation } from "./gap-statements.ts";
+
+/** What is recorded of a placed order. */
+type OrderStanding = Exclude<ReturnType<OpenRows["order"]["standing"]>, undefined | { lost: string }>;
 
 /** What a ledger that was restored lacks: all that was done between the two. */
 export interface GapFacts {
@@ -42,12 +43,12 @@ interface SetAside {
  */
 export class Gap {
   readonly #context: LedgerContext;
-  readonly #known: KnownTables;
+  readonly #rows: StateRows;
   readonly #statements: GapStatements;
 
-  constructor(context: LedgerContext, tables: { known: KnownTables; rows: StateRows }) {
+  constructor(context: LedgerContext, tables: { rows: StateRows }) {
     this.#context = context;
-    this.#known = tables.known;
+    this.#rows = tables.rows;
     this.#statements = new GapStatements(context.database, tables.rows);
   }
 
@@ -151,8 +152,7 @@ export class Gap {
       const at = this.last()?.at;
       if (at === undefined) return false;
       this.#statements.bringOrder(order, at);
-      const history = this.#known.orderHistory(customer, order);
-      const standing = history === undefined ? undefined : standingOf(history.placed, history.parts);
+      const standing = this.#rows.resources.order.standing(customer, order);
       if (standing !== undefined && !("lost" in standing) && isSo(standing)) {
         for (const { number, unitStands } of numbers) this.#statements.bringNumber(number, unitStands, at);
         this.#context.audit.append({

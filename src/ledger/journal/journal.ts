@@ -3,10 +3,11 @@ import { toInstant } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation } from "../../operation/operation.ts";
-import type { RecordReference } from "../../operation/shape.ts";
+import type { Operation } from "../../engine/operation.ts";
+import type { RecordReference } from "../../engine/shape.ts";
 import type { OperationName } from "../../engine/resource.ts";
-import type { TakenThing } from "../../operation/taking.ts";
+import type { TakenThing } from "../../engine/taking.ts";
+import type { StateRows } from "../state/registry.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
 import type { ChangeTables } from "../state/changes.ts";
 import { saidLinks } from "../state/said-links.ts";
@@ -48,6 +49,7 @@ export class Journal {
   constructor(
     context: LedgerContext,
     tables: {
+      rows: StateRows;
       changes: ChangeTables;
       rejections: RejectionTables;
       private: PrivateValues;

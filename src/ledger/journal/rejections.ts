@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { OperationName } from "../../engine/resource.ts";
-import type { RecordReference } from "../../operation/shape.ts";
-import type { Rejection } from "../../plan/input.ts";
+import type { RecordReference } from "../../engine/shape.ts";
+import type { Rejection } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { RejectionTable } from "./tables.ts";

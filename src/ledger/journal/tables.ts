@@ -1,6 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { WritingEndpoint } from "../../contract/endpoints.ts";
-import type { Stage } from "../../operation/shape.ts";
+import type { Stage } from "../../engine/shape.ts";
 import type { OperationName } from "../../engine/resource.ts";
 import { table } from "../database/table.ts";
 

@@ -1,6 +1,6 @@
 import { isKind, kindOf } from "../../engine/registry.ts";
-import { noThings } from "../../operation/taking.ts";
-import type { TakenThing } from "../../operation/taking.ts";
+import { noThings } from "../../engine/taking.ts";
+import type { TakenThing } from "../../engine/taking.ts";
 
 /** How many things were removed, of counts by kind. Seats go with an asset that is deleted. */
 export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<TakenThing, number> {

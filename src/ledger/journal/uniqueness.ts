@@ -2,18 +2,18 @@ import { explainCommand } from "../../report/text.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Uniqueness } from "../../operation/kind.ts";
-import type { Operation } from "../../operation/operation.ts";
-import { nameOf } from "../../operation/requests.ts";
+import type { Uniqueness } from "../../engine/kind.ts";
+import type { Operation } from "../../engine/operation.ts";
+import { nameOf } from "../../engine/requests.ts";
+import type { OpenRows } from "../../engine/resource.ts";
 import { kindIn, kindOf } from "../../engine/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
 import { pausedCode } from "../pause.ts";
 import type { Pause } from "../pause.ts";
-import { DifferenceRows } from "../state/differences.ts";
-import { OrderStepRows } from "../state/order-steps.ts";
-import { RequestRows } from "../state/requests.ts";
+import type { StateRows } from "../state/registry.ts";
+import type { RequestRows } from "../state/requests.ts";
 import type { Row } from "../tables.ts";
 
 /**
@@ -47,14 +47,14 @@ export class UniquenessChecks {
   readonly #statements;
   readonly #requests: RequestRows;
   readonly #holds: HoldRows;
-  readonly #orderSteps: OrderStepRows;
+  readonly #orderSteps: OpenRows["order"]["steps"];
   readonly #pause: Pause;
 
-  constructor(database: Sqlite, { holds, pause }: { holds: HoldRows; pause: Pause }) {
+  constructor(database: Sqlite, { holds, pause, rows }: { holds: HoldRows; pause: Pause; rows: StateRows }) {
     this.#holds = holds;
     this.#pause = pause;
-    this.#requests = new RequestRows(database);
-    this.#orderSteps = new OrderStepRows(database, this.#requests, new DifferenceRows(database));
+    this.#requests = rows.requests;
+    this.#orderSteps = rows.resources.order.steps;
     this.#statements = statements.onUse({
       placed: () =>
         database.prepare<[Owner & { number: string }], Owner & Row<"placed_order", "channel_order_id">>(

@@ -20,7 +20,7 @@ import { SkippedTables } from "./skipped.ts";
 import type { SkippedRecord } from "./skipped.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
-import type { RecordOutcome } from "../../plan/records.ts";
+import type { RecordOutcome } from "../../engine/plan/records.ts";
 import type { MappedRow } from "./staged-records.ts";
 import { StoredForms } from "./stored-forms.ts";
 import type { StoredForm } from "./stored-forms.ts";

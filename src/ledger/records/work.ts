@@ -1,8 +1,8 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import type { RecordState } from "../../operation/desired.ts";
-import type { RecordReference } from "../../operation/shape.ts";
-import { waitsForNextRun } from "../../plan/owner.ts";
-import type { RecordOutcome } from "../../plan/records.ts";
+import type { RecordState } from "../../engine/desired.ts";
+import type { RecordReference } from "../../engine/shape.ts";
+import { waitsForNextRun } from "../../engine/plan/owner.ts";
+import type { RecordOutcome } from "../../engine/plan/records.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";

@@ -1,9 +1,8 @@
 import type { Stream } from "../../crm/model.ts";
-import type { DoneByHand } from "../../operation/state/by-hand.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "./writes.ts";
+import type { Writes } from "../../engine/resource.ts";
 
 /**
  * What a person did on the platform for a record and took note of, and what was read back of it. `unseen` names, as
@@ -31,12 +30,12 @@ export class ByHandRows {
     this.#statements = prepareStatements(database);
   }
 
-  readonly writes: Writes<DoneByHand> = {
+  readonly writes = {
     "done-by-hand": ({ stream, key: { namespace, id }, bodyHash, by, reason, unseen }, at) => {
       this.#statements.end.run(at, stream, namespace, id);
       this.#statements.begin.run(namespace, id, stream, bodyHash, at, by, reason, JSON.stringify(unseen));
     },
-  };
+  } satisfies Writes;
 }
 
 function prepareStatements(database: Sqlite) {

@@ -1,7 +1,7 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import type { Desired, DesiredOrder, DesiredStaff } from "../../operation/desired.ts";
-import type { PrivateMarker } from "../../operation/references.ts";
-import type { CustomerInput } from "../../plan/input.ts";
+import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/desired.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/stored.ts";

@@ -1,38 +1,33 @@
+import type { ShownOrder, Absences } from "./observations.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { LicenseType, RecordKey } from "../../crm/model.ts";
-import type { DesiredCustomer, DesiredStaff } from "../../operation/desired.ts";
-import type { OrderHistory } from "../../operation/order-standing.ts";
-import type { EnterpriseFacts } from "../../operation/state/part.ts";
-import type { ClearProfile } from "../../operation/shown-profile.ts";
-import type { FixedNumber } from "../../operation/state/asset-numbers.ts";
-import type { Known, StateChange } from "../../operation/state.ts";
-import { noThings, takenThings } from "../../operation/taking.ts";
-import type { TakenThing } from "../../operation/taking.ts";
-import type { ShownOrder } from "../../plan/adoption.ts";
-import type { LastGiven } from "../../plan/undoing.ts";
-import type { Absences } from "./observations.ts";
-import type { LoadedCustomer } from "../../plan/input.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { DesiredCustomer, DesiredStaff } from "../../engine/desired.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
+import { noThings, takenThings } from "../../engine/taking.ts";
+import type { OpenRows } from "../../engine/resource.ts";
+import type { TakenThing } from "../../engine/taking.ts";
+import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { ChangeTables } from "./changes.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { KnownTables } from "./known.ts";
-import type { FixedNumbers, WantedNumbers } from "./asset-numbers.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
 import type { DifferenceCount, SeenDifference, StandingDifference } from "./differences.ts";
-import type { LinkedCustomer } from "./links.ts";
-import type { EnterpriseSize, ReadAt, ReadSince } from "./readings.ts";
 import type { StateRows } from "./registry.ts";
 import type { Unread } from "./unread-customers.ts";
+import { countOf } from "./registry.ts";
 import { saidLinks } from "./said-links.ts";
 
 /** Customers that are woken in one transaction. */
 const wokenTogether = 200;
 
 /** What the platform showed of a customer with this link. */
-export interface ShownOfCustomer extends LinkedCustomer {
+export interface ShownOfCustomer {
+  customer: RecordKey;
+  link: Known["link"];
   changes: readonly StateChange[];
 }
 
@@ -94,6 +89,21 @@ export class EnterpriseState {
     return { ...this.#known.load(customer, held), rejections };
   }
 
+  /** Asks rows of resources. */
+  async read<Found>(ask: (rows: OpenRows) => Found): Promise<Found> {
+    return this.#context.read(() => ask(this.#rows.resources));
+  }
+
+  /** Several questions of one moment. */
+  async readTogether<Found>(ask: (rows: OpenRows) => Found): Promise<Found> {
+    return this.#context.readTogether(() => ask(this.#rows.resources));
+  }
+
+  /** Writes rows of resources in one transaction, without an entry in the audit log. `at`: the instant that they bear. */
+  async write<Written>(work: (rows: OpenRows, at: string) => Written): Promise<Written> {
+    return await this.#context.write(() => work(this.#rows.resources, this.#context.now));
+  }
+
   async known(customer: RecordKey): Promise<Known> {
     return this.#context.readTogether(() => this.#known.known(customer));
   }
@@ -102,13 +112,13 @@ export class EnterpriseState {
    * Keeps what was shown of several customers together, without an entry in the audit chain. Nothing is kept of one
    * that is linked otherwise than when it was read: these are returned, as they are linked now.
    */
-  async keepShown(shown: readonly ShownOfCustomer[]): Promise<LinkedCustomer[]> {
+  async keepShown(shown: readonly ShownOfCustomer[]): Promise<Pick<ShownOfCustomer, "customer" | "link">[]> {
     if (shown.length === 0) return [];
     return await this.#context.write(() => {
       const at = this.#context.now;
-      const otherwise: LinkedCustomer[] = [];
+      const otherwise: Pick<ShownOfCustomer, "customer" | "link">[] = [];
       for (const { customer, link, changes } of shown) {
-        const now = this.#rows.links.known(customer).link;
+        const now = this.#rows.resources.enterprise.links.known(customer).link;
         if (now?.enterpriseGlobalId === link?.enterpriseGlobalId && now?.since === link?.since)
           this.#apply(changes, at);
         else otherwise.push({ customer, link: now });
@@ -117,24 +127,14 @@ export class EnterpriseState {
     });
   }
 
-  /** What is known of an enterprise, whoever is linked with it. */
-  async enterpriseFacts(enterpriseGlobalId: string): Promise<EnterpriseFacts> {
-    return this.#context.readTogether(() => this.#known.enterpriseFacts(enterpriseGlobalId));
-  }
-
-  /** Everything that happened to an order that is placed for a customer. */
-  async orderHistory(customer: RecordKey, order: RecordKey): Promise<OrderHistory | undefined> {
-    return this.#context.readTogether(() => this.#known.orderHistory(customer, order));
-  }
-
   /** Every form that is kept of a customer's own record, newest first. */
   async customerForms(customer: RecordKey): Promise<DesiredCustomer[]> {
-    return this.#context.read(() => this.#known.forms<DesiredCustomer>("customers", customer));
+    return this.#context.read(() => this.#rows.desired.forms<DesiredCustomer>("customers", customer));
   }
 
   /** The same of a person's. */
   async staffForms(staff: RecordKey): Promise<DesiredStaff[]> {
-    return this.#context.read(() => this.#known.forms<DesiredStaff>("staff", staff));
+    return this.#context.read(() => this.#rows.desired.forms<DesiredStaff>("staff", staff));
   }
 
   /** What an adopted enterprise showed under a channel order number when it was examined. */
@@ -195,10 +195,6 @@ export class EnterpriseState {
     return this.#context.read(() => this.#rows.unread.before(order, customer));
   }
 
-  async isPlaced(channelOrderId: string): Promise<boolean> {
-    return this.#context.read(() => this.#rows.placedOrders.isPlaced(channelOrderId));
-  }
-
   /**
    * Ledger changes that come from reading, not from an operation; with an audit entry where something is adopted. Gives
    * the instant that they bear.
@@ -234,36 +230,6 @@ export class EnterpriseState {
     for (const change of changes) this.#changes.apply(change, at);
   }
 
-  /** The customer that an enterprise is linked to. */
-  async customerOfEnterprise(enterpriseGlobalId: string): Promise<RecordKey | undefined> {
-    return this.#context.read(() => this.#rows.links.customerOfEnterprise(enterpriseGlobalId));
-  }
-
-  /** Customers with a link that were never read back, in key order. */
-  async neverRead(after: RecordKey | undefined, limit: number): Promise<LinkedCustomer[]> {
-    return this.#context.read(() => this.#rows.readings.neverRead(after, limit));
-  }
-
-  /** Customers with a link that were read back before `until`, the one whose reading is the oldest first. */
-  async oldestRead(after: ReadAt | undefined, until: string, limit: number): Promise<(LinkedCustomer & ReadAt)[]> {
-    return this.#context.read(() => this.#rows.readings.oldestRead(after, until, limit));
-  }
-
-  /** The newest reading back there is. */
-  async newestReading(): Promise<string | undefined> {
-    return this.#context.read(() => this.#rows.readings.newest());
-  }
-
-  /** How many customers are linked, and how many of them were read whole since. */
-  async readSince(since: string): Promise<ReadSince> {
-    return this.#context.readTogether(() => this.#rows.readings.since(since));
-  }
-
-  /** How many assets and members a customer has, as far as they were ever shown, or placed and added. */
-  async sizeOf(customer: RecordKey): Promise<EnterpriseSize> {
-    return this.#context.read(() => this.#rows.readings.size(customer));
-  }
-
   /** What readings back showed otherwise than it was left. */
   async keepDifferences(
     found: readonly { customer: RecordKey; seenAt: string; differences: readonly Difference[] }[],
@@ -277,11 +243,6 @@ export class EnterpriseState {
   /** What stands otherwise than it was left of a customer, and when whole readings showed it. */
   async seenDifferences(customer: RecordKey): Promise<SeenDifference[]> {
     return this.#context.read(() => this.#rows.differences.of(customer));
-  }
-
-  /** What M5 should show of each member of a customer as it was left, by member id; in clear and in memory only. */
-  async leftProfiles(customer: RecordKey): Promise<ReadonlyMap<string, ClearProfile>> {
-    return this.#context.readTogether(() => this.#known.leftProfiles(customer));
   }
 
   /** Customers of whom whole readings at least so long apart show something of these classes have work to do. */
@@ -305,65 +266,17 @@ export class EnterpriseState {
     }));
   }
 
-  /** The account of a staff record that was linked last, the customer in whose enterprise it is, and since when. */
-  async staffLink(
-    staff: RecordKey,
-  ): Promise<{ customer: RecordKey; memberGlobalId: string; since: string } | undefined> {
-    return this.#context.read(() => this.#rows.staffLinks.linkOf(staff));
-  }
-
-  /** How an asset was given last; undefined: it never was. */
-  async lastGiven(assetNumber: string): Promise<LastGiven | undefined> {
-    return this.#context.read(() => this.#rows.resources.get("assignment")?.lastChange(assetNumber));
-  }
-
-  /** The licence type of each asset number of the orders that are placed for a customer. */
-  async licenceTypes(customer: RecordKey): Promise<ReadonlyMap<string, LicenseType>> {
-    return this.#context.readTogether(() => this.#known.licenceTypes(customer));
-  }
-
-  async fixNumbers(order: RecordKey, customer: RecordKey, wanted: readonly WantedNumbers[]): Promise<FixedNumbers> {
-    const { assetNumbers } = this.#rows;
-    return await this.#context.write(() => assetNumbers.fixNumbers(order, customer, wanted, this.#context.now));
-  }
-
-  /** The numbers that are fixed to units of orders for a customer, also where none of these counts as placed yet. */
-  async fixedNumbers(customer: RecordKey): Promise<readonly FixedNumber[]> {
-    return this.#context.readTogether(() => this.#rows.assetNumbers.known(customer).numbers);
-  }
-
-  /**
-   * The channel order number of an amendment, for good: by what it does, which `hash` says. `make` makes the text of
-   * the nth amendment of the order. `takenBy`: another order has that number, and nothing is fixed.
-   */
-  async fixAmendment(
-    order: RecordKey,
-    hash: string,
-    make: (n: number) => string,
-  ): Promise<{ number: string } | { takenBy: RecordKey; number: string }> {
-    return await this.#context.write(() => this.#rows.orderSteps.fixNumber(order, hash, make, this.#context.now));
-  }
-
-  /** The number that an amendment of an order is shown under, which this ledger did not make: it is used. */
-  async noteAmendment(order: RecordKey, amendment: { n: number; channelOrderId: string }): Promise<void> {
-    await this.#context.write(() => this.#rows.orderSteps.noteNumber(order, amendment, this.#context.now));
-  }
-
-  async poolSize(): Promise<number> {
-    return this.#context.read(() => this.#rows.assetNumbers.poolSize());
-  }
-
   /** Not where what it counts on came to nothing: an E2 whose outcome the ledger cannot hold was not accepted by it. */
   async confirmCorrelation(correlation: string, after?: Sequence): Promise<void> {
     if (this.#confirmed.has(correlation)) return;
-    const work = (): void => this.#rows.correlations.confirm(correlation, this.#context.now);
+    const work = (): void => this.#rows.resources.enterprise.correlations.confirm(correlation, this.#context.now);
     if (!(await this.correlationConfirmed(correlation))) await this.#context.write(after?.follows(work) ?? work);
     this.#confirmed.add(correlation);
   }
 
   /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
   async correlationConfirmed(correlation: string): Promise<boolean> {
-    return this.#context.read(() => this.#rows.correlations.isConfirmed(correlation));
+    return this.#context.read(() => this.#rows.resources.enterprise.correlations.isConfirmed(correlation));
   }
 
   /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */
@@ -378,7 +291,7 @@ export class EnterpriseState {
   async live(customer?: RecordKey, things: readonly TakenThing[] = takenThings): Promise<Record<TakenThing, number>> {
     const live = noThings();
     this.#context.readTogether(() => {
-      for (const thing of things) live[thing] = this.#rows.live.count(thing, customer);
+      for (const thing of things) live[thing] = countOf(this.#rows, thing, customer);
     });
     return live;
   }

@@ -6,7 +6,7 @@ import { rebuiltKind } from "./observations.ts";
 
 /** Which tables hold anything of a customer, 1 or 0: what is in none of them is not asked for. */
 export interface Held {
-  /** A resource that has rows of it, by name. */
+  /** What resources have of it, by a name of theirs. */
   [resource: string]: number;
   /** An operation whose outcome is open. */
   open: number;
@@ -14,13 +14,6 @@ export interface Held {
   waits: number;
   /** Something is held, or a person approved or rejected it. */
   held: number;
-  linked: number;
-  acknowledged: number;
-  /** Orders of the CRM, or placed ones. */
-  orders: number;
-  /** Orders moved away from it in the CRM, and something of them may stand here still. */
-  moved: number;
-  staff: number;
   /** Something was ever asked for. */
   asked: number;
   rejected: number;
@@ -52,8 +45,8 @@ export class HeldRows {
 }
 
 function prepareStatements(database: Sqlite) {
-  const resources = handedIn().resources.flatMap(({ name, state }) =>
-    state === undefined ? [] : [`${state.holds} as ${name}, `],
+  const resources = handedIn().resources.flatMap(({ state }) =>
+    Object.entries(state?.holds ?? {}).map(([name, holds]) => `${holds} as ${name}, `),
   );
   const of = "customer_namespace = +@namespace and customer_id = +@id";
   return statements.onUse({
@@ -63,13 +56,6 @@ function prepareStatements(database: Sqlite) {
          exists (select 1 from operation where state in ('sending', 'unknown', 'parked') and ${of}) as open,
          exists (select 1 from operation where state in ('planned', 'held') and ${of}) as waits,
          exists (select 1 from hold where state in ('asked', 'approved', 'rejected') and ${of}) as held,
-         exists (select 1 from link where namespace = +@namespace and customer_id = +@id) as linked,
-         exists (select 1 from acknowledged where namespace = +@namespace and customer_id = +@id) as acknowledged,
-         (exists (select 1 from record where ${of} and stream = 'orders')
-           or exists (select 1 from placed_order where to_at is null and ${of})
-           or exists (select 1 from moved_order where ended_at is null and ${of})) as orders,
-         exists (select 1 from moved_order where ended_at is null and ${of}) as moved,
-         exists (select 1 from staff_link where to_at is null and ${of}) as staff,
          exists (select 1 from manual_request where ${of}) as asked,
          exists (select 1 from rejection where ${of}) as rejected,
          exists (select 1 from difference where namespace = +@namespace and customer_id = +@id and ended_at is null

@@ -1,8 +1,7 @@
-import type { LicenceTypesShown } from "../../operation/state/licence-types.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "./writes.ts";
+import type { Writes } from "../../engine/resource.ts";
 
 /** A licence type that the platform ever showed: by an asset (A43), or by a product of a thinned observation. */
 export interface ShownLicenceTypeTable {
@@ -25,11 +24,11 @@ export class LicenceTypeRows {
     return this.#statements.shown.get(type) !== undefined;
   }
 
-  readonly writes: Writes<LicenceTypesShown> = {
+  readonly writes = {
     "licence-types-shown": ({ types }, at) => {
       for (const type of types) this.#statements.keep.run(type, at);
     },
-  };
+  } satisfies Writes;
 }
 
 function prepareStatements(database: Sqlite) {

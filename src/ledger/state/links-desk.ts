@@ -3,14 +3,14 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { StateChange } from "../../operation/state.ts";
-import type { Link } from "../../operation/state/link.ts";
-import { isSameKey } from "../../operation/state/same-key.ts";
+import type { StateChange, Known } from "../../engine/state.ts";
+import { isSameKey } from "../../engine/state/same-key.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 import type { LedgerContext } from "../context.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { ChangeTables } from "./changes.ts";
+import { countOf } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 import { saidLinks } from "./said-links.ts";
 
@@ -51,7 +51,7 @@ export class LinksDesk {
   }
 
   /** Throws a Problem where a customer cannot be linked so. Gives the link that stands until then. */
-  async requireLinkable(customer: RecordKey, shown: ShownLink): Promise<Link | undefined> {
+  async requireLinkable(customer: RecordKey, shown: ShownLink): Promise<Known["link"]> {
     return this.#context.readTogether(() => this.#requireLinkable(customer, shown));
   }
 
@@ -59,11 +59,11 @@ export class LinksDesk {
    * Links a customer with an enterprise, with an audit entry; throws a Problem in the transaction that would write it.
    * What the platform acknowledged of another enterprise counts no more. Gives the link that stood until then.
    */
-  async link(customer: RecordKey, shown: ShownLink, whose: Whose): Promise<Link | undefined> {
+  async link(customer: RecordKey, shown: ShownLink, whose: Whose): Promise<Known["link"]> {
     return await this.#context.write(() => {
       const before = this.#requireLinkable(customer, shown);
       const { enterpriseGlobalId, channelCode, channelCustomerId } = shown;
-      const isBound = this.#rows.links.lastOrigin(customer, enterpriseGlobalId) === "bound";
+      const isBound = this.#rows.resources.enterprise.links.lastOrigin(customer, enterpriseGlobalId) === "bound";
       const origin = before?.origin ?? (isBound ? "bound" : "adopted");
       const link = { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined: before?.examined ?? false };
       const anew: StateChange[] = before === undefined ? [{ type: "acknowledged-ended", customer }] : [];
@@ -76,12 +76,12 @@ export class LinksDesk {
     });
   }
 
-  #requireLinkable(customer: RecordKey, shown: ShownLink): Link | undefined {
+  #requireLinkable(customer: RecordKey, shown: ShownLink): Known["link"] {
     const { enterpriseGlobalId, channelCode, channelCustomerId } = shown;
     const name = formatKey(customer);
     this.#requireNothingOpen(customer, "link");
-    const { link } = this.#rows.links.known(customer);
-    const owner = this.#rows.links.customerOfEnterprise(enterpriseGlobalId);
+    const { link } = this.#rows.resources.enterprise.links.known(customer);
+    const owner = this.#rows.resources.enterprise.links.customerOfEnterprise(enterpriseGlobalId);
     if (owner !== undefined && !isSameKey(owner, customer)) {
       throw refused(
         "link.taken",
@@ -118,7 +118,7 @@ export class LinksDesk {
     whose: Whose & { keepOrders: boolean },
   ): Promise<Standing & { enterpriseGlobalId: string }> {
     return await this.#context.write(() => {
-      const { link } = this.#rows.links.known(customer);
+      const { link } = this.#rows.resources.enterprise.links.known(customer);
       const name = formatKey(customer);
       if (link === undefined)
         throw refused("unlink.not-linked", `${name} is not linked with an enterprise`, "nothing needs to be done");
@@ -144,8 +144,8 @@ export class LinksDesk {
 
   #standingOf(customer: RecordKey): Standing {
     return {
-      orders: this.#rows.placedOrders.known(customer).placedOrders.size,
-      assignments: this.#rows.live.count("seats", customer),
+      orders: this.#rows.resources.order.placed.known(customer).placedOrders.size,
+      assignments: countOf(this.#rows, "seats", customer),
     };
   }
 

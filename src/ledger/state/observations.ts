@@ -1,12 +1,36 @@
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { ObservationChange } from "../../operation/state/observations.ts";
-import type { ShownForm, ShownOrder } from "../../plan/adoption.ts";
+import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "./writes.ts";
+import type { Writes } from "../../engine/resource.ts";
+
+/** What M7 tells forms of a product apart by. */
+export type ShownForm = {
+  [
+    Field in
+      | "productUri"
+      | "gmsPid"
+      | "appKey"
+      | "limitConcurrent"
+      | "limitStartTime"
+      | "limitEndTime"
+      | "trial"
+      | "timeDurationExpression"
+  ]: Exclude<ProductInstance[Field], undefined>;
+};
+
+/** What an enterprise that somebody else made shows under one channel order number. */
+export interface ShownOrder {
+  /** Licence types by licence order number. */
+  licenceOrders: ReadonlyMap<string, string>;
+  /** The asset numbers under which each CRM product is shown. */
+  products: ReadonlyMap<string, readonly string[]>;
+  /** The different forms in which each CRM product is shown. */
+  forms: ReadonlyMap<string, readonly ShownForm[]>;
+}
 
 export interface ObservationTable {
   customer_namespace: string;
@@ -141,7 +165,7 @@ export class ObservationRows {
     this.#statements.begin.run(namespace, id, kind, subject, at, at, text, hash);
   }
 
-  readonly writes: Writes<ObservationChange> = {
+  readonly writes = {
     observed: ({ customer, kind, subject, body }, at) => {
       this.#statements.forgetShown.run(customer.namespace, customer.id);
       this.#observe(customer, { kind, subject, text: canonicalJson(body) }, at);
@@ -173,7 +197,7 @@ export class ObservationRows {
     "observation-failed": ({ customer: { namespace, id } }, at) => {
       this.#statements.failed.run(namespace, id, at);
     },
-  };
+  } satisfies Writes;
 }
 
 const elsewhere = `select customer_namespace as namespace, customer_id as id, subject as number

@@ -1,129 +1,78 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { handedIn } from "../../engine/registry.ts";
-import type { Known, OldChanges } from "../../operation/state.ts";
+import type { ChangeShapes, StateRows as RowsOfResource, Writes } from "../../engine/resource.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
+import type { TakenThing } from "../../engine/taking.ts";
 import type { Sqlite } from "../database/database.ts";
-import { AcknowledgedRows, acknowledgedTables } from "./acknowledged.ts";
+import { PrivateTables } from "../private/private-tables.ts";
 import { assumptionTables } from "./assumptions.ts";
 import { ByHandRows, byHandTables } from "./by-hand.ts";
+import { DesiredRows } from "./desired.ts";
 import { DifferenceRows, differenceTables } from "./differences.ts";
-import { OrderStepRows, orderStepTables } from "./order-steps.ts";
-import { AssetNumberRows, assetNumberTables } from "./asset-numbers.ts";
-import { CorrelationRows, correlationTables } from "./correlations.ts";
-import { EnterpriseCodeRows, enterpriseCodeTables } from "./enterprise-codes.ts";
 import { HeldRows } from "./held.ts";
 import type { Held } from "./held.ts";
-import { LiveRows } from "./live.ts";
 import { LicenceTypeRows, licenceTypeTables } from "./licence-types.ts";
-import { LinkRows, linkTables } from "./links.ts";
-import { MovedOrderRows, movedOrderTables } from "./moved-orders.ts";
 import { ObservationRows, observationTables } from "./observations.ts";
-import { PlacedOrderRows, placedOrderTables } from "./placed-orders.ts";
-import { PlatformCustomerRows, platformCustomerTables } from "./platform-customers.ts";
-import { ProtectedMemberRows, protectedMemberTables } from "./protected-members.ts";
-import { ReadingRows } from "./readings.ts";
 import { RequestRows, requestTables } from "./requests.ts";
 import { SecretRows } from "./secrets.ts";
-import { StaffLinkRows, staffLinkTables } from "./staff-links.ts";
-import { UnlinkedRows, unlinkedTables } from "./unlinked.ts";
 import { UnreadCustomerRows, unreadCustomerTables } from "./unread-customers.ts";
 
-/** The tables of what is known of customers and of the platform. */
+/** The tables of what is known of customers and of the platform, but for those of resources. */
 export const stateTables = {
-  ...linkTables,
-  ...unlinkedTables,
-  ...platformCustomerTables,
-  ...acknowledgedTables,
-  ...placedOrderTables,
-  ...movedOrderTables,
-  ...assetNumberTables,
-  ...staffLinkTables,
-  ...protectedMemberTables,
-  ...enterpriseCodeTables,
   ...requestTables,
   ...observationTables,
   ...licenceTypeTables,
-  ...correlationTables,
-  ...orderStepTables,
   ...byHandTables,
   ...assumptionTables,
   ...differenceTables,
   ...unreadCustomerTables,
 };
 
-/** What is kept of customers and their enterprises: a file for each thing. */
-export function stateRows(database: Sqlite) {
-  const unlinked = new UnlinkedRows(database);
-  const differences = new DifferenceRows(database);
-  const requests = new RequestRows(database);
-  const resources = new Map(
-    handedIn().resources.flatMap(({ name, state }) =>
-      state === undefined ? [] : [[name, state.open(database)] as const],
-    ),
-  );
+/** Rows that no resource owns. */
+export function ledgerRows(database: Sqlite) {
   return {
-    links: new LinkRows(database, unlinked),
-    unlinked,
-    platformCustomers: new PlatformCustomerRows(database),
-    acknowledged: new AcknowledgedRows(database),
-    placedOrders: new PlacedOrderRows(database),
-    movedOrders: new MovedOrderRows(database),
-    assetNumbers: new AssetNumberRows(database),
-    orderSteps: new OrderStepRows(database, requests, differences),
-    staffLinks: new StaffLinkRows(database, differences),
-    protectedMembers: new ProtectedMemberRows(database),
-    enterpriseCodes: new EnterpriseCodeRows(database),
-    requests,
+    requests: new RequestRows(database),
     observations: new ObservationRows(database),
     licenceTypes: new LicenceTypeRows(database),
-    correlations: new CorrelationRows(database),
     byHand: new ByHandRows(database),
     secrets: new SecretRows(database),
-    readings: new ReadingRows(database),
     unread: new UnreadCustomerRows(database),
-    differences,
+    differences: new DifferenceRows(database),
+    desired: new DesiredRows(database),
+    private: new PrivateTables(database),
     held: new HeldRows(database),
-    live: new LiveRows(database, resources),
-    resources,
   };
+}
+
+export type LedgerRows = ReturnType<typeof ledgerRows>;
+
+/** What is kept of customers and their enterprises. */
+export function stateRows(database: Sqlite) {
+  const ledger = ledgerRows(database);
+  const resources = handedIn().open(database, ledger);
+  return { ...ledger, resources, all: Object.values<RowsOfResource>(resources) };
 }
 
 export type StateRows = ReturnType<typeof stateRows>;
 
-/** What is known of one customer, of what the tables hold of it: a line for each thing known. */
-export function knownFrom(rows: StateRows, customer: RecordKey, held: Held): Known {
-  const linked = held.linked === 1 ? rows.links.known(customer) : undefined;
-  const enterprise = linked?.link?.enterpriseGlobalId;
-  const known = {
-    ...handedIn().nothing(),
-    ...linked,
-    // A customer whose link was taken away had one before, and has none that counts.
-    ...(linked !== undefined && linked.link === undefined && rows.unlinked.known(customer)),
-    ...(held.acknowledged === 1 && rows.acknowledged.known(customer)),
-    ...(enterprise !== undefined && rows.platformCustomers.known(enterprise)),
-    ...(held.orders === 1 && rows.placedOrders.known(customer)),
-    ...(held.orders === 1 && rows.assetNumbers.known(customer)),
-    ...(held.staff === 1 && rows.staffLinks.known(customer)),
-    ...(held.linked === 1 && rows.protectedMembers.known(customer)),
-    ...(enterprise !== undefined && rows.enterpriseCodes.known(enterprise)),
-    ...(held.asked === 1 && rows.requests.known(customer)),
-  };
-  for (const [name, own] of rows.resources) if (held[name] === 1) Object.assign(known, own.load(customer));
-  return known;
+/** What is recorded of one customer, of what the tables hold of it. */
+export function knownFrom({ requests, all }: StateRows, customer: RecordKey, held: Held): Known {
+  const known = { ...handedIn().nothing(), ...(held.asked === 1 && requests.known(customer)) };
+  return all.reduce((before, rows) => ({ ...before, ...rows.load(customer, held) }), known);
 }
 
-/** How each change is written. */
-export function writesOf(rows: StateRows): StateWrites {
-  return {
-    ...rows.links.writes,
-    ...rows.platformCustomers.writes,
-    ...rows.acknowledged.writes,
-    ...rows.placedOrders.writes,
-    ...rows.movedOrders.writes,
-    ...rows.assetNumbers.writes,
-    ...rows.orderSteps.writes,
-    ...rows.staffLinks.writes,
-    ...rows.protectedMembers.writes,
-    ...rows.enterpriseCodes.writes,
+/** How many of a thing are recorded of a customer, or of all. */
+export function countOf({ all }: StateRows, thing: TakenThing, customer: RecordKey | undefined): number {
+  for (const { count } of all) {
+    const found = count?.(thing, customer);
+    if (found !== undefined) return found;
+  }
+  return 0;
+}
+
+/** How each change is written: inside the writer's transaction. */
+export function writesOf(rows: StateRows): Writes {
+  const own: Writes = {
     ...rows.requests.writes,
     ...rows.observations.writes,
     ...rows.byHand.writes,
@@ -131,6 +80,21 @@ export function writesOf(rows: StateRows): StateWrites {
     ...rows.secrets.writes,
     ...rows.unread.writes,
   };
+  return rows.all.reduce((before, { writes }) => ({ ...before, ...writes }), own);
 }
 
-type StateWrites = { readonly [Type in keyof OldChanges]: (change: OldChanges[Type], at: string) => void };
+/** Writes one change by its type. */
+export function writeChange(writes: Writes, change: StateChange, at: string): void {
+  writeAs(writes, change.type, change, at);
+}
+
+function writeAs<Type extends keyof ChangeShapes>(
+  writes: Writes,
+  type: Type,
+  change: ChangeShapes[Type],
+  at: string,
+): void {
+  const write = writes[type];
+  if (write === undefined) throw new Error(`nobody writes the change ${type}`);
+  write(change, at);
+}

@@ -1,16 +1,16 @@
 import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { theCrm } from "../../operation/request.ts";
-import { isDue, isRequestOf, outlivesAsset, readRequest, requestKindOf, requestsOf } from "../../operation/requests.ts";
-import type { CrmWish, ManualRequest, RequestOf } from "../../operation/requests.ts";
-import type { KnownRequests, RequestChange } from "../../operation/state/requests.ts";
+import { theCrm } from "../../engine/request.ts";
+import { isDue, isRequestOf, outlivesAsset, readRequest, requestKindOf, requestsOf } from "../../engine/requests.ts";
+import type { CrmWish, ManualRequest, RequestOf } from "../../engine/requests.ts";
+import type { KnownRequests } from "../../engine/state/requests.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
 import { WorkTables } from "../records/work.ts";
-import type { Writes } from "./writes.ts";
+import type { Writes } from "../../engine/resource.ts";
 
 /** What a person asked for, and what the service answered last. */
 export interface ManualRequestTable {
@@ -117,7 +117,7 @@ export class RequestRows {
     });
   }
 
-  readonly writes: Writes<RequestChange> = {
+  readonly writes = {
     "request-made": ({ customer: { namespace, id }, request }, at) => {
       const { of, about, wanted, details, by, reason, askedAt = at } = request;
       this.#statements.end.run(at, of, about);
@@ -130,7 +130,7 @@ export class RequestRows {
     "request-withdrawn": ({ customer: { namespace, id }, of, about }, at) => {
       this.#statements.withdraw.run(at, of, about, namespace, id);
     },
-  };
+  } satisfies Writes;
 
   /**
    * What was done or refused of assets that are gone is asked for no more, and the next run looks at whoever it was

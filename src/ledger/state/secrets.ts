@@ -1,7 +1,6 @@
-import type { SecretsWiped } from "../../operation/state/secrets.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { Writes } from "./writes.ts";
+import type { Writes } from "../../engine/resource.ts";
 
 /** What was sealed for payloads, and is wiped once nothing needs it. */
 export class SecretRows {
@@ -11,11 +10,11 @@ export class SecretRows {
     this.#statements = prepareStatements(database);
   }
 
-  readonly writes: Writes<SecretsWiped> = {
+  readonly writes = {
     "secrets-wiped": ({ ref, version }, at) => {
       this.#statements.wipe.run(at, ref, version);
     },
-  };
+  } satisfies Writes;
 }
 
 function prepareStatements(database: Sqlite) {

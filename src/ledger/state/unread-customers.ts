@@ -1,9 +1,8 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { UnreadCustomerChange } from "../../operation/state/unread-customers.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "./writes.ts";
+import type { Writes } from "../../engine/resource.ts";
 
 /**
  * What a rebuild, or a run that found enterprises which this ledger did not make, could not look at; without a
@@ -85,14 +84,14 @@ export class UnreadCustomerRows {
       : { customer: { namespace: row.namespace, id: row.id }, why: row.why, count: row.count };
   }
 
-  readonly writes: Writes<UnreadCustomerChange> = {
+  readonly writes = {
     "customer-unread": ({ customer: { namespace, id }, why, ofAllOrders }, at) => {
       this.#statements.begin.run(namespace, id, at, ofAllOrders ? 1 : 0, why);
     },
     "customer-read": ({ customer: { namespace, id } }, at) => {
       this.#statements.end.run(at, namespace, id);
     },
-  };
+  } satisfies Writes;
 }
 
 interface OfOrder {

@@ -2,11 +2,11 @@ import { explainCommand } from "../../report/text.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation } from "../../operation/operation.ts";
-import { nameOf, requestKindOf, standing, subjectOf } from "../../operation/requests.ts";
-import type { ManualRequest, RequestName } from "../../operation/requests.ts";
-import type { RequestChange } from "../../operation/state/requests.ts";
-import { isSameKey } from "../../operation/state/same-key.ts";
+import type { Operation } from "../../engine/operation.ts";
+import { nameOf, requestKindOf, standing, subjectOf } from "../../engine/requests.ts";
+import type { ManualRequest, RequestName } from "../../engine/requests.ts";
+import type { RequestChange } from "../../engine/state/requests.ts";
+import { isSameKey } from "../../engine/state/same-key.ts";
 
 type OpenOne = { id: string; operation: Pick<Operation, "endpoint" | "subject"> };
 

@@ -1,9 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { Operation } from "../../operation/operation.ts";
-import { unitsNamed } from "../../operation/state/asset-numbers.ts";
-import type { Known } from "../../operation/state.ts";
-import type { Block, BlockedRecord } from "../../plan/block.ts";
-import type { CustomerInput } from "../../plan/input.ts";
+import type { Operation } from "../../engine/operation.ts";
+import { unitsNamed } from "../order/index.ts";
+import type { Known } from "../../engine/state.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import type { CustomerInput } from "../../engine/plan/input.ts";
 import { instanceToken, push, unitsOf } from "./units.ts";
 import type { ClaimedAsset, UnitsGiven } from "./units.ts";
 

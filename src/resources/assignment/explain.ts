@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Resource } from "../../engine/resource.ts";
-import { compareBytes } from "../../operation/state/row-order.ts";
+import { compareBytes } from "../../engine/state/row-order.ts";
 import { mostObservations } from "../../report/explain.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { recordName } from "../../report/text.ts";

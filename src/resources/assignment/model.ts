@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { together } from "../../operation/state/part.ts";
-import { compareBytes } from "../../operation/state/row-order.ts";
-import { isSameKey } from "../../operation/state/same-key.ts";
+import { together } from "../../engine/state/part.ts";
+import { compareBytes } from "../../engine/state/row-order.ts";
+import { isSameKey } from "../../engine/state/same-key.ts";
 
 /** A person holds an asset number, because we assigned it or adopted that. */
 export interface Assignment {
@@ -30,7 +30,7 @@ declare module "../../engine/resource.ts" {
     "asset-revoked": AssignmentEnds;
   }
 }
-declare module "../../operation/state.ts" {
+declare module "../../engine/state.ts" {
   interface Known {
     /** Those of the customer that stand, by asset number. */
     assignments: Assignment[];
@@ -54,4 +54,5 @@ const assignments = together<{ assignments: Assignment[] }, AssignmentBegins | A
 });
 
 /** How its changes change what is recorded of a customer, in memory. */
-export const changes = { "asset-granted": assignments, "asset-revoked": assignments };
+const later = { ...assignments, isForLater: true as const };
+export const changes = { "asset-granted": later, "asset-revoked": later };

@@ -1,9 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Reads, ShownPerson } from "../../engine/resource.ts";
-import { numbersOfInstance } from "../../operation/state/asset-numbers.ts";
-import type { LoadedCustomer } from "../../plan/input.ts";
-import { nothingRead } from "../../plan/read-back.ts";
-import type { ReadBack } from "../../plan/read-back.ts";
+import { numbersOfInstance } from "../order/index.ts";
+import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import { nothingRead } from "../../engine/plan/read-back.ts";
+import type { ReadBack } from "../../engine/plan/read-back.ts";
 
 /** M5 and M6 are read if somebody holds an asset by our doing and is no person of the customer any more, or the asset was removed. */
 export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {

@@ -21,7 +21,12 @@ export interface AssignmentTable {
   ended_by: string | null;
 }
 
+type AssignmentRows = Required<Omit<StateRows, "gather">>;
+
 declare module "../../engine/resource.ts" {
+  interface ResourceRows {
+    assignment: AssignmentRows;
+  }
   interface ResourceTables {
     assignment: AssignmentTable;
   }
@@ -32,48 +37,51 @@ export const state = {
   nothing: (): { assignments: Assignment[] } => ({ assignments: [] }),
   changes,
   facts: {
-    of: ({ assignments }) => assignments.map(({ assetNumber, memberGlobalId }) => [assetNumber, memberGlobalId]),
-    moved: (number) => [
-      `who holds the asset ${number} changed`,
-      `nobody holds the asset ${number} any more`,
-      `${number} was given`,
-    ],
+    assignment: {
+      of: ({ assignments }) => assignments.map(({ assetNumber, memberGlobalId }) => [assetNumber, memberGlobalId]),
+      moved: (number) => [
+        `who holds the asset ${number} changed`,
+        `nobody holds the asset ${number} any more`,
+        `${number} was given`,
+      ],
+    },
   },
-  holds:
-    "exists (select 1 from assignment where to_at is null and customer_namespace = +@namespace and customer_id = +@id)",
+  holds: {
+    assignment:
+      "exists (select 1 from assignment where to_at is null and customer_namespace = +@namespace and customer_id = +@id)",
+  },
   open,
-} satisfies StateStore<"asset-granted" | "asset-revoked">;
+} satisfies StateStore<"asset-granted" | "asset-revoked", AssignmentRows>;
 
 /** The only code that writes the table `assignment`. A `+` before a parameter: see `statements`. */
-function open(database: Sqlite): StateRows {
+function open(database: Sqlite): AssignmentRows {
   const run = prepare(database);
   const end = (assetNumber: string, operationId: string | null, at: string): void => {
     run.end.run(at, operationId, assetNumber);
   };
   return {
-    load: ({ namespace, id }) => ({
-      assignments: run.of.all(namespace, id).map((row): Assignment => ({
+    load: ({ namespace, id }, held) => ({
+      assignments: (held["assignment"] === 1 ? run.of.all(namespace, id) : []).map((row): Assignment => ({
         assetNumber: row.asset_number,
         staff: { namespace: row.namespace, id: row.staff_id },
         memberGlobalId: row.member_global_id,
         origin: row.origin,
       })),
     }),
-    ofLink({ assignments }, { namespace, id }) {
+    ofLink({ assignments }, { namespace, id }, held) {
+      if (held["staff"] !== 1 || held["assignment"] !== 1) return {};
       const elsewhere = new Set(run.elsewhere.all({ namespace, id }).map((row) => row.asset_number));
       return elsewhere.size === 0
         ? {}
         : { assignments: assignments.filter(({ assetNumber }) => !elsewhere.has(assetNumber)) };
     },
-    write(change, at) {
-      if (change.type === "asset-revoked") end(change.assetNumber, change.operationId, at);
-      else if (change.type === "asset-granted") {
-        const { assetNumber, staff, customer, memberGlobalId, origin, operationId } = change;
+    writes: {
+      "asset-granted": ({ assetNumber, staff, customer, memberGlobalId, origin, operationId }, at) => {
         end(assetNumber, operationId, at);
         const whose = [staff.namespace, staff.id, customer.namespace, customer.id] as const;
         run.begin.run(assetNumber, at, ...whose, memberGlobalId, origin, operationId);
-      } else return false;
-      return true;
+      },
+      "asset-revoked": ({ assetNumber, operationId }, at) => end(assetNumber, operationId, at),
     },
     count(thing, customer) {
       if (thing !== "seats") return undefined;

@@ -1,12 +1,12 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { kindOf } from "../../engine/registry.ts";
-import { unitsOf as unitNumbersOf } from "../../operation/asset-numbers.ts";
-import type { EarlierUnit } from "../../operation/asset-numbers.ts";
-import type { Operation } from "../../operation/operation.ts";
-import { assetNumberReference } from "../../operation/references.ts";
-import type { Known } from "../../operation/state.ts";
-import type { CustomerInput } from "../../plan/input.ts";
+import { unitsOf as unitNumbersOf } from "../../engine/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/asset-numbers.ts";
+import type { Operation } from "../../engine/operation.ts";
+import { assetNumberReference } from "../../engine/references.ts";
+import type { Known } from "../../engine/state.ts";
+import type { CustomerInput } from "../../engine/plan/input.ts";
 
 /** One asset that a person can be given. */
 export interface ClaimedAsset {

@@ -1,12 +1,16 @@
 import type { Resource } from "../../engine/resource.ts";
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
+import { state } from "./state.ts";
 import { undo } from "./undo.ts";
+
+export { selectionBlock } from "./platform-customer.ts";
 
 /** The enterprise of a customer on the platform (E1, E2 and E4; read by E3). */
 export const enterprise = {
   name: "enterprise",
   types,
+  state,
   plan: (given, { make }, options) => plan(given, make, options),
   undo,
 } as const satisfies Resource<"bind-enterprise" | "create-enterprise" | "update-enterprise">;

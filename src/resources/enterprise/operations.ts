@@ -9,15 +9,22 @@ import {
 } from "../../contract/order-service.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { OperationType } from "../../engine/resource.ts";
-import { correlationFor } from "../../operation/correlation.ts";
-import { notSendable } from "../../operation/kind.ts";
-import type { Bound, CountedAsApplied, Effect, Evidence, JournalEntry, WhenNotFound } from "../../operation/kind.ts";
-import type { SettleFacts } from "../../operation/kind.ts";
-import { orderDesk, withinEnterprise } from "../../operation/look-for.ts";
-import { adds, changes as changed } from "../../operation/operation-line.ts";
-import type { Called, OperationLine } from "../../operation/operation-line.ts";
-import { privateMarker } from "../../operation/references.ts";
-import type { Shapes, ShapesOf } from "../../operation/shape.ts";
+import { correlationFor } from "./correlation.ts";
+import { notSendable } from "../../engine/kind.ts";
+import type {
+  Bound,
+  CountedAsApplied,
+  Effect,
+  Evidence,
+  JournalEntry,
+  WhenNotFound,
+  SettleFacts,
+} from "../../engine/kind.ts";
+import { orderDesk, withinEnterprise } from "../../engine/look-for.ts";
+import { adds, changes as changed } from "../../engine/operation-line.ts";
+import type { Called, OperationLine } from "../../engine/operation-line.ts";
+import { privateMarker } from "../../engine/references.ts";
+import type { Shapes, ShapesOf } from "../../engine/shape.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 
 /** What an E1, E2 or E4 told the platform of a customer, as commitments. */

@@ -1,20 +1,20 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { missingAssumptions } from "../../contract/assumptions/missing.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { DesiredCustomer } from "../../operation/desired.ts";
-import type { DraftOperation } from "../../operation/operation.ts";
-import type { Policies, PolicyName } from "../../operation/policy.ts";
-import type { Known, StateChange } from "../../operation/state.ts";
-import { acknowledgedFields } from "../../operation/state/acknowledged.ts";
-import type { Link, Unlinked } from "../../operation/state/link.ts";
+import type { DesiredCustomer } from "../../engine/desired.ts";
+import type { DraftOperation } from "../../engine/operation.ts";
+import type { Policies, PolicyName } from "../../engine/policy.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
+import { acknowledgedFields } from "./state/acknowledged.ts";
+import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
-import { missingRecord } from "../../plan/block.ts";
-import type { Block } from "../../plan/block.ts";
-import type { Observed } from "../../plan/input.ts";
-import { consider } from "../../plan/policy.ts";
-import { isGone } from "../../plan/prepared.ts";
-import type { Prepared } from "../../plan/prepared.ts";
-import type { PlanOptions } from "../../plan/options.ts";
+import { missingRecord } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import type { Observed } from "../../engine/plan/input.ts";
+import { consider } from "../../engine/plan/policy.ts";
+import { isGone } from "../../engine/plan/prepared.ts";
+import type { Prepared } from "../../engine/plan/prepared.ts";
+import type { PlanOptions } from "../../engine/plan/options.ts";
 import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
 
 /** What the enterprise stage looks at. */

@@ -3,13 +3,13 @@ import { checked } from "../../contract/fits.ts";
 import { borrowRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationType } from "../../engine/resource.ts";
-import { adds, assetsText } from "../../operation/operation-line.ts";
+import { adds, assetsText } from "../../engine/operation-line.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable } from "../../operation/kind.ts";
-import type { Effect, Evidence, JournalEntry } from "../../operation/kind.ts";
+import { notSendable } from "../../engine/kind.ts";
+import type { Effect, Evidence, JournalEntry } from "../../engine/kind.ts";
 import { loanSchema } from "./request.ts";
-import { memberDesk, some, withinEnterprise } from "../../operation/look-for.ts";
-import type { ShapesOf } from "../../operation/shape.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
+import type { ShapesOf } from "../../engine/shape.ts";
 
 const schemas = {
   target: z.object({ memberGlobalId: z.string() }),

@@ -1,17 +1,17 @@
-import { numbersOfInstance } from "../../operation/state/asset-numbers.ts";
+import { numbersOfInstance } from "../order/index.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Desired, DesiredStaff } from "../../operation/desired.ts";
-import { theCrm } from "../../operation/request.ts";
-import { only } from "../../operation/requests.ts";
-import type { Known } from "../../operation/state.ts";
-import type { RequestChange } from "../../operation/state/requests.ts";
+import type { Desired, DesiredStaff } from "../../engine/desired.ts";
+import { theCrm } from "../../engine/request.ts";
+import { only } from "../../engine/requests.ts";
+import type { Known } from "../../engine/state.ts";
+import type { RequestChange } from "../../engine/state/requests.ts";
 import type { Reads, ResourcePlan } from "../../engine/resource.ts";
-import type { Block } from "../../plan/block.ts";
-import type { LoadedCustomer, Observed } from "../../plan/input.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import type { LoadedCustomer, Observed } from "../../engine/plan/input.ts";
 import { loanOf } from "./lendable.ts";
-import type { PlanOptions } from "../../plan/options.ts";
-import { consider } from "../../plan/policy.ts";
-import type { Prepared } from "../../plan/prepared.ts";
+import type { PlanOptions } from "../../engine/plan/options.ts";
+import { consider } from "../../engine/plan/policy.ts";
+import type { Prepared } from "../../engine/plan/prepared.ts";
 
 type Given = Pick<Prepared, "customer" | "staff"> & {
   known: Pick<Known, "staffLinks" | "numbers" | "requests" | "crmAsked">;

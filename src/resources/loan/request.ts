@@ -1,13 +1,13 @@
-import type { RequestShapesOf } from "../../operation/request.ts";
+import type { RequestShapesOf } from "../../engine/request.ts";
 import type { RequestType } from "../../engine/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { DraftOperation } from "../../operation/operation.ts";
-import { subjectOf } from "../../operation/requests.ts";
-import type { RequestIn } from "../../operation/requests.ts";
+import type { DraftOperation } from "../../engine/operation.ts";
+import { subjectOf } from "../../engine/requests.ts";
+import type { RequestIn } from "../../engine/requests.ts";
 import { counted } from "../../report/text.ts";
-import { theCrm } from "../../operation/request.ts";
+import { theCrm } from "../../engine/request.ts";
 
 /** Which assets go into a lock, and with whom: M10 takes asset ids, and people speak of numbers. */
 export const loanSchema = z.object({

@@ -1,18 +1,18 @@
 import { lockProblem } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { EarlierUnit } from "../../operation/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/asset-numbers.ts";
 import type { Asset } from "../../crm/model.ts";
-import type { OrderWithTree } from "../../operation/desired.ts";
-import type { PrivateMarker } from "../../operation/references.ts";
-import { theCrm } from "../../operation/request.ts";
-import type { Policies } from "../../operation/policy.ts";
-import { only } from "../../operation/requests.ts";
-import type { Known, StateChange } from "../../operation/state.ts";
+import type { OrderWithTree } from "../../engine/desired.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import { theCrm } from "../../engine/request.ts";
+import type { Policies } from "../../engine/policy.ts";
+import { only } from "../../engine/requests.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
 import type { ResourcePlan } from "../../engine/resource.ts";
-import type { Block } from "../../plan/block.ts";
-import type { PlanOptions } from "../../plan/options.ts";
-import { consider } from "../../plan/policy.ts";
-import type { Prepared } from "../../plan/prepared.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import type { PlanOptions } from "../../engine/plan/options.ts";
+import { consider } from "../../engine/plan/policy.ts";
+import type { Prepared } from "../../engine/plan/prepared.ts";
 
 type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "requests" | "crmAsked">;

@@ -1,8 +1,8 @@
 import { html } from "hono/html";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { isPrivateMarker } from "../../operation/references.ts";
-import { changedFields } from "../../plan/changed-fields.ts";
+import { isPrivateMarker } from "../../engine/references.ts";
+import { changedFields } from "../changed-fields.ts";
 import type { Html } from "../page.ts";
 import { shown } from "../shown.ts";
 

@@ -45,9 +45,14 @@ async function seatOf(id: string): Promise<LedgerWorld> {
 
 async function give(world: LedgerWorld, id: string, gmsPid: string): Promise<void> {
   await world.read("orders", [{ orders: order(id, gmsPid) }]);
-  await world.ledger.state.fixNumbers(key(id), key("C1"), [
-    { instanceId: `A-${id}`, quantity: 1, given: [number], wireNumber: (digits) => digits },
-  ]);
+  await world.ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(
+      key(id),
+      key("C1"),
+      [{ instanceId: `A-${id}`, quantity: 1, given: [number], wireNumber: (digits) => digits }],
+      at,
+    ),
+  );
   await placeOrder(world, order(id, gmsPid), []);
 }
 

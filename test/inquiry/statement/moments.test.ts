@@ -56,9 +56,14 @@ describe("statements tell of a month what was so in it", () => {
     world.now += 3_600_000;
     await world.read("orders", [{ orders: orderRecord("O1", "C1") }, { orders: orderRecord("O2", "C1") }]);
     await world.ledger.state.record(key("C1"), [{ type: "numbers-taken", numbers: ["91"], operationId: "op_pool" }]);
-    await world.ledger.state.fixNumbers(key("O2"), key("C1"), [
-      { instanceId: "A-O2", quantity: 1, given: [], wireNumber: (digits) => digits },
-    ]);
+    await world.ledger.state.write((rows, at) =>
+      rows.order.numbers.fixNumbers(
+        key("O2"),
+        key("C1"),
+        [{ instanceId: "A-O2", quantity: 1, given: [], wireNumber: (digits) => digits }],
+        at,
+      ),
+    );
     await world.place(key("C1"), key("O2"));
     const items = async () =>
       (await statementOf(world.path, "reconciliation", month("2026-10")))["items"]?.filter(

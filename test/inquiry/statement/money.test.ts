@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Instance, Money, Order } from "../../../src/crm/model.ts";
-import type { StateChange } from "../../../src/operation/state.ts";
+import type { StateChange } from "../../../src/engine/state.ts";
 import type { Row, StatementRequest } from "../../../src/report/statement/shape.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld, shownOf } from "../../support/world/ledger-world.ts";
@@ -37,9 +37,14 @@ async function placed(numbers: readonly string[], amount: Money): Promise<Ledger
 async function fix(world: LedgerWorld, wanted: Order, given: readonly string[]): Promise<void> {
   await world.read("orders", [{ orders: wanted }]);
   const { length: quantity } = given;
-  await world.ledger.state.fixNumbers(key("O1"), key("C1"), [
-    { instanceId: "A1", quantity, given, wireNumber: (digits) => digits },
-  ]);
+  await world.ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(
+      key("O1"),
+      key("C1"),
+      [{ instanceId: "A1", quantity, given, wireNumber: (digits) => digits }],
+      at,
+    ),
+  );
 }
 
 /** One more unit was bought under a number, for what all of them cost now. */

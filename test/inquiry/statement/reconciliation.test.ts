@@ -218,9 +218,14 @@ describe("the statement of reconciliation", () => {
     await world.ledger.state.record(key("C1"), [
       { type: "numbers-taken", numbers: ["81", "82", "83"], operationId: "op_pool" },
     ]);
-    await world.ledger.state.fixNumbers(key("O1"), key("C1"), [
-      { instanceId: "A-O1", quantity: 3, given: [], wireNumber: (digits) => digits },
-    ]);
+    await world.ledger.state.write((rows, at) =>
+      rows.order.numbers.fixNumbers(
+        key("O1"),
+        key("C1"),
+        [{ instanceId: "A-O1", quantity: 3, given: [], wireNumber: (digits) => digits }],
+        at,
+      ),
+    );
     await world.place(key("C1"), key("O1"));
     const amounts = async (): Promise<unknown[]> =>
       only((await stated(world.path, "reconciliation"))["items"], { level: "product" }).map((row) =>

@@ -1,6 +1,6 @@
 import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
 import type { Instance, Money, Order, RecordKey } from "../../../src/crm/model.ts";
-import type { StateChange } from "../../../src/operation/state.ts";
+import type { StateChange } from "../../../src/engine/state.ts";
 import type { Period, Row, StatementRequest } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";
@@ -120,9 +120,14 @@ async function amendAndEnd(world: LedgerWorld, at: (instant: string) => void): P
   const changed = orderOf("O1", "C1", drawing(eur(300_00), 3), eur(399_99), "2026-09-30T22:30:00Z");
   await world.read("orders", [{ orders: changed }]);
   await world.ledger.state.record(key("C1"), [{ type: "numbers-taken", numbers: ["8000000009"], operationId: "op_p" }]);
-  await world.ledger.state.fixNumbers(key("O1"), key("C1"), [
-    { instanceId: "A1", quantity: 3, given: [], wireNumber: (digits) => digits },
-  ]);
+  await world.ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(
+      key("O1"),
+      key("C1"),
+      [{ instanceId: "A1", quantity: 3, given: [], wireNumber: (digits) => digits }],
+      at,
+    ),
+  );
   const of = { order: key("O1"), customer: key("C1") };
   const third = { instanceId: "A1", unit: 2, number: "8000000009" };
   await world.ledger.state.record(key("C1"), [
@@ -212,9 +217,14 @@ export async function placeOrder(
   for (const { assetId, quantity } of assets) {
     const taken = taking(world, quantity);
     await world.ledger.state.record(customer, [{ type: "numbers-taken", numbers: taken, operationId: "op_pool" }]);
-    await world.ledger.state.fixNumbers(key(id), customer, [
-      { instanceId: assetId, quantity, given: [], wireNumber: (digits) => digits },
-    ]);
+    await world.ledger.state.write((rows, at) =>
+      rows.order.numbers.fixNumbers(
+        key(id),
+        customer,
+        [{ instanceId: assetId, quantity, given: [], wireNumber: (digits) => digits }],
+        at,
+      ),
+    );
   }
   const operation = (await world.plan(customer)).find(({ subject }) => subject === `order:crm/${id}`);
   const desired = (await world.ledger.state.load(customer)).orders.find((item) => item.key.id === id);

@@ -1,8 +1,8 @@
 import { kindOf } from "../../../src/engine/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Block } from "../../../src/plan/block.ts";
-import { needsOf } from "../../../src/plan/needs.ts";
+import type { Block } from "../../../src/engine/plan/block.ts";
+import { needsOf } from "../../../src/resources/order/needs.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { standardPolicies } from "../../support/world/rules.ts";
 import {
@@ -26,8 +26,8 @@ import {
   staffLinks,
   staffOutcome,
   wireOf,
-} from "../../plan/situation.ts";
-import type { Situation } from "../../plan/situation.ts";
+} from "../../engine/situation.ts";
+import type { Situation } from "../../engine/situation.ts";
 
 const own = customer();
 const claims = (...numbers: string[]) => ({ assets: numbers.map((assetNumber) => ({ assetNumber })) });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { applyChanges } from "../../../src/operation/state.ts";
-import type { StateChange } from "../../../src/operation/state.ts";
+import { applyChanges } from "../../../src/engine/state.ts";
+import type { StateChange } from "../../../src/engine/state.ts";
 import { assignment } from "../../../src/resources/assignment/index.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { rowsOf, sqlite } from "../../support/world/start.ts";
@@ -27,6 +27,9 @@ it("two holders of a number at one instant leave the ledger as memory has it: th
   expect(rowsOf(world.path, "select ended_by, to_at from assignment")).toEqual([{ ended_by: null, to_at: null }]);
 });
 
+const nothing = { open: 0, waits: 0, held: 0, asked: 0, rejected: 0, drifted: 0, otherwise: 0, quarantined: 0 };
+const everything = { ...nothing, rebuilt: 0, unread: 0, assignment: 1 };
+
 it("after a restore nobody holds anything, until the platform shows the same member with the number", async () => {
   const world = await LedgerWorld.open();
   const [customer, staff] = [key("C1"), key("S1")];
@@ -35,7 +38,7 @@ it("after a restore nobody holds anything, until the platform shows the same mem
   await world.ledger.state.record(customer, [{ type: "staff-linked", ...account, origin: "created" }]);
   for (const number of ["N1", "N2", "N3"]) await world.grant(customer, staff, "M-S1", number);
   const rows = assignment.state.open(sqlite(world.path));
-  const held = () => (rows.load(customer).assignments ?? []).map(({ assetNumber }) => assetNumber);
+  const held = () => (rows.load(customer, everything).assignments ?? []).map(({ assetNumber }) => assetNumber);
   expect(held()).toEqual(["N1", "N2", "N3"]);
   const at = "2026-10-02T08:00:00.000Z";
   expect([rows.endAll(at), held()]).toEqual([3, []]);

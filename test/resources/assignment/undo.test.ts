@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { prepare } from "../../../src/plan/prepared.ts";
-import type { LastGiven, Undoing } from "../../../src/plan/undoing.ts";
+import { prepare } from "../../../src/engine/plan/prepared.ts";
+import type { LastGiven, Undoing } from "../../../src/engine/plan/undoing.ts";
 import { assignment } from "../../../src/resources/assignment/index.ts";
 import { standardRules } from "../../support/world/rules.ts";
 import {
@@ -13,7 +13,7 @@ import {
   situation,
   staff,
   staffLink,
-} from "../../plan/situation.ts";
+} from "../../engine/situation.ts";
 
 const ann = staff("ann");
 const settings = settingsWith();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { metByBlocks } from "../../../src/plan/met-by-reading.ts";
-import type { Rejection } from "../../../src/plan/input.ts";
-import { refusedParts, settingsFingerprint } from "../../../src/plan/rejections.ts";
+import { metByBlocks } from "../../../src/engine/plan/met-by-reading.ts";
+import type { Rejection } from "../../../src/engine/plan/input.ts";
+import { refusedParts, settingsFingerprint } from "../../../src/engine/plan/rejections.ts";
 import {
   assignment,
   member,
@@ -11,8 +11,8 @@ import {
   staff,
   staffLink,
   staffOutcome,
-} from "../../plan/situation.ts";
-import type { Situation } from "../../plan/situation.ts";
+} from "../../engine/situation.ts";
+import type { Situation } from "../../engine/situation.ts";
 import { shownAsset } from "../../support/world/records.ts";
 import { standardPolicies } from "../../support/world/rules.ts";
 

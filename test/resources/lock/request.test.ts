@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { applyChanges } from "../../../src/operation/state.ts";
-import type { Known, StateChange } from "../../../src/operation/state.ts";
-import { theCrm } from "../../../src/operation/request.ts";
-import type { RequestIn } from "../../../src/operation/requests.ts";
-import { planRequested } from "../../../src/plan/requested.ts";
-import { planCustomer } from "../../../src/plan/plan.ts";
-import { StandingRejections } from "../../../src/plan/rejections.ts";
+import { applyChanges } from "../../../src/engine/state.ts";
+import type { Known, StateChange } from "../../../src/engine/state.ts";
+import { theCrm } from "../../../src/engine/request.ts";
+import type { RequestIn } from "../../../src/engine/requests.ts";
+import { planRequested } from "../../../src/engine/plan/requested.ts";
+import { planCustomer } from "../../../src/engine/plan/plan.ts";
+import { StandingRejections } from "../../../src/engine/plan/rejections.ts";
 import { standardRules } from "../../support/world/rules.ts";
-import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "../../plan/situation.ts";
+import { customer, customerKey, linked, settingsWith, settingsWithout, situation } from "../../engine/situation.ts";
 
 const settings = settingsWith({ operatorIdentity: "licence desk" });
 const nothingRefused = new StandingRejections([], { ...standardRules, settings });

@@ -1,9 +1,9 @@
 import type { NewQuestion } from "../../../src/ledger/decisions/decisions.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { operation } from "../../../src/operation/new-operation.ts";
-import type { Operation } from "../../../src/operation/operation.ts";
+import { operation } from "../../../src/engine/new-operation.ts";
+import type { Operation } from "../../../src/engine/operation.ts";
 import { kindOf } from "../../../src/engine/registry.ts";
-import { removesOf } from "../../../src/operation/taking.ts";
+import { removesOf } from "../../../src/engine/taking.ts";
 import { key } from "./records.ts";
 
 /** A person is asked of a customer about these operations, or about one that is about the customer alone. */

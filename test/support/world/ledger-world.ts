@@ -6,9 +6,9 @@ import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import type { StateChange } from "../../../src/operation/state.ts";
-import type { Operation } from "../../../src/operation/operation.ts";
-import { planCustomer } from "../../../src/plan/plan.ts";
+import type { StateChange } from "../../../src/engine/state.ts";
+import type { Operation } from "../../../src/engine/operation.ts";
+import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { answersWith, canary, readRecord, shownMember } from "./records.ts";
 import { openLedger } from "./start.ts";
 import { standardRules } from "./rules.ts";
@@ -225,9 +225,14 @@ export class LedgerWorld {
     await this.ledger.state.record(customer, [
       { type: "numbers-taken", numbers: [`8${String(this.#numbers).padStart(9, "0")}`], operationId: "op_pool" },
     ]);
-    await this.ledger.state.fixNumbers(order, customer, [
-      { instanceId: `A-${order.id}`, quantity: 1, given: [], wireNumber: (digits) => digits },
-    ]);
+    await this.ledger.state.write((rows, at) =>
+      rows.order.numbers.fixNumbers(
+        order,
+        customer,
+        [{ instanceId: `A-${order.id}`, quantity: 1, given: [], wireNumber: (digits) => digits }],
+        at,
+      ),
+    );
     const operation = (await this.plan(customer)).find(
       (item) => item.subject === `order:${order.namespace}/${order.id}`,
     );

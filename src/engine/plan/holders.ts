@@ -1,0 +1,20 @@
+import type { ObservedAsset } from "../../platform/snapshot.ts";
+import type { Block } from "./block.ts";
+
+/** Holders by asset number as M6 shows them, `null` for nobody; undefined where it was not read. */
+export type Holders = ReadonlyMap<string, string | null> | undefined;
+
+export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders {
+  return assets === undefined ? undefined : new Map(assets.map((asset) => [asset.assetNum, asset.holder]));
+}
+
+export const holdersNotRead: Block = {
+  code: "staff.not-read",
+  reason: "crm-sync did not read who holds which asset of this customer, so it assigns and revokes nothing here",
+  again: true,
+};
+
+/** Of E8 the flag says that a lock may be lent, and not that it is. */
+export function saysLent({ from }: ObservedAsset): boolean {
+  return from === "M6";
+}

@@ -1,0 +1,98 @@
+import { unreadable } from "../../base/errors.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../desired.ts";
+import type { OperationName } from "../resource.ts";
+import type { RecordReference } from "../shape.ts";
+import type { Known } from "../state.ts";
+import type { Block } from "./block.ts";
+import type { Drift } from "./drift.ts";
+import type {
+  AssetReading,
+  ObservedAsset,
+  ObservedLoan,
+  ObservedMember,
+  ShownEnterprise,
+} from "../../platform/snapshot.ts";
+
+/** What the platform showed just now; `undefined` where it was not read. A read that failed is never an empty list. */
+export interface Observed {
+  /** E3: enterprises under the customer's channel numbers. */
+  enterprises: ShownEnterprise[] | undefined;
+  /** Why E3's answer says neither that there is an enterprise nor that there is none. */
+  ambiguous?: string | undefined;
+  members: ObservedMember[] | undefined;
+  /** M6, and those of E8 that M6 leaves out where it leaves out a number that people hold or are given. */
+  assets: ObservedAsset[] | undefined;
+  /** M7 of the asset numbers that were asked for and that M6 or E8 shows. */
+  contents?: ReadonlyMap<string, AssetReading> | undefined;
+  /** Asset numbers that neither M6 nor E8 shows, and of whose assets M7 says that there are none. */
+  goneAssets?: ReadonlySet<string> | undefined;
+  /** M7 was read of all assets that M6 and E8 show. */
+  allContents?: boolean | undefined;
+  /** M8, read where M5 or M6 shows something lent, where the CRM wants that, and where something is to go. */
+  loans?: readonly ObservedLoan[] | undefined;
+  /** Readings that gave nothing in this attempt: nothing is planned that rests on one of them. */
+  unread?: Unread | undefined;
+}
+
+/**
+ * Why what rests on a reading waits, by the reading that gave nothing.
+ * - `people`: M5 and M6, and M8 where it was needed: what is done for people and what is taken away of orders.
+ * - `seats`: E8 beside M6: what is done about numbers that M6 leaves out, and deleted of accounts.
+ * - `customers`: E3 of a linked enterprise: every purchase.
+ * - `contents`: M7 of what stands: changes and repairs of orders, and what goes on under the number of another.
+ * - `examined`: M7 of all that an enterprise shows which somebody else made: orders that may be there already.
+ */
+export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
+
+/** Whether a service gave nothing for something that a plan rests on. */
+export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
+  return Object.values(unread).some((block) => block.code === unreadable);
+}
+
+/** Something that a service refused for a record, as the ledger keeps it while the record has not changed since. */
+export interface Rejection {
+  record: RecordReference;
+  kind: OperationName;
+  /** Of what was refused: the operation, or one person's part of M1. */
+  hash: string;
+  /** Fingerprint of the settings that it was made with. */
+  settings: string;
+  operationId: string;
+  code: string;
+  reason: string;
+  /** Refused together with others, so that it is not known whose fault it was. */
+  shared: boolean;
+}
+
+/** Everything one customer is planned from. A resource adds its own fields by `declare module`. */
+export interface CustomerInput {
+  customer: RecordKey;
+  desiredCustomer: Desired<DesiredCustomer> | undefined;
+  orders: OrderWithTree[];
+  staff: Desired<DesiredStaff>[];
+  known: Known;
+  /** The ledger was built anew, which left something of the customer to be made, and no person approved of that yet. */
+  rebuilt?: true | undefined;
+  /** A rebuild could not look at the customer, and nobody could since. */
+  unread?: true | undefined;
+  /** What was read back otherwise than it was left; undefined where nothing was. */
+  drift?: Drift | undefined;
+  observed: Observed;
+  /** Clear private values of customer and staff, by marker key, where there is any staff; in memory only. */
+  privateValues: ReadonlyMap<string, string>;
+  /** The customer's own record was read, and could not be used yet. */
+  customerInQuarantine?: boolean | undefined;
+  /** Quarantined records that belong to this customer and block deletes in its scope. */
+  quarantinedInScope: number;
+  /**
+   * A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever
+   * the source's people are.
+   */
+  sourceWithStrayRecord: { source: string; row: string } | undefined;
+  /** What was refused for this customer and its records, and stands while nothing has changed. */
+  rejections: readonly Rejection[];
+}
+
+/** The same as the ledger gives it, before the platform was read. */
+export type LoadedCustomer = Omit<CustomerInput, "observed">;

@@ -1,0 +1,327 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { HoldScope } from "../hold-scope.ts";
+import type { Operation } from "../operation.ts";
+import { policyText } from "../policy.ts";
+import type { PolicyName, PolicyWord } from "../policy.ts";
+import type { OperationName } from "../resource.ts";
+import { kindOf } from "../registry.ts";
+import type { RecordReference } from "../shape.ts";
+import { countRemoved, grouped, removesSomething, takenThings } from "../taking.ts";
+import type { Removes, TakenThing, Weight } from "../taking.ts";
+import { goingWithout } from "./needs-of-operations.ts";
+
+/** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */
+export interface DeletionLimit {
+  floor: number;
+  share: number;
+}
+
+/** The limits within one enterprise, one run, 24 hours and 7 days. */
+export interface TakingLimits {
+  enterprise: DeletionLimit;
+  run: DeletionLimit;
+  day: DeletionLimit;
+  week: DeletionLimit;
+}
+
+/** An operation that a limit or a policy may hold. */
+export interface Taking {
+  customer: RecordKey;
+  hash: string;
+  kind: OperationName;
+  subject: string;
+  /** What rules it; undefined where nothing does. */
+  policy: PolicyName | undefined;
+  /** What its kind removes; undefined where it removes nothing. */
+  thing: TakenThing | undefined;
+  removes: Removes;
+  weight: Weight;
+  /** Why it is planned, for the message of a policy. */
+  reason: string;
+  /** No policy and no limit releases it: only the approval of this very operation does. */
+  alone: boolean;
+  /** Of a record that the CRM turns to and fro: what a person is told of it. */
+  flips: string | undefined;
+  /** The records that it is about. */
+  records: readonly RecordReference[];
+  /** It makes something, and what people decided of the customer is not known: the ledger was built anew. */
+  rebuilt: boolean;
+  /** A person was asked about it as it was before something of it changed, and how that stood: it is asked anew. */
+  askedBefore?: readonly AskedBefore[] | undefined;
+}
+
+/** What a person was asked before, by the id of the hold. */
+export interface AskedBefore {
+  id: number;
+  state: "asked" | "approved" | "rejected";
+}
+
+export type Counts = Readonly<Record<TakenThing, number>>;
+
+/** The live things of each kind, of one customer and of all. */
+export interface Live {
+  of(customer: RecordKey): Counts;
+  all: Counts;
+}
+
+/** What was taken away without a person's approval in the last 24 hours and 7 days, before this run. */
+export interface Windows {
+  day: Counts;
+  week: Counts;
+}
+
+/** What limits hold and nobody answered: it counts along with what comes after it. */
+export interface Asked {
+  all: readonly Removes[];
+  of(customer: RecordKey): readonly Removes[];
+}
+
+/** What the configuration and the ledger say of a policy. */
+export interface TakingRule {
+  word(policy: PolicyName): PolicyWord;
+  /** Different operations under the policy that people approved in this ledger. */
+  earned(policy: PolicyName): number;
+  toEarn: number;
+}
+
+/** The numbers that everything of a run is judged by. */
+export interface Sums {
+  live: Live;
+  windows: Windows;
+  asked: Asked;
+  /** What was released in this run before: it counts along and is judged no more. */
+  released: readonly Taking[];
+}
+
+/** Why an operation is held; what it is and what it removes is not repeated. */
+export interface HeldFor {
+  scope: HoldScope;
+  /** The policy that holds it. */
+  policy?: PolicyName;
+  /** So many operations under the policy must have been approved until it holds none. */
+  toEarn?: number;
+  explanation: string;
+  count: number;
+  allowed: number;
+  total: number;
+}
+
+/**
+ * Decimal places to which a share of a count is exact: far below one thing, far above the noise of a product such as
+ * 0.29 × 100.
+ */
+const places = 6;
+
+/** So few things may always go, however few there are: as many as one enterprise may lose. */
+const fewThings = 5;
+
+/** How many things a limit allows of so many in one enterprise. */
+export function allowedBy(limit: DeletionLimit, live: number): number {
+  return Math.max(limit.floor, Math.floor(Number((live * limit.share).toFixed(places))));
+}
+
+/**
+ * How many things a limit allows of so many in all enterprises: a floor that suits a large ledger would let a small one
+ * lose everything, so that it allows at most half of what exists. A share allows what it says.
+ */
+export function allowedOfAll(limit: DeletionLimit, live: number): number {
+  const most = Math.max(fewThings, Math.floor(live / 2));
+  return allowedBy({ ...limit, floor: Math.min(limit.floor, most) }, live);
+}
+
+/**
+ * Judges what is new of a run that a limit or a policy may hold, before the first of it is carried out; by hash, what
+ * is not among them is released. What a policy holds is not counted, nor what a person decided on. Over the limit of an
+ * enterprise all that takes away there is held; over one of the run, of 24 hours or of 7 days all that takes away in
+ * the run is, what enterprises are held for counted too. `sums.asked` counts along, since nobody answered that yet, and
+ * so does `sums.released`.
+ */
+export function judgeTakings(
+  items: readonly Taking[],
+  limits: TakingLimits,
+  sums: Sums,
+  rule: TakingRule,
+): ReadonlyMap<string, HeldFor> {
+  const { live, windows, asked, released } = sums;
+  const held = new Map<string, HeldFor>();
+  const counted: Taking[] = [];
+  for (const item of items) {
+    const why = ruledOut(item, rule);
+    if (why !== undefined) held.set(item.hash, { ...why, ...policyOf(item), ...countOf(item, live) });
+    else if (isCounted(item)) counted.push(item);
+  }
+  const before = Map.groupBy(released, ({ customer }) => formatKey(customer));
+  for (const [key, own] of Map.groupBy(counted, ({ customer }) => formatKey(customer))) {
+    const [first] = own;
+    if (first === undefined) continue;
+    const { customer } = first;
+    const together = [...(before.get(key) ?? []), ...own];
+    const over = overLimit(together, asked.of(customer), limits.enterprise, live.of(customer), { allows: allowedBy });
+    if (over === undefined) continue;
+    const why = {
+      ...over,
+      scope: "enterprise",
+      explanation: `${sum(over)} of this enterprise ${taken(over)}`,
+    } as const;
+    for (const { hash } of own) held.set(hash, why);
+  }
+  const all = [...released, ...counted];
+  const wider = overRun(all, limits, sums) ?? overWindows(all, limits, live.all, asked.all, windows);
+  if (wider !== undefined) for (const { hash } of counted) if (!held.has(hash)) held.set(hash, wider);
+  return held;
+}
+
+function isCounted({ removes }: Taking): boolean {
+  return removesSomething(removes);
+}
+
+/** What one operation is held for that a policy holds: what it removes of so many. */
+function countOf({ customer, thing, removes }: Taking, live: Live): Pick<HeldFor, "count" | "allowed" | "total"> {
+  if (thing === undefined) return { count: 0, allowed: 0, total: 0 };
+  return { count: countRemoved([removes])[thing], allowed: 0, total: live.of(customer)[thing] };
+}
+
+function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
+  return policy === undefined ? {} : { policy };
+}
+
+/** Why an operation waits for a person whatever the limits say. */
+function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEarn" | "explanation"> | undefined {
+  if (item.flips !== undefined) return { scope: "flips", explanation: item.flips };
+  if (item.rebuilt) return { scope: "rebuilt", explanation: forgotten };
+  if (item.alone)
+    return { scope: "operation", explanation: `each operation of this kind (${item.kind}) is approved alone` };
+  const [before] = item.askedBefore ?? [];
+  const again =
+    before === undefined ? undefined : ({ scope: "operation", explanation: askedBeforeTexts[before.state] } as const);
+  if (item.policy === undefined) return again;
+  const word = rule.word(item.policy);
+  const { toEarn } = rule;
+  const isEarned = word === "apply-after-approvals" && rule.earned(item.policy) >= toEarn;
+  if (isEarned || (word !== "ask" && word !== "apply-after-approvals")) return again;
+  const explanation = policyText(item.policy, word);
+  return { scope: "policy", ...(word === "apply-after-approvals" && { toEarn }), explanation };
+}
+
+const askedBeforeTexts = {
+  asked: "a person was asked about it before, and it has changed since",
+  approved: "a person approved it before, and it has changed since",
+  rejected: "a person rejected it before, and it has changed since",
+} as const;
+
+const forgotten =
+  "the ledger was built anew, and what people decided before is not known: whether they unlinked the customer, " +
+  "rejected this, undid it, or ordered it for a customer that is no longer in the CRM";
+
+interface Over {
+  thing: TakenThing;
+  count: number;
+  allowed: number;
+  total: number;
+  limit: DeletionLimit;
+  /** Of them, those that a limit held before and that nobody answered. */
+  waiting: number;
+}
+
+/** The first kind of thing of which more would be taken away than a limit allows, with what waits for an answer. */
+function overLimit(
+  items: readonly Taking[],
+  asked: readonly Removes[],
+  limit: DeletionLimit,
+  live: Counts,
+  { allows = allowedOfAll, before }: { allows?: typeof allowedBy; before?: Counts } = {},
+): Over | undefined {
+  const own = items.map(({ removes }) => removes);
+  const now = countRemoved(own);
+  const all = countRemoved([...own, ...asked]);
+  for (const thing of takenThings) {
+    const earlier = before?.[thing] ?? 0;
+    const count = all[thing] + earlier;
+    const total = live[thing] + earlier;
+    const allowed = allows(limit, total);
+    if (now[thing] > 0 && count > allowed)
+      return { thing, count, allowed, total, limit, waiting: all[thing] - now[thing] };
+  }
+  return undefined;
+}
+
+function overRun(counted: readonly Taking[], limits: TakingLimits, { live, asked }: Sums): HeldFor | undefined {
+  const over = overLimit(counted, asked.all, limits.run, live.all);
+  if (over === undefined) return undefined;
+  return { ...over, scope: "run", explanation: `${sum(over)} of the whole run ${taken(over)}` };
+}
+
+function overWindows(
+  counted: readonly Taking[],
+  limits: TakingLimits,
+  live: Counts,
+  asked: readonly Removes[],
+  windows: Windows,
+): HeldFor | undefined {
+  for (const [scope, span] of [
+    ["day", "24 hours"],
+    ["week", "7 days"],
+  ] as const) {
+    const over = overLimit(counted, asked, limits[scope], live, { before: windows[scope] });
+    if (over === undefined) continue;
+    const before = windows[scope][over.thing];
+    const earlier = before === 0 ? "" : `, ${grouped(before)} of them before this run`;
+    return { ...over, scope, explanation: `${sum(over)} ${taken(over, ` within ${span}${earlier}`)}` };
+  }
+  return undefined;
+}
+
+/** `43 of 2,011 (2.1 %) seats`. */
+function sum({ thing, count, total }: Over): string {
+  const share = total === 0 ? "" : ` (${((count / total) * 100).toFixed(1)} %)`;
+  return `${grouped(count)} of ${grouped(total)}${share} ${thing}`;
+}
+
+function taken({ allowed, limit, waiting }: Over, when = ""): string {
+  const asked = waiting === 0 ? "" : ` (${grouped(waiting)} of them waited for a person already)`;
+  const share = `${Number((limit.share * 100).toFixed(places))} %`;
+  const isHalf = allowed < limit.floor;
+  const why = isHalf ? `at most half of so few, or ${share}` : `the larger of ${limit.floor} and ${share}`;
+  return `would have been removed${when}${asked}; ${grouped(allowed)} are allowed: ${why}`;
+}
+
+/** What is held of a customer for one reason: a limit, a policy, or the operation itself. */
+export interface HeldTogether extends Omit<HeldFor, "explanation"> {
+  takings: readonly { taking: Taking; reason: string }[];
+}
+
+/** What is held of a customer, by why: one question for each, so that an answer is about one thing. */
+export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
+  const all = takings.flatMap((taking) => {
+    const why = held.get(taking.hash);
+    return why === undefined ? [] : [{ taking, why }];
+  });
+  const groups = Map.groupBy(all, ({ taking, why }) =>
+    taking.alone ? taking.hash : `${why.scope} ${why.policy ?? ""}`,
+  );
+  return [...groups.values()].map((group) => questionOf(group));
+}
+
+function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTogether {
+  const [first] = group;
+  if (first === undefined) throw new Error("a question is about something");
+  const { explanation: _, ...why } = first.why;
+  return { ...why, takings: group.map((one) => ({ taking: one.taking, reason: one.why.explanation })) };
+}
+
+/**
+ * What of a customer's plan goes on while some of it is held: everything but that, the grants of a number that one of
+ * the held ones would free, whether the grant names the number or the unit of an instance, and what needs one of those.
+ */
+export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<string>): Operation[] {
+  const stopped = operations.filter(({ hash }) => held.has(hash));
+  const kept = new Set(stopped.flatMap((operation) => kindOf(operation).freed(operation)));
+  const isLeft = (operation: Operation): boolean =>
+    held.has(operation.hash) ||
+    kindOf(operation)
+      .granted(operation)
+      .some((number) => kept.has(number));
+  const { left = [], others = [] } = Object.groupBy(operations, (one) => (isLeft(one) ? "left" : "others"));
+  return goingWithout(others, left);
+}

@@ -1,0 +1,95 @@
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { formatKey } from "../../crm/keys.ts";
+import { isReference } from "../references.ts";
+import type { Reference } from "../references.ts";
+import { kindOf } from "../registry.ts";
+import type { Operation } from "../operation.ts";
+import type { Need } from "../shape.ts";
+import type { Block } from "./block.ts";
+
+/**
+ * What of a plan goes on without some of it (`left`): all but what needs something of that, or something that is not
+ * there at all, and what needs one of those.
+ */
+export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
+  const gone = new Set(left.map(nameOf));
+  let going = [...operations];
+  for (;;) {
+    const names = new Set(going.map(nameOf));
+    const isMet = (need: Need): boolean => names.has(nameOf(need)) && !gone.has(nameOf(need));
+    const { goes = [], waits } = Object.groupBy(going, ({ needs }) => (needs.every(isMet) ? "goes" : "waits"));
+    if (waits === undefined) return going;
+    for (const operation of waits) gone.add(nameOf(operation));
+    going = goes;
+  }
+}
+
+/** What a need names of an operation. */
+function nameOf({ stage, subject }: Need): string {
+  return JSON.stringify([stage, subject]);
+}
+
+function isFor({ stage, subject }: Need): (operation: Operation) => boolean {
+  return (operation) => operation.stage === stage && operation.subject === subject;
+}
+
+/** Why an operation waits that does not go on without another one. */
+export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
+  const named = [...new Set(needs.map(({ subject }) => subject))].join(" and ");
+  const reason =
+    `this operation waits for the change of ${named}, which cannot be done yet: crm-sync removes nothing before ` +
+    "its replacement is ordered";
+  return { code: "operation.waits", reason, again: true };
+}
+
+/**
+ * Which operations of one customer's plan each of them needs to be done before, both by hash: what it says itself, who
+ * makes what it refers to, and who frees an asset number that it gives.
+ */
+export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    operations.map((operation) => {
+      const asks = referencesIn([operation.target, operation.payload]);
+      const granted = new Set(kindOf(operation).granted(operation));
+      const needed = operations.filter(
+        (other) =>
+          other !== operation &&
+          (operation.needs.some((need) => isFor(need)(other)) ||
+            asks.some((reference) => makes(other, reference)) ||
+            kindOf(other)
+              .freed(other)
+              .some((number) => granted.has(number))),
+      );
+      return [operation.hash, needed.map(({ hash }) => hash)];
+    }),
+  );
+}
+
+function referencesIn(value: Json): Reference[] {
+  if (isReference(value)) return [value];
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  return isJsonObject(value) ? Object.values(value).flatMap((item) => referencesIn(item ?? null)) : [];
+}
+
+/** Whether an operation makes known what a reference stands for. */
+function makes(operation: Operation, reference: Reference): boolean {
+  const kind = kindOf(operation);
+  switch (reference.$ref) {
+    case "enterpriseGlobalId":
+    case "customerId":
+      return kind.claims === "enterprise";
+    case "memberGlobalId":
+      return kind.newAccounts(operation).some((staff) => formatKey(staff) === reference.of);
+    case "assetNumber":
+    case "licenseOrderId":
+      return kind.assets(operation).length > 0 && operation.records.some((order) => isOf(order, reference.of));
+    default:
+      return false;
+  }
+}
+
+/** Whether a unit or an instance, as a reference names it, is one of an order. */
+function isOf({ namespace, id }: { namespace: string; id: string }, of: string): boolean {
+  return of.startsWith(`${JSON.stringify([namespace, id]).slice(0, -1)},`);
+}

@@ -1,0 +1,121 @@
+import { hashOf, toJson } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { operation } from "../new-operation.ts";
+import type { DraftOperation, Operation } from "../operation.ts";
+import { kindOf } from "../registry.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import { contradictedBlock } from "./contradicted.ts";
+import type { Rejection } from "./input.ts";
+import type { PlanOptions } from "./options.ts";
+import { consider } from "./policy.ts";
+import type { OperationName } from "../resource.ts";
+import type { RecordReference } from "../shape.ts";
+
+const fingerprints = new WeakMap<AssumptionSettings, string>();
+
+/** One fingerprint of the contract settings: if it changes, what was refused is tried once more. */
+export function settingsFingerprint(settings: AssumptionSettings): string {
+  const known = fingerprints.get(settings);
+  if (known !== undefined) return known;
+  const made = hashOf(toJson(settings));
+  fingerprints.set(settings, made);
+  return made;
+}
+
+/** Names what a call says of one record among several, so that it is known again where that was rejected. */
+export function partHash(kind: string, customer: RecordKey, record: RecordKey, part: Json): string {
+  return hashOf([kind, formatKey(customer), formatKey(record), part]);
+}
+
+/** For each record of an operation the hash under which a refusal of it is kept. */
+export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
+  const { kind, customer, hash, records } = operation;
+  const parts = kindOf(operation).parts(operation);
+  if (parts === undefined) return records.map((record) => ({ record, hash }));
+  return parts.map(({ record, part }) => ({ record, hash: partHash(kind, customer, record, part) }));
+}
+
+type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
+  Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
+
+/**
+ * Makes operations of what is meant, but of what may not be taken away now, of what a policy leaves undone, of what
+ * rests on an assumption that was contradicted, and of what was refused and is not sent again as it was.
+ */
+export class StandingRejections {
+  readonly #byHash: ReadonlyMap<string, Rejection>;
+  readonly #rules: Rules;
+
+  constructor(rejections: readonly Rejection[], rules: Rules) {
+    this.#rules = rules;
+    const fingerprint = settingsFingerprint(rules.settings);
+    this.#byHash = new Map(
+      rejections.filter((item) => item.settings === fingerprint).map((item) => [`${item.kind} ${item.hash}`, item]),
+    );
+  }
+
+  /**
+   * The operations that are meant and may go out now; the records of the others (`left`) wait, but those of ignored
+   * ones.
+   */
+  operations(meant: readonly DraftOperation[]): {
+    operations: Operation[];
+    left: Operation[];
+    refused: BlockedRecord[];
+  } {
+    const operations: Operation[] = [];
+    const left: Operation[] = [];
+    const refused: BlockedRecord[] = [];
+    for (const { kind, ...fields } of meant) {
+      const made = operation(kind, fields);
+      const block = this.#ruled(made) ?? this.#of(made) ?? contradictedBlock(made, this.#rules.contradicted);
+      if (block === undefined) operations.push(made);
+      else left.push(made);
+      if (block === undefined || block === "nothing") continue;
+      refused.push(...made.records.map((record): BlockedRecord => [formatKey(record), block]));
+    }
+    return { operations, left, refused };
+  }
+
+  /** What a policy makes of an operation, or what a person rejected of it. */
+  #ruled(made: Operation): Block | "nothing" | undefined {
+    const { policies, rejected, takingBlocked } = this.#rules;
+    if (takingBlocked !== undefined && takesByItself(made)) return takingBlocked;
+    if (rejected?.has(made.hash) === true) return rejectedByPerson(made);
+    const ruled = made.policy === undefined ? "act" : consider(policies, made.policy, made.reason);
+    return ruled === "act" ? undefined : ruled;
+  }
+
+  /** Why an operation is not planned again. */
+  #of(operation: Operation): Block | undefined {
+    if (this.#byHash.size === 0) return undefined;
+    const found = this.#byHash.get(`${operation.kind} ${operation.hash}`);
+    return found === undefined || found.shared ? undefined : rejectionBlock(found);
+  }
+
+  /** What became of one part of an operation that has several: rejected alone, or together with others of it. */
+  part(kind: OperationName, hash: string): { alone?: Block; together?: string } {
+    const found = this.#byHash.get(`${kind} ${hash}`);
+    if (found === undefined) return {};
+    return found.shared ? { together: found.operationId } : { alone: rejectionBlock(found) };
+  }
+}
+
+/** Whether it takes something away because a source says so, or says nothing any more: no person asked for it. */
+function takesByItself(made: Operation): boolean {
+  return kindOf(made).takes !== undefined && made.stage !== "requests";
+}
+
+function rejectedByPerson({ takesAway }: Operation): Block {
+  const what = takesAway > 0 ? "this removal" : "this change";
+  return { code: "revokes.rejected", reason: `a person rejected ${what}`, again: false };
+}
+
+export function rejectionBlock(rejection: Pick<Rejection, "code" | "reason">): Block {
+  const block = { code: rejection.code, reason: rejection.reason, again: false };
+  // Where the service refuses this application as a whole, no record is at fault.
+  return rejection.code.startsWith("service.") ? block : { ...block, rejected: true };
+}

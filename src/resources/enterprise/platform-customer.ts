@@ -1,0 +1,37 @@
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { selectCustomer } from "../../contract/selection.ts";
+import type { Known } from "../../engine/state.ts";
+import type { Block } from "../../engine/plan/block.ts";
+
+/**
+ * Blocks an order whose customers on the platform are known and do not give exactly one hit for a licence type (A12).
+ */
+export function selectionBlock(
+  known: Pick<Known, "platformCustomers" | "link">,
+  types: readonly Parameters<typeof selectCustomer>[1][],
+  settings: AssumptionSettings,
+): Block | undefined {
+  if (known.link === undefined || known.platformCustomers.length === 0) return undefined;
+  for (const licenseType of types) {
+    const selected = selectPlatformCustomer(known, licenseType, settings);
+    if ("code" in selected) return selected;
+  }
+  return undefined;
+}
+
+/** The platform customer that takes orders of a licence type, or why there is not exactly one (A12). */
+export function selectPlatformCustomer(
+  known: Pick<Known, "platformCustomers">,
+  licenseType: Parameters<typeof selectCustomer>[1],
+  settings: AssumptionSettings,
+): { customerId: string } | Block {
+  const selected = selectCustomer(known.platformCustomers, licenseType, settings);
+  if (selected.ok) return { customerId: selected.value.customerId };
+  return {
+    code: "enterprise.no-single-customer",
+    reason:
+      `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence ` +
+      `type ${licenseType}, but exactly one must fit (A12)`,
+    again: true,
+  };
+}

@@ -1,0 +1,219 @@
+import type { Writes } from "../../../engine/resource.ts";
+import type { RecordKey } from "../../../crm/model.ts";
+import { oneByOne } from "../../../engine/state/part.ts";
+import type { ChangeContext } from "../../../engine/state/part.ts";
+import { isSameKey } from "../../../engine/state/same-key.ts";
+import type { Sqlite } from "../../../ledger/database/database.ts";
+import { statements } from "../../../ledger/database/statements.ts";
+import { table } from "../../../ledger/database/table.ts";
+import type { KnownEnterpriseCode } from "./enterprise-code.ts";
+import type { KnownPlatformCustomers } from "./platform-customers.ts";
+import type { KnownProtectedMembers } from "./protected-members.ts";
+import type { UnlinkedRows } from "./unlinked.ts";
+
+type LinkChanges = { [One in LinkChange as One["type"]]: One };
+declare module "../../../engine/resource.ts" {
+  interface ChangeShapes extends LinkChanges {}
+  interface ResourceTables {
+    link: LinkTable;
+  }
+}
+declare module "../../../engine/state.ts" {
+  interface Known extends KnownLink {}
+}
+
+export interface Link {
+  enterpriseGlobalId: string;
+  channelCode: string;
+  channelCustomerId: string;
+  origin: "created" | "bound" | "adopted";
+  /** For an adopted enterprise: whether its assets were read, so that orders already there are known. */
+  examined: boolean;
+  /** Since when the ledger knows of it, where it is kept there. */
+  since?: string | undefined;
+}
+
+export interface KnownLink {
+  link: Link | undefined;
+  /** A person took the link away: the customer is neither looked for nor made until it is linked again. */
+  unlinked?: Unlinked | undefined;
+}
+
+/** Whose word it is that a customer has no enterprise, and since when. */
+export interface Unlinked {
+  at: string;
+  by: string;
+  reason: string;
+}
+
+export type LinkChange =
+  | { type: "linked"; customer: RecordKey; link: Link }
+  | { type: "unlinked"; customer: RecordKey; enterpriseGlobalId: string; by: string; reason: string }
+  | { type: "examined"; customer: RecordKey };
+
+/** What is known of the enterprise comes and goes with the link. */
+type KnownWithLink = KnownLink & KnownPlatformCustomers & KnownEnterpriseCode & KnownProtectedMembers;
+
+const link = oneByOne<KnownWithLink, LinkChange>((known, change, context) => {
+  if (!isSameKey(change.customer, context.customer)) return known;
+  if (change.type === "linked") return linkedWith(known, change.link, context);
+  if (change.type === "unlinked") return unlinkedFrom(known, { at: context.at, by: change.by, reason: change.reason });
+  return known.link === undefined ? known : { ...known, link: { ...known.link, examined: true } };
+});
+
+export const linkParts = { linked: link, unlinked: link, examined: link };
+
+/** Of another enterprise than the one before, only what the ledger held of it is known. */
+function linkedWith<Whole extends KnownWithLink>(known: Whole, made: Link, { at, enterprise }: ChangeContext): Whole {
+  const isNew = known.link?.enterpriseGlobalId !== made.enterpriseGlobalId;
+  const facts = isNew ? { platformCustomers: [], enterpriseCode: undefined, ...enterprise } : known;
+  return {
+    ...known,
+    link: { ...made, since: at },
+    unlinked: undefined,
+    platformCustomers: facts.platformCustomers,
+    enterpriseCode: facts.enterpriseCode,
+    protectedMembers: new Set([...known.protectedMembers, ...(enterprise?.protectedMembers ?? [])]),
+  };
+}
+
+/** Without a link nothing of an enterprise is known but who is protected there. */
+function unlinkedFrom<Whole extends KnownWithLink>(known: Whole, unlinked: Unlinked): Whole {
+  if (known.link === undefined && known.unlinked === undefined) return known;
+  return { ...known, link: undefined, unlinked, platformCustomers: [], enterpriseCode: undefined };
+}
+
+export interface LinkTable {
+  namespace: string;
+  customer_id: string;
+  from_at: string;
+  to_at: string | null;
+  enterprise_global_id: string;
+  channel_code: string;
+  channel_customer_id: string;
+  origin: Link["origin"];
+  examined: number;
+}
+
+export const linkTables = { link: table<LinkTable>() };
+
+/** A customer and the enterprise it is linked with; none if that link ended. */
+export interface LinkedCustomer {
+  customer: RecordKey;
+  link: Link | undefined;
+}
+
+/** Which customers and enterprises belong together. */
+export class LinkRows {
+  readonly #statements;
+  readonly #unlinked: UnlinkedRows;
+
+  constructor(database: Sqlite, unlinked: UnlinkedRows) {
+    this.#statements = prepareStatements(database);
+    this.#unlinked = unlinked;
+  }
+
+  known(customer: RecordKey): KnownLink {
+    const row = this.#statements.link.get(customer.namespace, customer.id);
+    return { link: row === undefined ? undefined : linkOf(row) };
+  }
+
+  customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
+    const row = this.#statements.customerOfEnterprise.get(enterpriseGlobalId);
+    return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
+  }
+
+  /** How a customer was linked with an enterprise when it last was. */
+  lastOrigin({ namespace, id }: RecordKey, enterpriseGlobalId: string): Link["origin"] | undefined {
+    return this.#statements.lastOrigin.get(namespace, id, enterpriseGlobalId)?.origin;
+  }
+
+  readonly writes = {
+    linked: ({ customer, link }, at) => {
+      const { namespace, id } = customer;
+      const { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined } = link;
+      const run = this.#statements;
+      run.end.run(at, namespace, id, namespace, id);
+      run.begin.run(namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0);
+      this.#unlinked.end(customer, at);
+    },
+    unlinked: (change, at) => {
+      const { namespace, id } = change.customer;
+      this.#statements.endDifferences.run(at, namespace, id);
+      this.#statements.end.run(at, namespace, id, namespace, id);
+      this.#unlinked.begin(change, at);
+    },
+    examined: ({ customer: { namespace, id } }) => {
+      this.#statements.examined.run(namespace, id, namespace, id);
+    },
+  } satisfies Writes;
+}
+
+/** Since when the link of a customer stands: its newest one but for a clock that was set back. */
+const live = `select from_at from link where namespace = +? and customer_id = +? and to_at is null
+  order by from_at desc limit 1`;
+
+export type LinkRow = Pick<
+  LinkTable,
+  "enterprise_global_id" | "channel_code" | "channel_customer_id" | "origin" | "examined" | "from_at"
+>;
+export type OwnerRow = Pick<LinkTable, "namespace" | "customer_id">;
+
+export const linkColumns = "enterprise_global_id, channel_code, channel_customer_id, origin, examined, from_at";
+
+/** A customer as a row of its link says. */
+export function linkedCustomer(row: OwnerRow & LinkRow): LinkedCustomer {
+  return { customer: { namespace: row.namespace, id: row.customer_id }, link: linkOf(row) };
+}
+
+function linkOf(row: LinkRow): Link {
+  return {
+    enterpriseGlobalId: row.enterprise_global_id,
+    channelCode: row.channel_code,
+    channelCustomerId: row.channel_customer_id,
+    origin: row.origin,
+    examined: row.examined === 1,
+    since: row.from_at,
+  };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    link: () =>
+      database.prepare<[string, string], LinkRow>(
+        `select ${linkColumns} from link where namespace = +? and customer_id = +? and to_at is null
+          order by from_at desc limit 1`,
+      ),
+    customerOfEnterprise: () =>
+      database.prepare<[string], OwnerRow>(
+        "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
+      ),
+    endDifferences: () =>
+      database.prepare(
+        "update difference set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null",
+      ),
+    lastOrigin: () =>
+      database.prepare<[string, string, string], Pick<LinkTable, "origin">>(
+        `select origin from link where namespace = +? and customer_id = +? and enterprise_global_id = +?
+          order by from_at desc limit 1`,
+      ),
+    end: () =>
+      database.prepare<[string, string, string, string, string]>(
+        `update link set to_at = ? where namespace = +? and customer_id = +? and from_at = (${live})`,
+      ),
+    begin: () =>
+      database.prepare(
+        `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id,
+         origin, examined)
+       values (?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (namespace, customer_id, from_at) do update
+         set to_at = null, enterprise_global_id = excluded.enterprise_global_id,
+         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+         origin = excluded.origin, examined = excluded.examined`,
+      ),
+    examined: () =>
+      database.prepare<[string, string, string, string]>(
+        `update link set examined = 1 where namespace = +? and customer_id = +? and from_at = (${live})`,
+      ),
+  });
+}

@@ -1,0 +1,122 @@
+import type { RecordKey } from "../../../crm/model.ts";
+import type { Sqlite } from "../../../ledger/database/database.ts";
+import { statements } from "../../../ledger/database/statements.ts";
+import { linkColumns, linkedCustomer } from "./link.ts";
+import type { LinkedCustomer, LinkRow, OwnerRow } from "./link.ts";
+
+/** When a customer was read back last. */
+export interface ReadAt {
+  customer: RecordKey;
+  seenAt: string;
+}
+
+/**
+ * How many customers are linked, how many of them were read whole in some time, how many were linked all that time and
+ * were not (`behind`), and when the oldest reading was.
+ */
+export interface ReadSince {
+  linked: number;
+  read: number;
+  behind: number;
+  oldest: string | null;
+}
+
+/** What reading an enterprise back costs beside its lists: a call for each asset, and one for each page of members. */
+export interface EnterpriseSize {
+  assets: number;
+  members: number;
+}
+
+/** Which customers were read back, and when. Reads only. */
+export class ReadingRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  /** Customers with a link that were never read back, in key order after `after`; link undefined: it is not usable. */
+  neverRead(after: RecordKey | undefined, limit: number): LinkedCustomer[] {
+    return this.#statements.neverRead.all(after?.namespace ?? "", after?.id ?? "", limit).map(linkedCustomer);
+  }
+
+  /** Those that were read back before `until`, by the time of that, after `after`. */
+  oldestRead(after: ReadAt | undefined, until: string, limit: number): (LinkedCustomer & ReadAt)[] {
+    const { customer = { namespace: "", id: "" }, seenAt = "" } = after ?? {};
+    return this.#statements.oldestRead
+      .all({ seenAt, ...customer, until, limit })
+      .map((row) => ({ ...linkedCustomer(row), seenAt: row.seen_at }));
+  }
+
+  newest(): string | undefined {
+    return this.#statements.newest.get()?.seenAt ?? undefined;
+  }
+
+  since(since: string): ReadSince {
+    return this.#statements.since.get({ since }) ?? { linked: 0, read: 0, behind: 0, oldest: null };
+  }
+
+  /**
+   * How many assets and members were shown of a customer last; where it was never read back, as many as its orders and
+   * its people have.
+   */
+  size({ namespace, id }: RecordKey): EnterpriseSize {
+    return this.#statements.size.get({ namespace, id }) ?? { assets: 0, members: 0 };
+  }
+}
+
+const of = "customer_namespace = +@namespace and customer_id = +@id";
+
+/** A reading of an enterprise that the customer was linked with before says nothing of the one that it has now. */
+const ofTheLink = `join link l on l.namespace = r.customer_namespace and l.customer_id = r.customer_id
+  and l.to_at is null and r.seen_at >= l.from_at`;
+
+/** E2 makes an administrator and a first member. */
+const membersOfE2 = 2;
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    neverRead: () =>
+      database.prepare<[string, string, number], OwnerRow & LinkRow>(
+        `select namespace, customer_id, ${linkColumns} from link
+          where to_at is null and (namespace, customer_id) > (?, ?) and not exists (select 1 from observation_read r
+            where r.customer_namespace = link.namespace and r.customer_id = link.customer_id)
+          order by namespace, customer_id limit ?`,
+      ),
+    oldestRead: () =>
+      database.prepare<
+        [RecordKey & { seenAt: string; until: string; limit: number }],
+        OwnerRow & LinkRow & { seen_at: string }
+      >(
+        `select l.namespace, l.customer_id, ${linkColumns}, r.seen_at
+          from observation_read r indexed by observation_read_by_time
+          join link l on l.namespace = r.customer_namespace and l.customer_id = r.customer_id and l.to_at is null
+          where r.seen_at < @until and r.seen_at >= @seenAt
+            and (r.seen_at, r.customer_namespace, r.customer_id) > (@seenAt, @namespace, @id)
+          order by r.seen_at, r.customer_namespace, r.customer_id limit @limit`,
+      ),
+    newest: () =>
+      database.prepare<[], { seenAt: string | null }>("select max(seen_at) as seenAt from observation_read"),
+    since: () =>
+      database.prepare<[{ since: string }], ReadSince>(
+        `select coalesce((select count from tally where name = 'link'), 0) as linked,
+          (select count(*) from observation_read r indexed by observation_read_by_time ${ofTheLink}
+            where r.seen_at >= @since and r.complete = 1) as read,
+          (select count(*) from link l indexed by link_by_channel where l.to_at is null and l.from_at < @since
+            and not exists (select 1 from observation_read r where r.customer_namespace = l.namespace
+              and r.customer_id = l.customer_id and r.complete = 1 and r.seen_at >= @since)) as behind,
+          (select r.seen_at from observation_read r indexed by observation_read_by_time ${ofTheLink}
+            order by r.seen_at limit 1) as oldest`,
+      ),
+    size: () =>
+      database.prepare<[RecordKey], EnterpriseSize>(
+        `select iif(is_read, (select count(*) from observation where ${of} and kind = 'asset' and to_at is null),
+            (select count(*) from placed_order p join asset_number n on n.namespace = p.namespace
+              and n.order_id = p.order_id and n.fixed_at is not null
+              where p.customer_namespace = +@namespace and p.customer_id = +@id and p.to_at is null)) as assets,
+          iif(is_read, (select count(*) from observation where ${of} and kind = 'member' and to_at is null),
+            ${membersOfE2} + (select count(*) from staff_link where ${of} and to_at is null)) as members
+        from (select exists (select 1 from observation_read where ${of}) as is_read)`,
+      ),
+  });
+}

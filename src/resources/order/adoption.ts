@@ -1,0 +1,161 @@
+import type { ShownOrder } from "../../ledger/state/observations.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Package, RecordKey } from "../../crm/model.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import type { Desired, DesiredOrder, OrderWithTree } from "../../engine/desired.ts";
+
+/** Products that a message names. */
+const mostNamed = 5;
+
+/**
+ * The products of an order that the platform does not show under its channel order number, each in words; [] where it
+ * shows all of them: every product of the tree, packages included, under as many asset numbers as its asset counts.
+ */
+export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
+  const { assets, faults } = order.tree;
+  const [fault] = faults;
+  if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
+  const missing = assets.flatMap((asset) => {
+    const products = [...asset.products, ...asset.packages.flatMap(productsIn)];
+    return products.flatMap(({ id }) => {
+      const times = new Set(shown.products.get(id)).size;
+      if (times >= asset.quantity) return [];
+      return [asset.quantity === 1 ? id : `${id} (under ${times} of ${asset.quantity} asset numbers)`];
+    });
+  });
+  const some = assets.some((asset) => asset.products.length + asset.packages.length > 0);
+  return some ? missing : ["it has no product that could be compared"];
+}
+
+function productsIn<Passwords>(item: Package<Passwords>): Package<Passwords>["products"] {
+  return [...item.products, ...item.children.flatMap(productsIn)];
+}
+
+/** Why an order waits that the platform shows in part: it is neither placed nor not placed. */
+export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
+  const named = missing.slice(0, mostNamed).join(", ");
+  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
+  return {
+    code: "order.shown-in-part",
+    reason:
+      `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
+      "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
+      `comparable: ${named}${more}`,
+    again: true,
+  };
+}
+
+/** Why an order waits that the platform shows in another form than the CRM gives: what stands of it nobody knows. */
+export function shownInOtherForm(
+  order: Desired<DesiredOrder>,
+  channelOrderId: string,
+  otherwise: readonly string[],
+): Block {
+  const named = otherwise.slice(0, mostNamed).join("; ");
+  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
+  return {
+    code: "order.shown-otherwise",
+    reason:
+      `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
+      "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
+      `Differences: ${named}${more}`,
+    again: true,
+  };
+}
+
+/** Why an order waits that is shown with amendments which this ledger did not make. */
+export function amendedElsewhere(
+  order: Desired<DesiredOrder>,
+  channelOrderId: string,
+  amendments: readonly { channelOrderId: string }[],
+): Block {
+  const numbers = amendments.slice(0, mostNamed).map((item) => item.channelOrderId);
+  return {
+    code: "order.amended-elsewhere",
+    reason:
+      `the platform shows amendments of the order ${formatKey(order.key)} (channel order number ${channelOrderId}) ` +
+      `that this ledger did not make: ${numbers.join(", ")}. Only \`crm-sync rebuild\` with a new, empty ledger ` +
+      "reads the order and its amendments from the platform",
+    again: true,
+  };
+}
+
+/** Why an order waits that enterprises of other customers show. `otherwise`: how they show it otherwise. */
+export function shownAtAnother(
+  order: Desired<DesiredOrder>,
+  places: readonly { customer: RecordKey }[],
+  otherwise: readonly string[],
+): Block {
+  const where = places.map(({ customer }) => formatKey(customer)).join(", ");
+  const named = otherwise.slice(0, mostNamed).join("; ");
+  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
+  const why =
+    otherwise.length === 0
+      ? "Only `crm-sync rebuild` with a new, empty ledger records that the order moved"
+      : `The platform shows a difference there: ${named}${more}. Change the order there to agree with the CRM, or ` +
+        "remove it there; then rebuild again";
+  return {
+    code: "order.shown-elsewhere",
+    reason:
+      `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
+      `then moved in the CRM. crm-sync does not place it a second time, even if somebody approves that. ${why}`,
+    again: true,
+  };
+}
+
+/** Why an order waits that a restored ledger had as placed, and of which nothing is shown any more. */
+export function placedBefore(order: Desired<DesiredOrder>): Block {
+  return {
+    code: "order.placed-before-restore",
+    reason:
+      `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
+      "order now. crm-sync does not place it a second time",
+    again: true,
+  };
+}
+
+/** Why an order waits that may be placed for another customer, who could not be looked at. */
+export function maybeMoved(
+  order: Desired<DesiredOrder>,
+  { customer, why, count }: { customer: RecordKey; why: string; count: number },
+): Block {
+  const who = customer.namespace === "" ? "" : ` ${formatKey(customer)}`;
+  const more = count > 1 ? ` (and ${count - 1} more)` : "";
+  return {
+    code: "order.maybe-moved",
+    reason:
+      "the platform has licences that this ledger did not make, and crm-sync could not read all of them:" +
+      `${who} ${why}${more}. The order ${formatKey(order.key)} may be placed there already, so crm-sync does not ` +
+      "place it before it has read them, even if somebody approves that",
+    again: true,
+  };
+}
+
+/** Why an order waits that is not shown, where not being shown proves nothing. */
+export function maybeThere(
+  order: Desired<DesiredOrder>,
+  why: { bareAssets: readonly string[]; hiddenType: string | undefined; isMade: boolean },
+): Block | undefined {
+  const key = formatKey(order.key);
+  const [bare] = why.bareAssets;
+  if (bare !== undefined) {
+    const { length } = why.bareAssets;
+    const assets = length === 1 ? `the asset ${bare}` : `${length} assets (the first is ${bare})`;
+    return {
+      code: "order.assets-ambiguous",
+      reason:
+        `crm-sync did not create this enterprise, and M7 shows ${assets} in it without any product or package. The ` +
+        `order ${key} may be there already, so crm-sync does not place it (assumptions.emptyAssets, A43)`,
+      again: true,
+    };
+  }
+  if (why.hiddenType === undefined) return undefined;
+  return {
+    code: "order.not-observable",
+    reason:
+      `${why.isMade ? "the ledger was rebuilt" : "crm-sync did not create this enterprise"}, and it is not known ` +
+      `whether the platform shows licences of the type ${why.hiddenType}. The order ${key} may be there already, so ` +
+      "crm-sync does not place it (assumptions.visibleLicenseTypes, A43)",
+    again: true,
+  };
+}

@@ -1,0 +1,298 @@
+import { deletionLine } from "./lines.ts";
+import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
+import { batchOrderRequestSchema } from "../../contract/order-record.ts";
+import type { BatchOrderRequest } from "../../contract/order-record.ts";
+import { matchBySequence } from "../../contract/order-service.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
+import { notSendable, plainKind } from "../../engine/kind.ts";
+import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared } from "../../engine/kind.ts";
+import { orderDesk, some, withinEnterprise } from "../../engine/look-for.ts";
+import { isAsync, takenLater } from "./order-call.ts";
+import { customerFields } from "./order-payload.ts";
+import { restsOfLimits } from "./order-rests.ts";
+import { fieldLines } from "../../engine/plan-lines.ts";
+import { references } from "../../engine/references.ts";
+import type { ShapesOf } from "../../engine/shape.ts";
+import type { StateChange } from "../../engine/state.ts";
+
+/** A time in the form that the settings name. */
+const time = z.union([z.string(), z.number(), z.null()]).optional();
+
+const deletedProduct = z.object({
+  crmProductId: z.string(),
+  productUri: z.string(),
+  limitStartDate: time,
+  limitEndDate: time,
+  limitConcurrent: z.number(),
+  strictMatchWhenDelete: z.literal(true),
+});
+export type DeletedProduct = z.infer<typeof deletedProduct>;
+
+/**
+ * What a delete order says: of the customer what the contract lists, and more with `deleteShape: full` (A18);
+ * `srcLicenseOrderId` is the licence order that granted what goes. An empty one fits the contract of no kind but one.
+ */
+const deleteRecord = z.object({
+  sequence: z.number(),
+  customerId: references.customerId.optional(),
+  crmCustomerId: z.string().optional(),
+  ...customerFields,
+  enterpriseGlobalId: references.enterpriseGlobalId,
+  srcLicenseOrderId: z.string(),
+  licenseType: z.string(),
+  orderType: z.enum(["delete_product", "delete_asset"]),
+  assets: z.array(z.object({ assetNos: z.array(z.string()), products: z.array(deletedProduct).optional() })),
+});
+export type DeleteRecord = z.infer<typeof deleteRecord>;
+
+/** One thing of an order that goes from an asset: `product: null` is the whole asset with all that it holds. */
+const goingItem = z.object({
+  instanceId: z.string(),
+  unit: z.int(),
+  number: z.string(),
+  assetId: z.string(),
+  product: z.string().nullable(),
+  channelOrderId: z.string().nullable(),
+  licenseOrderId: z.string().nullable(),
+  /** Another unit has the number too, so it stays. */
+  shared: z.literal(true).optional(),
+});
+
+const going = z.object({
+  items: z.array(goingItem),
+  /** What M7 showed of each asset as the order's own: nothing of it is there afterwards. */
+  products: z.array(z.object({ assetId: z.string(), crmProductId: z.string(), licenseOrderId: z.string().nullable() })),
+  /** Asset numbers that somebody holds by our doing and that go. */
+  held: z.array(z.string()),
+});
+/** What an E5 takes away of one order. */
+export type Going = z.infer<typeof going>;
+
+const schemas = {
+  target: z.object({}),
+  payload: z.object({
+    channelCode: z.string(),
+    channelOrderId: references.channelOrderId,
+    syncMode: z.string(),
+    orderList: z.array(deleteRecord),
+  }),
+  /** What a deletion without a licence order would take along, in words, as it was when it was planned. */
+  before: z.object({ also: z.array(z.string()) }).nullable(),
+  after: going.extend({
+    /** How many products count as taken away: what stands in a new form is not. */
+    counted: z.int(),
+    /** How the order stood when this was planned: on another standing it is not sent. No part of what is done. */
+    lastStep: z.int(),
+    agreed: z.string().nullable(),
+  }),
+  context: z.object({
+    enterpriseGlobalId: z.string(),
+    order: z.object({ namespace: z.string(), id: z.string() }),
+    channelOrderId: z.string(),
+  }),
+};
+export type DeletionShapes = ShapesOf<typeof schemas>;
+
+/**
+ * What stands no more. The ledger counts products, each once for every asset number; an asset number that went whole
+ * is never used again by us, and whoever held it holds it no more.
+ */
+function removed(operationId: string, customer: RecordKey, order: RecordKey, going: Going): Effect {
+  const { items, products, held } = going;
+  const numbers = items.flatMap((item) => (item.product === null && item.shared !== true ? [item.number] : []));
+  const changes: StateChange[] = [
+    {
+      type: "order-removed",
+      order,
+      customer,
+      operationId,
+      origin: "sent",
+      products: products.length,
+      items: items.map(({ instanceId, unit, number, product, channelOrderId, licenseOrderId }) => ({
+        instanceId,
+        unit,
+        number,
+        product,
+        channelOrderId,
+        licenseOrderId,
+      })),
+    },
+  ];
+  if (numbers.length > 0) changes.push({ type: "numbers-ended", numbers });
+  for (const assetNumber of held) changes.push({ type: "asset-revoked", assetNumber, operationId });
+  return {
+    changes,
+    audit: {
+      order: formatKey(order),
+      removed: items.map(({ number, product, licenseOrderId }) => ({ number, product, licenseOrderId })),
+      revoked: held,
+    },
+  };
+}
+
+/** The part of what is to go that is gone from some assets. */
+function partOf(going: Going, gone: ReadonlySet<string>): Going {
+  const items = going.items.filter((item) => gone.has(keyOf(item.assetId, item.product, item.licenseOrderId)));
+  const numbers = new Set(items.flatMap((item) => (item.product === null ? [item.number] : [])));
+  // Each product once: what went of an asset that is still there is found when the rest of that asset goes.
+  const ended = new Set(items.map((item) => keyOf(item.assetId, item.product, item.licenseOrderId)));
+  const counts = (item: Going["products"][number]): boolean =>
+    ended.has(keyOf(item.assetId, null, null)) ||
+    ended.has(keyOf(item.assetId, item.crmProductId, item.licenseOrderId));
+  return {
+    items,
+    products: going.products.filter(counts),
+    held: going.held.filter((number) => numbers.has(number)),
+  };
+}
+
+function keyOf(assetId: string, product: string | null, licenseOrderId: string | null): string {
+  return JSON.stringify([assetId, product, product === null ? null : licenseOrderId]);
+}
+
+/**
+ * What M7 shows of each asset by its id, whatever M6 and E8 show: they have no total, so what they leave out proves
+ * nothing. An asset is gone where M7 says so (60024) or shows nothing of ours and something else; bare answers say
+ * nothing (A43).
+ */
+async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snapshot): Promise<Evidence> {
+  const { context, operation } = entry;
+  const { after: going, customer } = operation;
+  const gone = new Set<string>();
+  const detail = { call: "M7", still: 0, assets: 0 };
+  for (const assetId of new Set(going.products.map((product) => product.assetId))) {
+    const contents = await snapshot.contentsById(context.enterpriseGlobalId, assetId);
+    if (contents !== "gone" && contents.bare) {
+      const reason =
+        `M7 shows the asset ${assetId} without any product or package, so it is not known whether the ` +
+        "products are removed; " +
+        "ask the provider of the member-center whether such assets are empty " +
+        "(assumptions.emptyAssets)";
+      return { kind: "ambiguous", reason, detail, says: "nothing" };
+    }
+    detail.assets += 1;
+    const own = going.products.filter((product) => product.assetId === assetId);
+    const still = own.filter(
+      ({ crmProductId, licenseOrderId }) =>
+        contents !== "gone" &&
+        contents.products.some(
+          (row) => row.crmProductId === crmProductId && (row.licenseOrderId ?? null) === licenseOrderId,
+        ),
+    );
+    detail.still += still.length;
+    for (const product of own)
+      if (!still.includes(product)) gone.add(keyOf(assetId, product.crmProductId, product.licenseOrderId));
+    if (still.length === 0) gone.add(keyOf(assetId, null, null));
+  }
+  const part = partOf(going, gone);
+  const effect = removed(entry.id, customer, context.order, part);
+  if (detail.still === 0) return { kind: "confirmed", effect, detail };
+  return { kind: "not-found", detail, partEffect: part.items.length === 0 ? undefined : effect };
+}
+
+/** Checks a bound deletion against what the contract allows of its kind, and makes its call. */
+export function prepareDeletion(
+  { operation, wire }: Pick<Bound<DeletionShapes>, "operation" | "wire">,
+  schema: z.ZodType<BatchOrderRequest>,
+): Prepared<DeletionShapes> | NotSendable {
+  const { customer, after } = operation;
+  const request = checked(schema, wire);
+  if (!request.success) return notSendable(request.error.issues);
+  const [record] = operation.records;
+  if (record === undefined) return { code: "order.unnamed", reason: "the operation does not name its order" };
+  const order = { namespace: record.namespace, id: record.id };
+  const { channelOrderId, orderList } = request.data;
+  const context = { enterpriseGlobalId: orderList[0]?.enterpriseGlobalId ?? "", order, channelOrderId };
+  return {
+    context,
+    send: async ({ orderService }, call) => {
+      const outcome = await orderService.placeOrders(request.data, call);
+      return {
+        outcome,
+        conclude: (id) => {
+          if (isAsync(request.data)) return takenLater;
+          if (outcome.kind !== "done") return { doubt: "no data" };
+          const matched = matchBySequence(request.data, outcome.data);
+          if (!matched.ok) return { doubt: matched.error.map((problem) => problem.message).join("; ") };
+          return { ...removed(id, customer, order, after), refused: [] };
+        },
+      };
+    },
+  };
+}
+
+/**
+ * What all deletions by E5 have in common. Nothing is proven by M6 and E8, and what is not proven is planned anew from
+ * what M7 shows then.
+ */
+export const deletion: Kind<DeletionShapes> = {
+  ...plainKind,
+  line: deletionLine,
+  schemas,
+  endpoint: "E5",
+  stages: ["removals"],
+  policy: "orders.ended",
+  takes: "products",
+  restsOn: ["A17", "A18"],
+  cureOfPart: undefined,
+  outdates: ["assets", "members"],
+  prepare: (bound) => prepareDeletion(bound, batchOrderRequestSchema),
+  read: (entry, snapshot) => readDeletion(entry, snapshot),
+  countAsApplied: ({ id, operation, context }) => ({
+    effect: removed(id, operation.customer, context.order, operation.after),
+    summary: "The removed parts count as gone; `verify` goes on comparing with M7.",
+  }),
+  amends: ({ records: [record], after: { lastStep, agreed } }) =>
+    record === undefined ? undefined : { order: { namespace: record.namespace, id: record.id }, lastStep, agreed },
+  freed: ({ after }) => after.held,
+  takesAway: ({ after }) => after.counted,
+  rests: ({ payload }) => [
+    ...(isAsync(payload) ? [{ row: "A15" as const }] : []),
+    ...(payload.orderList.length > 1 ? [{ row: "A16" as const }] : []),
+    ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
+      row: "A19" as const,
+      about,
+      fields: ["srcLicenseOrderId"],
+    })),
+    ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
+      row: "A43" as const,
+      about,
+    })),
+    ...payload.orderList
+      .flatMap(({ assets }) => assets.flatMap(({ products = [] }) => products))
+      .flatMap((product) => restsOfLimits("products", product))
+      .slice(0, 1),
+  ],
+  isAsynchronous: ({ payload }) => isAsync(payload),
+  planLines: ({ payload: { orderList, ...payload } }) => [...fieldLines(payload), ...linesOf(orderList)],
+  undone: {
+    how: "approximate",
+    by: "E5",
+    difference:
+      "it is bought again under another order number; licence passwords are gone, and so are the old asset numbers",
+  },
+  lookFor({ context }) {
+    return {
+      what: `a delete order with the channel order number ${context?.channelOrderId ?? some([])}`,
+      where:
+        `back office of the order service, orders of ${withinEnterprise(context)}; M7 of the assets shows ` +
+        "their present contents",
+      whom: orderDesk,
+    };
+  },
+};
+
+function linesOf(orderList: DeletionShapes["payload"]["orderList"]): string[] {
+  return orderList.map((record, index) => {
+    const { orderType, licenseType, srcLicenseOrderId, assets } = record;
+    const whose = srcLicenseOrderId === "" ? "all orders of the customer" : `the licence order ${srcLicenseOrderId}`;
+    const listed = assets.map(({ assetNos, products = [] }) => {
+      const named = products.map((product) => `${product.crmProductId} (${product.limitConcurrent} nodes)`);
+      return `asset ${assetNos.join(", ")}${named.length === 0 ? "" : `: ${named.join(", ")}`}`;
+    });
+    return `orderList[${index}]: ${orderType} of ${whose}, ${licenseType}: ${listed.join("; ")}`;
+  });
+}

@@ -1,0 +1,61 @@
+import type { RecordKey } from "../../crm/model.ts";
+import { parseTerm } from "../../contract/term.ts";
+import { adds, Counts, nameOf, removes } from "../../engine/operation-line.ts";
+import type { Called, OperationLine } from "../../engine/operation-line.ts";
+import type { Change } from "../../engine/shape.ts";
+import { counted } from "../../report/text.ts";
+import type { DeletionShapes } from "./deletion.ts";
+import { productsOf } from "./order-payload.ts";
+import type { OrderRecord, ProductRecord } from "./order-payload.ts";
+
+/** `place order SO-50007: 5 × CAD Pro (5 nodes, 1 year)`. */
+export function purchaseLine(verb: "place order" | "add to order") {
+  return async (
+    { records, payload }: { records: readonly RecordKey[]; payload: { orderList: readonly OrderRecord[] } },
+    called: Called,
+  ): Promise<OperationLine> => adds(`${verb} ${nameOf(records, called)}: ${bought(payload.orderList)}`);
+}
+
+/** What goes of an order: whole assets, or products of assets that stay. */
+export async function deletionLine(
+  { records, after }: Change<string, DeletionShapes>,
+  called: Called,
+): Promise<OperationLine> {
+  const [order] = records;
+  const counts = new Counts();
+  for (const { instanceId, product, shared } of after.items) {
+    if (shared === true || order === undefined) continue;
+    const names = await called.productsIn(order, product ?? instanceId);
+    if (names.length === 0) counts.add(product === null ? "asset" : `product ${product}`);
+    for (const one of names) counts.add(one);
+  }
+  return removes(`remove from order ${nameOf(records, called)}: ${counts.text()}`);
+}
+
+/** The products of order records by name, once for each asset number. */
+function bought(orderList: readonly OrderRecord[]): string {
+  const counts = new Counts();
+  for (const { assetNos, products, merchandises = [] } of orderList.flatMap(({ assets }) => assets))
+    for (const product of [...products, ...merchandises.flatMap(productsOf)])
+      counts.add(soldAs(product), assetNos.length);
+  return counts.text();
+}
+
+/** `CAD Pro (5 nodes, 1 year)`. */
+function soldAs({ productName, limitConcurrent, timeDurationExpression, trial }: ProductRecord): string {
+  const nodes = limitConcurrent === 1 ? [] : [counted(limitConcurrent, "node")];
+  return `${productName} (${[...nodes, termText(timeDurationExpression), ...(trial === 1 ? ["trial"] : [])].join(", ")})`;
+}
+
+/** `1 year 6 months`; `no end` for 0-0-0, and the expression itself if it has another form. */
+function termText(expression: string): string {
+  const term = parseTerm(expression);
+  if (!term.ok) return expression;
+  const { years, months, days } = term.value;
+  const parts = [
+    ...(years === 0 ? [] : [counted(years, "year")]),
+    ...(months === 0 ? [] : [counted(months, "month")]),
+    ...(days === 0 ? [] : [counted(days, "day")]),
+  ];
+  return parts.length === 0 ? "no end" : parts.join(" ");
+}

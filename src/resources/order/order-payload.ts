@@ -1,0 +1,175 @@
+import { z } from "zod";
+import { earlierUnit, plannedOrder } from "../../engine/asset-numbers.ts";
+import { orderContext } from "./order-context.ts";
+import { privateMarker, references } from "../../engine/references.ts";
+import type { ShapesOf } from "../../engine/shape.ts";
+
+/** A time in the form that the settings name; null where they name none. */
+const time = z.union([z.string(), z.number(), z.null()]);
+const marker = privateMarker.optional();
+
+const feature = z.object({
+  featureCode: z.string(),
+  featureName: z.string(),
+  featureValue: z.string(),
+  featureValueType: z.string(),
+  trial: z.number(),
+  trialEndDate: time,
+});
+
+const product = z.object({
+  crmProductId: z.string(),
+  parentCrmProductId: z.string(),
+  productUri: z.string(),
+  productName: z.string(),
+  gmsPid: z.string().optional(),
+  appKey: z.string().optional(),
+  productType: z.string(),
+  limitConcurrent: z.number(),
+  limitTimeDuration: time,
+  strictMatchWhenDelete: z.boolean(),
+  trial: z.number(),
+  trialEndDate: time,
+  timeUnit: z.string(),
+  timeUnitQuantity: z.number(),
+  timeDurationExpression: z.string(),
+  srcLicenseOrderId: z.string().optional(),
+  productFeatures: z.array(feature),
+  limitStartDate: time.optional(),
+  limitEndDate: time.optional(),
+  passwords: marker,
+});
+export type ProductRecord = z.infer<typeof product>;
+
+const merchandise = z.object({
+  crmProductId: z.string(),
+  parentCrmProductId: z.string(),
+  merchandiseNum: z.string(),
+  merchandiseName: z.string(),
+  parentMerchandiseNum: z.string().nullable(),
+  timeDurationExpression: z.string(),
+  get children() {
+    return z.array(merchandise).nullable();
+  },
+  licenseOrderProductList: z.array(product),
+});
+export type MerchandiseRecord = z.infer<typeof merchandise>;
+
+/** The products of a package and of the packages in it. */
+export function productsOf({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
+  return [...licenseOrderProductList, ...(children ?? []).flatMap(productsOf)];
+}
+
+const asset = z.object({
+  assetNos: z.array(z.union([references.assetNumber, z.string()])),
+  products: z.array(product),
+  assetExtendList: z.array(z.object({ extendCode: z.string(), extendValue: z.string() })).optional(),
+  limitStartDate: time.optional(),
+  limitEndDate: time.optional(),
+  borrowedUsbKey: z.boolean().optional(),
+  transferedAssetNum: z.boolean().optional(),
+  merchandises: z.array(merchandise).optional(),
+});
+export type AssetRecord = z.infer<typeof asset>;
+
+/** What every order record says of the customer, whether it buys or deletes (E5). */
+export const customerFields = {
+  customerName: marker,
+  channelCustomerId: z.string(),
+  adminName: marker,
+  adminAccount: marker,
+  adminEmail: marker,
+  adminCellNumber: marker,
+  passwordMobile: marker,
+  address: marker,
+  customerType: z.string(),
+  branchCode: z.string(),
+  branchName: z.string(),
+};
+
+const record = z.object({
+  sequence: z.number(),
+  customerId: z.union([references.customerId, z.string()]),
+  crmCustomerId: z.string(),
+  ...customerFields,
+  enterpriseGlobalId: z.union([references.enterpriseGlobalId, z.string()]),
+  licenseType: z.string(),
+  orderType: z.string(),
+  assets: z.array(asset),
+});
+export type OrderRecord = z.infer<typeof record>;
+
+/** What is bought under the number of one unit: ids of products of its own and of outermost packages. */
+const boughtItem = z.object({
+  instanceId: z.string(),
+  unit: z.int(),
+  number: z.string().nullable(),
+  products: z.array(z.string()),
+  packages: z.array(z.string()),
+  continues: z.array(earlierUnit).optional(),
+});
+/** `stood`: the unit was there before. */
+const amendedItem = boughtItem.omit({ number: true, continues: true }).extend({ stood: z.boolean() });
+
+/** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
+const goneItem = z.object({
+  instanceId: z.string(),
+  unit: z.int(),
+  number: z.string().nullable(),
+  product: z.string().nullable(),
+  channelOrderId: z.string().nullable(),
+  licenseOrderId: z.string().nullable(),
+  products: z.int(),
+});
+export type GoneItem = z.infer<typeof goneItem>;
+
+/** Whether licence passwords, which are secrets, stand in an order record. */
+export function holdsPasswords({ assets }: OrderRecord): boolean {
+  return assets.some(
+    ({ products, merchandises }) => products.some(isSecret) || merchandises?.some(isSecretIn) === true,
+  );
+}
+
+function isSecret({ passwords }: ProductRecord): boolean {
+  return passwords !== undefined;
+}
+
+function isSecretIn({ licenseOrderProductList, children }: MerchandiseRecord): boolean {
+  return licenseOrderProductList.some(isSecret) || children?.some(isSecretIn) === true;
+}
+
+const orderPayload = {
+  channelCode: z.string(),
+  syncMode: z.string(),
+  orderList: z.array(record),
+};
+
+/** E5 as a plan and the journal hold it: its wire form, with references and markers in it. */
+export const orderSchemas = {
+  target: z.object({}),
+  payload: z.object({ ...orderPayload, channelOrderId: z.string() }),
+  before: z.null(),
+  after: plannedOrder,
+  context: orderContext,
+};
+export type OrderShapes = ShapesOf<typeof orderSchemas>;
+
+/** The same of what is bought for an order that is placed. */
+export const amendmentSchemas = {
+  target: z.object({}),
+  payload: z.object({ ...orderPayload, channelOrderId: references.channelOrderId }),
+  before: z.null(),
+  after: plannedOrder.extend({
+    items: z.array(amendedItem),
+    /** How the order stood when this was planned: on another standing it is not sent. No part of what is done. */
+    lastStep: z.int(),
+    agreed: z.string().nullable(),
+    gone: z.array(goneItem).optional(),
+  }),
+  context: orderContext.extend({
+    items: z.array(boughtItem),
+    stood: z.array(z.string()),
+    gone: z.array(goneItem).optional(),
+  }),
+};
+export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;

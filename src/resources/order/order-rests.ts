@@ -1,0 +1,68 @@
+import type { Resting } from "../../engine/assumptions-met.ts";
+import { isAsync } from "./order-call.ts";
+import type { AssetRecord, MerchandiseRecord, OrderShapes, ProductRecord } from "./order-payload.ts";
+
+/** Licence types of which the contract calls the authorization a cloud one (A39). */
+const cloudPrefix = "cloud_";
+
+/** What a purchase (E5, new_buy) rests on, by what is in it. */
+export function restsOfOrder({
+  orderList,
+  syncMode,
+}: Pick<OrderShapes["payload"], "orderList" | "syncMode">): Resting[] {
+  const rests = new Map<string, Resting>();
+  const add = (rest: Resting): void => void rests.set(`${rest.row} ${rest.about ?? ""}`, rest);
+  if (isAsync({ syncMode })) add({ row: "A15" });
+  add({ row: "A17" });
+  if (orderList.length > 1) add({ row: "A16" });
+  for (const { licenseType, assets } of orderList) {
+    add({ row: "A12", about: licenseType, fields: ["customerId"] });
+    if (licenseType.startsWith(cloudPrefix)) add({ row: "A39", about: licenseType, fields: ["srcLicenseOrderId"] });
+    for (const asset of assets) for (const rest of restsOfAsset(asset)) add(rest);
+  }
+  return [...rests.values()];
+}
+
+/** What a refusal names that does not take packages as they are sent (A23), and their parents (A24). */
+const packageFields = ["products", "merchandises", "licenseOrderProductList"];
+const parentFields = ["parentCrmProductId", "parentMerchandiseNum"];
+
+function restsOfAsset({ products, merchandises = [], limitStartDate, limitEndDate }: AssetRecord): Resting[] {
+  const packages: Resting[] =
+    merchandises.length === 0
+      ? []
+      : [
+          { row: "A23", fields: packageFields },
+          { row: "A24", fields: parentFields },
+        ];
+  return [
+    ...packages,
+    ...restsOfLimits("assets", { limitStartDate, limitEndDate }),
+    ...[...products, ...merchandises.flatMap(inside)].flatMap(restsOfProduct),
+  ];
+}
+
+/** The unit of limits in time, where there are any (A20). */
+export function restsOfLimits(
+  of: "assets" | "products",
+  { limitStartDate, limitEndDate }: Pick<ProductRecord, "limitStartDate" | "limitEndDate">,
+): Resting[] {
+  if (limitStartDate === undefined && limitEndDate === undefined) return [];
+  return [{ row: "A20", about: `limits of ${of}`, fields: ["limitStartDate", "limitEndDate"] }];
+}
+
+function inside({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
+  return [...licenseOrderProductList, ...(children ?? []).flatMap(inside)];
+}
+
+function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEndDate }: ProductRecord): Resting[] {
+  return [
+    { row: "A22", about: `timeUnit ${timeUnit}`, fields: ["timeUnit"] },
+    { row: "A22", about: `productType ${productType}`, fields: ["productType"] },
+    { row: "A21", about: "limitTimeDuration", fields: ["limitTimeDuration"] },
+    ...(trial === 0
+      ? [{ row: "A21" as const, about: "trialEndDate", fields: ["trialEndDate"] }]
+      : [{ row: "A20" as const, about: "end of a trial", fields: ["trialEndDate"] }]),
+    ...restsOfLimits("products", { limitStartDate, limitEndDate }),
+  ];
+}

@@ -1,0 +1,136 @@
+import { toJson } from "../../base/canonical-json.ts";
+import { physicalLockTypes } from "../../contract/limits.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { LicenseType, RecordKey } from "../../crm/model.ts";
+import type { StateRows, StateStore } from "../../engine/resource.ts";
+import type { Known } from "../../engine/state.ts";
+import type { Sqlite } from "../../ledger/database/database.ts";
+import { statements } from "../../ledger/database/statements.ts";
+import type { LedgerRows } from "../../ledger/state/registry.ts";
+import type { OrderHistory, OrderStanding } from "./order-standing.ts";
+import { assetNumbersParts } from "./state/asset-numbers.ts";
+import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
+import { OrderGathering } from "./state/gather.ts";
+import { OrderHistories } from "./state/histories.ts";
+import { MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
+import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
+import { orderStepsParts } from "./state/order-steps.ts";
+import { PlacedOrderRows, placedOrdersParts, placedOrderTables } from "./state/placed-orders.ts";
+
+const tables = { ...placedOrderTables, ...movedOrderTables, ...assetNumberTables, ...orderStepTables };
+const changes = { ...placedOrdersParts, ...movedOrdersParts, ...assetNumbersParts, ...orderStepsParts };
+
+/** The rows of orders in an open ledger, and what else can be asked of them. */
+export interface OrderRows extends StateRows {
+  readonly placed: PlacedOrderRows;
+  readonly numbers: AssetNumberRows;
+  readonly steps: OrderStepRows;
+  /** Everything that happened to an order that is placed for a customer. */
+  readonly history: (customer: RecordKey, order: RecordKey) => OrderHistory | undefined;
+  /** What stands of an order for a customer, `lost` where that is not known; undefined where it is not placed. */
+  readonly standing: (customer: RecordKey, order: RecordKey) => OrderStanding | { lost: string } | undefined;
+  /** The licence type of each asset number of the orders that are placed for a customer, also of adopted ones. */
+  readonly licenceTypes: (customer: RecordKey) => ReadonlyMap<string, LicenseType>;
+}
+
+declare module "../../engine/resource.ts" {
+  interface ResourceRows {
+    order: OrderRows;
+  }
+}
+
+const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
+
+export const state = {
+  tables,
+  nothing: (): Pick<Known, "placedOrders" | "numbers"> => ({ placedOrders: new Map(), numbers: [] }),
+  changes,
+  facts: {
+    standing: {
+      // The form that it was placed with is named by its version.
+      of: ({ placedOrders }) => [...placedOrders].map(([key, placed]) => [key, toJson({ ...placed, body: undefined })]),
+      moved: (order) => [
+        `the placed order ${order} changed`,
+        `order ${order} was removed`,
+        `order ${order} was placed`,
+      ],
+    },
+  },
+  holds: {
+    orders: `(exists (select 1 from record where ${ofCustomer} and stream = 'orders')
+      or exists (select 1 from placed_order where to_at is null and ${ofCustomer})
+      or exists (select 1 from moved_order where ended_at is null and ${ofCustomer}))`,
+    moved: `exists (select 1 from moved_order where ended_at is null and ${ofCustomer})`,
+  },
+  open,
+} satisfies StateStore<keyof typeof changes, OrderRows>;
+
+/** The only code that writes placed orders, their steps, the customers that they left, and asset numbers. */
+function open(database: Sqlite, ledger: LedgerRows): OrderRows {
+  const placed = new PlacedOrderRows(database);
+  const moved = new MovedOrderRows(database);
+  const numbers = new AssetNumberRows(database);
+  const steps = new OrderStepRows(database, ledger.requests, ledger.differences);
+  const histories = new OrderHistories(steps, ledger.desired);
+  const gathering = new OrderGathering({ moved, numbers, steps, histories }, ledger);
+  const counts = countsOf(database);
+  const known = (customer: RecordKey): Pick<Known, "placedOrders" | "numbers"> => ({
+    ...placed.known(customer),
+    ...numbers.known(customer),
+  });
+  return {
+    placed,
+    numbers,
+    steps,
+    load: (customer, held) => (held["orders"] === 1 ? known(customer) : {}),
+    ofLink({ placedOrders }, customer, held) {
+      const elsewhere = held["orders"] === 1 ? placed.elsewhere(customer) : [];
+      if (elsewhere.length === 0) return {};
+      const all = new Map(placedOrders);
+      for (const key of elsewhere.map(formatKey)) {
+        const order = all.get(key);
+        if (order !== undefined) all.set(key, { ...order, elsewhere: true });
+      }
+      return { placedOrders: all };
+    },
+    gather: (given) => gathering.of(given),
+    writes: { ...placed.writes, ...moved.writes, ...numbers.writes, ...steps.writes },
+    count(thing, customer) {
+      if (thing !== "products" && thing !== "locks") return undefined;
+      const found = customer === undefined ? counts[`all ${thing}`].get() : counts[thing].get(customer);
+      return found ?? 0;
+    },
+    standing(customer, order) {
+      const of = known(customer);
+      const found = of.placedOrders.get(formatKey(order));
+      return found && histories.standing(found, customer, of);
+    },
+    history: (customer, order) => histories.of(customer, order, known(customer)),
+    licenceTypes: (customer) => histories.licenceTypes(known(customer)),
+  };
+}
+
+/** Numbers of physical locks, by the form that their order was placed with: from the orders on, each read once. */
+export const locksByType = `select count(*) as count from placed_order p
+  cross join record_version v on v.stream = 'orders' and v.namespace = p.namespace and v.id = p.order_id
+    and v.version = p.version
+  cross join json_each(v.body, '$.instances') i
+  cross join asset_number n on n.namespace = p.namespace and n.order_id = p.order_id
+    and n.instance_id = i.value ->> 'id'
+  where i.value ->> 'kind' = 'asset'
+    and i.value ->> 'licenseType' in (${physicalLockTypes.map((type) => `'${type}'`).join(", ")})
+    and n.fixed_at is not null and n.ended_at is null and p.to_at is null`;
+
+function countsOf(database: Sqlite) {
+  const one = (sql: string) => () => database.prepare<[RecordKey], number>(sql).pluck();
+  const all = (sql: string) => () => database.prepare<[], number>(sql).pluck();
+  return statements.onUse({
+    products: one(`select coalesce(sum(products), 0) from placed_order where to_at is null and ${ofCustomer}`),
+    locks: one(
+      `${locksByType} and p.customer_namespace = +@namespace and p.customer_id = +@id
+        and n.customer_namespace = +@namespace and n.customer_id = +@id`,
+    ),
+    "all products": all("select count from tally where name = 'product'"),
+    "all locks": all(locksByType),
+  });
+}

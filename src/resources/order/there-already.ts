@@ -1,0 +1,167 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { DraftOperation } from "../../engine/operation.ts";
+import { givenToNew, newUnitsOf } from "../../engine/asset-numbers.ts";
+import type { StandingUnit } from "./order-standing.ts";
+import { only, standing } from "../../engine/requests.ts";
+import type { Known } from "../../engine/state.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
+import type { OrderStage } from "./orders.ts";
+
+type Amendment = DraftOperation<"amend-order">;
+
+/** What is bought under the number of a unit that stands, or of a new one whose number the CRM gives. */
+interface BoughtUnder {
+  /** Units of the order itself that have the number. */
+  own: readonly StandingUnit[];
+  /** Units of other orders that have the number too: one renews the other. */
+  others: readonly StandingUnit[];
+  number: string;
+  products: readonly string[];
+}
+
+type Given = Pick<CustomerInput, "observed" | "standings"> & { known: Pick<Known, "placedOrders" | "requests"> };
+
+/** Who asked for the lock of a number to be disabled, if it is or will be. */
+function disabledBy({ known }: Given, number: string): string | undefined {
+  const asked = only(known.requests, "lock").find(({ about }) => about === number);
+  return asked?.wanted !== "locked" || standing(asked) === "refused" ? undefined : asked.by;
+}
+
+function isAmendment(meant: OrderStage["meant"][number]): meant is Amendment {
+  return "items" in meant.after;
+}
+
+function boughtUnder({ after, records }: Amendment, standings: LoadedCustomer["standings"]): BoughtUnder[] {
+  const [order] = records;
+  const standing = order === undefined ? undefined : standings?.get(formatKey(order));
+  if (standing === undefined || "lost" in standing) return [];
+  return after.items.flatMap(({ instanceId, unit: index, stood, products }) => {
+    const found = standing.units.find((one) => one.instanceId === instanceId && one.unit === index);
+    const number = stood ? found?.number : givenTo(after, instanceId, index);
+    if (number === undefined) return [];
+    const isUnder = (one: StandingUnit): boolean => one.number === number;
+    const orders = stood ? [...(standings?.values() ?? [])].filter((one) => one !== standing) : [];
+    const others = orders.flatMap((one) => ("lost" in one ? [] : one.units.filter(isUnder)));
+    return [{ own: standing.units.filter(isUnder), others, number, products }];
+  });
+}
+
+/** The number that the CRM gives to a new unit. */
+function givenTo({ assets }: Amendment["after"], instanceId: string, unit: number): string | undefined {
+  const asset = assets.find(({ id }) => id === instanceId);
+  return asset === undefined ? undefined : givenToNew(asset)[newUnitsOf(asset).indexOf(unit)];
+}
+
+/** Numbers under which something more is to be bought: M7 says whether it is there already. */
+export function amendedNumbers(
+  { meant }: Pick<OrderStage, "meant">,
+  { standings }: Pick<LoadedCustomer, "standings">,
+): string[] {
+  const amended = meant.filter(isAmendment).flatMap((one) => boughtUnder(one, standings).map(({ number }) => number));
+  return [...amended, ...meant.flatMap(renewedNumbers)];
+}
+
+/** Numbers of earlier units that a purchase goes on under. */
+function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
+  return after.assets.flatMap(({ renewed = [] }) => renewed.map(({ number }) => number));
+}
+
+/**
+ * Why nothing is bought under the number of an earlier unit: the platform shows no such asset, or it is lent or
+ * disabled, and the contract says of none of that what becomes of what is bought then; or it holds that already.
+ */
+function notRenewable(one: OrderStage["meant"][number], given: Given): Block | undefined {
+  const {
+    observed: { contents },
+    standings,
+    known,
+  } = given;
+  const { payload } = one;
+  const purchases = new Set(
+    [...(standings?.values() ?? [])].flatMap((standing) =>
+      "lost" in standing
+        ? []
+        : standing.units.flatMap(({ products }) => products.map(({ channelOrderId }) => channelOrderId)),
+    ),
+  );
+  for (const { channelOrderId } of known.placedOrders.values()) purchases.add(channelOrderId);
+  for (const number of renewedNumbers(one)) {
+    const reading = contents?.get(number);
+    if (reading === undefined) {
+      const reason = `the order continues the asset number ${number}, but neither M6 nor E8 shows that number`;
+      return { code: "order.earlier-not-shown", reason, again: true };
+    }
+    if (reading.bare) {
+      const reason =
+        `the order continues the asset number ${number}, but M7 shows that number without any product or package. ` +
+        "Ask the provider of the member-center whether such assets are empty (assumptions.emptyAssets)";
+      return { code: "order.earlier-not-shown", reason, again: true };
+    }
+    if (reading.asset.borrowed) {
+      const reason =
+        `the order continues the asset number ${number}, which is lent. The contract does not say whether crm-sync ` +
+        "may buy something for a lent asset, so have it returned on the platform first";
+      return { code: "asset.lent", reason, again: true };
+    }
+    const by = disabledBy(given, number);
+    if (by !== undefined) {
+      const reason =
+        `the order continues the lock ${number}, which is or will be disabled (by ${by}). The contract does not say ` +
+        "whether crm-sync may buy something for a disabled lock, so have it enabled first";
+      return { code: "order.earlier-locked", reason, again: true };
+    }
+    const assets = payload.orderList.flatMap((record) =>
+      record.assets.filter((asset) => asset.assetNos.includes(number)),
+    );
+    const bought = new Set(assets.flatMap((asset) => asset.products.map((product) => product.crmProductId)));
+    // A renewal may name its products as the order before did.
+    const there = reading.products.find(
+      (row) => bought.has(row.crmProductId ?? "") && !purchases.has(row.channelOrderId ?? ""),
+    );
+    if (there !== undefined) return isThereAlready(there.crmProductId ?? "", number);
+  }
+  return undefined;
+}
+
+function isThereAlready(product: string, number: string): Block {
+  const reason =
+    `M7 already shows the product ${product} under the asset number ${number}, and more often than this ledger ` +
+    "bought it. crm-sync does not buy it a second time";
+  return { code: "order.there-already", reason, again: true };
+}
+
+/**
+ * Leaves out a purchase of which M7 shows something under its number that this ledger did not buy: a person may have
+ * done it by hand, and nothing is bought a second time.
+ */
+export function withoutThereAlready(stage: OrderStage, given: Given): OrderStage {
+  const { observed, standings } = given;
+  const blocks = [...stage.blocks];
+  const meant = stage.meant.filter((one) => {
+    const block =
+      notRenewable(one, given) ??
+      (isAmendment(one) ? thereAlready(boughtUnder(one, standings), observed.contents) : undefined);
+    if (block === undefined) return true;
+    blocks.push(...one.records.map((record) => [formatKey(record), block] as const));
+    return false;
+  });
+  return { ...stage, meant, blocks };
+}
+
+function thereAlready(
+  bought: readonly BoughtUnder[],
+  contents: CustomerInput["observed"]["contents"],
+): Block | undefined {
+  for (const { own, others, number, products } of bought) {
+    const elsewhere = new Set(others.flatMap((one) => one.products.map(({ channelOrderId }) => channelOrderId)));
+    const rows = (contents?.get(number)?.products ?? []).filter((row) => !elsewhere.has(row.channelOrderId ?? ""));
+    const more = products.find((id) => {
+      const stands = own.flatMap((unit) => unit.products.filter((item) => item.product.id === id));
+      return rows.filter((row) => row.crmProductId === id).length > stands.length;
+    });
+    if (more === undefined) continue;
+    return isThereAlready(more, number);
+  }
+  return undefined;
+}

@@ -1,0 +1,317 @@
+import { adds, named, peopleOf } from "../../engine/operation-line.ts";
+import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
+import { addStaffRequestSchema } from "../../contract/member-center.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
+import type { AssumptionMet } from "../../engine/assumptions-met.ts";
+import { notSendable, plainKind } from "../../engine/kind.ts";
+import type {
+  Bound,
+  Effect,
+  Evidence,
+  JournalEntry,
+  Kind,
+  NotSendable,
+  Prepared,
+  SettleFacts,
+} from "../../engine/kind.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
+import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/references.ts";
+import { matchAddedStaff } from "./staff-match.ts";
+import type { Draft, ShapesOf } from "../../engine/shape.ts";
+import type { StaffMatch } from "./staff-match.ts";
+import { staffCommitments } from "./staff-commitments.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
+
+const schemas = {
+  target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),
+  payload: z.object({
+    userList: z.array(
+      z.object({
+        userName: privateMarker,
+        password: z.union([privateMarker, generatedPassword]).optional(),
+        departmentId: z.union([z.string(), z.number()]).optional(),
+        name: privateMarker,
+        remark: privateMarker.optional(),
+        passwordMobile: privateMarker.optional(),
+      }),
+    ),
+  }),
+  before: z.null(),
+  after: z.array(staffCommitments.extend({ staff: z.string() })),
+  context: z.object({
+    enterpriseGlobalId: z.string(),
+    /** Members that the platform showed before the call (A29). */
+    shownBefore: z.array(z.string()),
+    /** `password` says where the one that the CRM gave is sealed, so that it is wiped once it was used (A30). */
+    staff: z.array(
+      z.object({
+        key: z.object({ namespace: z.string(), id: z.string() }),
+        particulars: staffCommitments,
+        password: z.object({ ref: z.string(), version: z.int() }).optional(),
+      }),
+    ),
+  }),
+};
+type AddStaffShapes = ShapesOf<typeof schemas>;
+type AddStaffContext = AddStaffShapes["context"];
+/** A person as an M1 names them. */
+export type AddedPerson = AddStaffShapes["payload"]["userList"][number];
+
+/**
+ * M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent
+ * in parts.
+ */
+export const addStaff: Kind<AddStaffShapes> = {
+  ...plainKind,
+  line: async ({ records }, called) => adds(`add staff ${named(await peopleOf(records, called))}`),
+  schemas,
+  endpoint: "M1",
+  stages: ["staff"],
+  rests: ({ customer }) => [
+    { row: "A29", about: formatKey(customer) },
+    { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
+  ],
+  isSentSparingly: true,
+  cureOfPart: undefined,
+  outdates: ["members"],
+  undone: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
+  prepare,
+  read: (entry, snapshot, facts) => readStaff(facts, snapshot, entry),
+  countAsApplied: (_, evidence) => ({
+    code: "settle.nobody-to-link",
+    why:
+      evidence.kind === "ambiguous"
+        ? evidence.reason
+        : "the platform (M5) does not show all of these people, so crm-sync cannot link them",
+    cure:
+      "wait until M5 shows all of them, or decide --not-applied: visible accounts are kept, and the next run plans " +
+      "the others again",
+  }),
+  parts(operation) {
+    const { userList } = operation.payload;
+    return operation.records.map((record, index) => ({ record, part: userList[index] ?? null }));
+  },
+  newAccounts: ({ records }) => records,
+  lookFor: (entry) => ({
+    what:
+      `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, ` +
+      "the platform appends the enterprise's code",
+    where: `back office of the member-center, staff of ${withinEnterprise(entry.context)}; M5 shows them`,
+    whom: memberDesk,
+  }),
+};
+
+function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSendable {
+  const { operation, facts } = bound;
+  const request = checked(addStaffRequestSchema, bound.wire);
+  if (!request.success) return notSendable(request.error.issues);
+  const context: AddStaffContext = {
+    enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),
+    shownBefore: bound.shownBefore.map(({ globalId }) => globalId),
+    staff: operation.after.map(({ userName, name, remark, mobile, departmentId }, index) => ({
+      key: keyOf(operation, index),
+      particulars: { userName, name, remark, mobile, departmentId },
+      password: sealedPassword(operation, index),
+    })),
+  };
+  const sent = request.data.userList.map((person, index) => ({
+    key: keyOf(operation, index),
+    userName: person.userName,
+  }));
+  return {
+    context,
+    send: async ({ memberCenter }, call) => {
+      const outcome = await memberCenter.addStaff(context.enterpriseGlobalId, request.data, call);
+      const owners = await bound.known();
+      return {
+        outcome,
+        conclude: () => {
+          if (outcome.kind !== "done" && outcome.kind !== "partial") return { doubt: "no data" };
+          const match = matchAddedStaff(sent, outcome.data, facts.enterpriseCode);
+          if (match === undefined) {
+            const doubt = "the answer's rows cannot be tied to the staff that were sent";
+            return { doubt, met: metBySuffixes(sent, outcome.data.succeeded, formatKey(operation.customer)) };
+          }
+          const taken = takenIds(owners, match.added);
+          if (taken !== undefined) return { contradiction: taken };
+          return { ...staffAdded(operation.customer, context, match), refused: match.refused };
+        },
+      };
+    },
+  };
+}
+
+/** What the account names of M1's answer show of the enterprise code (A29): two endings in one answer contradict it. */
+function metBySuffixes(
+  sent: readonly { userName: string }[],
+  shown: readonly { userName: string }[],
+  about: string,
+): AssumptionMet[] {
+  const endings = shown.map((row) =>
+    sent
+      .filter((item) => row.userName.startsWith(item.userName))
+      .map((item) => row.userName.slice(item.userName.length)),
+  );
+  if (endings.length < 2 || endings.some((own) => own.length === 0)) return [];
+  if (endings[0]?.some((ending) => endings.every((own) => own.includes(ending))) === true) return [];
+  return [{ row: "A29", about, evidence: "M1 appended two endings to names of one call" }];
+}
+
+/** Why the ids of M1's answer cannot be those of new people: each is somebody else's already, or came for two. */
+function takenIds(
+  known: Pick<Known, "staffLinks" | "protectedMembers">,
+  added: StaffMatch["added"],
+): string | undefined {
+  const owners = new Map([...known.staffLinks.values()].map((link) => [link.memberGlobalId, formatKey(link.key)]));
+  const seen = new Set<string>();
+  for (const { key, globalId } of added) {
+    const owner = owners.get(globalId);
+    if (owner !== undefined && owner !== formatKey(key)) {
+      return (
+        `M1 answered for ${formatKey(key)} with the globalId ${globalId}, which is linked to ${owner}; ` +
+        "nobody was linked"
+      );
+    }
+    if (known.protectedMembers.has(globalId)) {
+      return (
+        `M1 answered for ${formatKey(key)} with the globalId ${globalId} of an account that was made ` +
+        "together with the enterprise; nobody was linked"
+      );
+    }
+    if (seen.has(globalId)) return `M1 answered with the globalId ${globalId} for two people; nobody was linked`;
+    seen.add(globalId);
+  }
+  return undefined;
+}
+
+function keyOf(operation: Draft<AddStaffShapes>, index: number): RecordKey {
+  const record = operation.records[index];
+  if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
+  return { namespace: record.namespace, id: record.id };
+}
+
+function sealedPassword(operation: Draft<AddStaffShapes>, index: number): { ref: string; version: number } | undefined {
+  const password = operation.payload.userList[index]?.password;
+  return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
+}
+
+/** M1 added these people. */
+function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffMatch): Effect {
+  const people = new Map(context.staff.map((person) => [formatKey(person.key), person]));
+  const changes: StateChange[] = match.added.flatMap((added) => {
+    const person = people.get(formatKey(added.key));
+    if (person === undefined) return [];
+    return [
+      {
+        type: "staff-linked" as const,
+        staff: added.key,
+        customer,
+        enterpriseGlobalId: context.enterpriseGlobalId,
+        memberGlobalId: added.globalId,
+        origin: "created" as const,
+        profile: person.particulars,
+      },
+      ...(person.password === undefined ? [] : [{ type: "secrets-wiped" as const, ...person.password }]),
+    ];
+  });
+  if (match.code !== undefined)
+    changes.push({ type: "enterprise-code", enterpriseGlobalId: context.enterpriseGlobalId, code: match.code });
+  return {
+    changes,
+    audit: {
+      added: match.added.map((added) => ({ staff: formatKey(added.key), memberGlobalId: added.globalId })),
+      refused: match.refused.map((refused) => formatKey(refused.key)),
+    },
+  };
+}
+
+/**
+ * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
+ * all. In one piece: what a reading may show of an M1, case by case.
+ */
+async function readStaff(
+  facts: SettleFacts,
+  snapshot: Snapshot,
+  entry: JournalEntry<AddStaffShapes>,
+): Promise<Evidence> {
+  const { context } = entry;
+  const people = clearNames(facts, entry);
+  if (people === undefined)
+    return {
+      kind: "ambiguous",
+      reason: "the names of the staff were erased, so they cannot be looked for",
+      detail: {},
+    };
+  const { customer } = entry.operation;
+  const known = await facts.known();
+  const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
+  const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
+  const rows = (await snapshot.members(context.enterpriseGlobalId)).filter(
+    (member) => !member.deleted && !before.has(member.globalId),
+  );
+  const knownCode = known.enterpriseCode;
+  const hits = people.map((person) => ({
+    person,
+    rows: rows.filter((member) => member.name === person.name && member.userName.startsWith(person.userName)),
+  }));
+  const suffixes = new Set(
+    hits
+      .flatMap(({ person, rows: found }) => found.map((member) => member.userName.slice(person.userName.length)))
+      .filter((suffix) => suffix.length <= facts.settings.enterpriseCodeMaxLength),
+  );
+  const code = knownCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
+  const added = hits.flatMap(({ person, rows: found }) =>
+    found
+      .filter((member) => code !== undefined && member.userName === person.userName + code)
+      .map((member) => ({ key: person.key, globalId: member.globalId })),
+  );
+  const detail = { call: "M5", shown: added.map((item) => item.globalId), wanted: people.length };
+  if (new Set(added.map((item) => formatKey(item.key))).size !== added.length)
+    return { kind: "ambiguous", reason: "the platform shows a new staff member twice", detail };
+  if (added.length === 0 && suffixes.size > 1)
+    return { kind: "ambiguous", reason: "new staff members fit the names, but with different suffixes", detail };
+  if (knownCode === undefined && added.length > 0 && added.length < people.length) {
+    return {
+      kind: "ambiguous",
+      reason: "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people",
+      detail,
+    };
+  }
+  const found = new Set(added.map((item) => item.globalId));
+  const accounts = new Set(people.map((person) => person.userName + (code ?? "")));
+  const strangers = hits.some(
+    ({ person, rows: shown }) =>
+      !added.some((item) => formatKey(item.key) === formatKey(person.key)) &&
+      shown.some((member) => !found.has(member.globalId) && !accounts.has(member.userName)),
+  );
+  if (strangers) {
+    return {
+      kind: "ambiguous",
+      reason:
+        "M5 shows a new account with a name that was sent and another ending than the enterprise code " +
+        "(A29), so it may be one of these people; look on the platform whose it is, then settle it",
+      detail,
+    };
+  }
+  const effect = staffAdded(customer, context, { added, refused: [], code });
+  if (added.length === people.length) return { kind: "confirmed", effect, detail };
+  return { kind: "not-found", detail, partEffect: added.length === 0 ? undefined : effect };
+}
+
+function clearNames(
+  facts: SettleFacts,
+  { operation, context }: JournalEntry<AddStaffShapes>,
+): { key: RecordKey; userName: string; name: string }[] | undefined {
+  const people: { key: RecordKey; userName: string; name: string }[] = [];
+  for (const [index, item] of operation.payload.userList.entries()) {
+    const key = context.staff[index]?.key;
+    const userName = facts.privateValue(item.userName);
+    const name = facts.privateValue(item.name);
+    if (key === undefined || typeof userName !== "string" || typeof name !== "string") return undefined;
+    people.push({ key, userName, name });
+  }
+  return people;
+}

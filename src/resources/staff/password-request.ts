@@ -1,0 +1,68 @@
+import type { RequestShapesOf } from "../../engine/request.ts";
+import type { RequestType } from "../../engine/resource.ts";
+import { z } from "zod";
+import type { RecordKey } from "../../crm/model.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { DraftOperation } from "../../engine/operation.ts";
+import { privateMarker } from "../../engine/references.ts";
+import { subjectOf } from "../../engine/requests.ts";
+import type { RequestIn } from "../../engine/requests.ts";
+
+const schemas = {
+  wanted: z.literal("reset"),
+  details: z.object({
+    staff: z.object({ namespace: z.string(), id: z.string() }),
+    memberGlobalId: z.string(),
+    /** The password that the CRM gave; null: one is generated. */
+    given: privateMarker.nullable(),
+  }),
+  answer: z.object({ generated: z.boolean() }),
+};
+
+export type PasswordRequestShapes = RequestShapesOf<typeof schemas>;
+
+declare module "../../engine/resource.ts" {
+  interface RequestTypes {
+    password: PasswordRequestShapes;
+  }
+}
+
+/** The subject of the operations that set a person's password anew; `staff` is the key of the record. */
+export function passwordSubject(staff: string): string {
+  return `password:${staff}`;
+}
+
+/** Asked of one member of staff: that a new password is set (M3). Only a person asks for it. */
+export const passwordRequest: RequestType<"password"> = {
+  noun: "new password of",
+  schemas,
+  commands: { reset: "staff reset-password" },
+  isOfAsset: false,
+  subject: (_customer, about) => passwordSubject(about),
+  verdict: () => "done",
+  stands({ answer, details: { staff } }) {
+    if (answer === null) return "is to be set, not answered yet";
+    const key = `${staff.namespace}/${staff.id}`;
+    return answer.generated
+      ? `is set; crm-sync staff password ${key} hands it out, once`
+      : "is set: it is the one that the CRM gave";
+  },
+  plan: (customer, due) => due.map((request) => setting(customer, request)),
+};
+
+/** One M3 for each person. */
+function setting(customer: RecordKey, request: RequestIn<"password">): DraftOperation<"reset-password"> {
+  const { about, askedAt, by, details } = request;
+  const { staff, memberGlobalId, given } = details;
+  return {
+    kind: "reset-password",
+    customer,
+    subject: subjectOf(customer, request),
+    records: [{ stream: "customers", ...customer }],
+    target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" }, memberGlobalId },
+    payload: { password: given ?? { $newPassword: formatKey(staff) } },
+    reason: `${by} asked to have a new password set for ${formatKey(staff)}`,
+    before: { [about]: askedAt },
+    after: { staff },
+  };
+}

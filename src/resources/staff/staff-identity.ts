@@ -1,0 +1,204 @@
+import type { Membership } from "../../engine/plan/part.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Desired, DesiredStaff } from "../../engine/desired.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import { markerKey } from "../../engine/references.ts";
+import type { ObservedMember } from "../../platform/snapshot.ts";
+import { policyOf } from "../../engine/policy.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import { lastingOf } from "../../engine/plan/drift.ts";
+import type { PlanOptions } from "../../engine/plan/options.ts";
+import type { CustomerInput, Observed } from "../../engine/plan/input.ts";
+import type { Known } from "../../engine/state.ts";
+
+/** What tells who a person is. */
+interface Given extends Pick<CustomerInput, "staff" | "privateValues" | "drift"> {
+  known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
+  observed: Pick<Observed, "members">;
+}
+
+/** The members that M5 shows, and how often the CRM gives each account name. */
+interface Members {
+  shown: readonly ObservedMember[];
+  names: ReadonlyMap<string, number>;
+}
+
+/**
+ * Who each staff record is on the platform: by its link, else by its account name, bare or with the enterprise code
+ * (A28); two hits block.
+ */
+export function membershipsOf(
+  given: Given,
+  settings: AssumptionSettings,
+  options?: Pick<PlanOptions, "policies" | "repairs">,
+): Map<string, Membership> {
+  const { link: enterprise, staffLinks } = given.known;
+  const shown = (given.observed.members ?? []).filter((member) => !member.deleted);
+  const unread = enterprise !== undefined && given.observed.members === undefined;
+  const shownIds = new Set(shown.map(({ globalId }) => globalId));
+  const members: Members = { shown, names: accountNames(given) };
+  const memberships = new Map<string, Membership>();
+  const unlinked = new Map<string, Membership>();
+  for (const staff of given.staff) {
+    const key = formatKey(staff.key);
+    const link = staffLinks.get(key);
+    if (link !== undefined) {
+      const { memberGlobalId } = link;
+      const isShown = unread || shownIds.has(memberGlobalId);
+      if (isShown) memberships.set(key, { kind: "member", memberGlobalId, origin: "linked" });
+      else if (options !== undefined && isLost(given, staff, memberGlobalId, options))
+        unlinked.set(key, identify(given, staff, members, settings, true));
+      else memberships.set(key, notShown);
+    } else if (staff.state === "current" && unread) {
+      memberships.set(key, blocked("staff.not-read", "crm-sync did not read the staff list of the platform"));
+    } else if (staff.state === "current") {
+      unlinked.set(key, identify(given, staff, members, settings));
+    }
+  }
+  const fits = new Map<string, number>();
+  for (const found of unlinked.values())
+    if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
+  for (const [key, found] of unlinked) memberships.set(key, onlyOne(found, fits) ?? found);
+  return memberships;
+}
+
+/** An account that M5 showed once, and no more in whole readings over the settle time, nor now. */
+function isLost(
+  { drift }: Given,
+  { key: staff, state }: Desired<DesiredStaff>,
+  memberGlobalId: string,
+  { policies, repairs }: Pick<PlanOptions, "policies" | "repairs">,
+): boolean {
+  if (state !== "current" || ["ignore", "report"].includes(policyOf(policies, "drift.missing"))) return false;
+  const lasting = lastingOf(drift, repairs, "staff", "missing", { staff });
+  return lasting !== undefined && drift?.members.has(memberGlobalId) === true;
+}
+
+function accountNames(given: Given): ReadonlyMap<string, number> {
+  const names = new Map<string, number>();
+  for (const staff of given.staff) {
+    if (staff.state !== "current") continue;
+    const name = clear(given, staff.body.userName) ?? "";
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  return names;
+}
+
+function clear(given: Pick<Given, "privateValues">, value: PrivateMarker): string | undefined {
+  return given.privateValues.get(markerKey(value));
+}
+
+function blocked(code: string, reason: string, again = true): Membership {
+  return { kind: "blocked", block: { code, reason, again } };
+}
+
+const notShown = blocked(
+  "staff.not-shown",
+  "the platform no longer shows this staff member; check whether somebody deleted the account",
+);
+
+/** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
+function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membership | undefined {
+  if (found.kind !== "member") return undefined;
+  const hits = fits.get(found.memberGlobalId) ?? 0;
+  if (hits <= 1) return undefined;
+  return {
+    kind: "blocked",
+    block: {
+      code: "staff.ambiguous",
+      reason: `${hits} staff records fit the same staff member on the platform; a person must choose one`,
+      again: true,
+    },
+  };
+}
+
+/** Finds one unlinked staff record among the members, by its account name, bare or with the enterprise code (A28). */
+function identify(
+  given: Given,
+  staff: Desired<DesiredStaff>,
+  members: Members,
+  settings: AssumptionSettings,
+  lost = false,
+): Membership {
+  const userName = clear(given, staff.body.userName);
+  if (userName === undefined) return blocked("staff.erased", "the person's private values were erased", false);
+  if ((members.names.get(userName) ?? 0) > 1) {
+    return blocked("staff.same-account", "two staff records of this customer have the same account name");
+  }
+  const name = clear(given, staff.body.name);
+  const code = given.known.enterpriseCode;
+  const hits = members.shown.filter((member) => {
+    if (member.userName === userName) return true;
+    if (!member.userName.startsWith(userName)) return false;
+    const suffix = member.userName.slice(userName.length);
+    if (code !== undefined) return suffix === code;
+    return suffix.length <= settings.enterpriseCodeMaxLength && member.name === name;
+  });
+  const [hit] = hits;
+  if (hits.length > 1) {
+    return blocked(
+      "staff.ambiguous",
+      `${hits.length} staff members on the platform fit the account name; a person must choose one`,
+    );
+  }
+  if (hit !== undefined) return adoptable(given, hit);
+  const stranger = members.shown.some(
+    (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(given, member, members.names),
+  );
+  if (stranger) return { kind: "blocked", block: otherEnding };
+  return lost ? { kind: "to-add", lost } : { kind: "to-add" };
+}
+
+/**
+ * Whether the member with a person's account name may be that person. It is where the record that it was linked with is
+ * gone from the CRM: the CRM has the person under another id now, who goes on with what that one holds.
+ */
+function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
+  if (known.protectedMembers.has(hit.globalId)) {
+    return blocked(
+      "staff.protected",
+      "the account with this name was created together with the enterprise, and crm-sync does not change it",
+    );
+  }
+  const owner = [...known.staffLinks.values()].find((link) => link.memberGlobalId === hit.globalId);
+  const member = { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" } as const;
+  if (owner === undefined) return member;
+  const key = formatKey(owner.key);
+  const isGone = staff.some((person) => formatKey(person.key) === key && person.state === "absent");
+  if (isGone) return { ...member, insteadOf: owner.key };
+  return blocked("staff.member-taken", `the account with this account name is linked to ${key} already`);
+}
+
+/**
+ * Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no
+ * second account is made.
+ */
+const otherEnding: Block = {
+  code: "staff.other-ending",
+  reason:
+    "the platform (M5) shows an account with this person's name and account name, but with another ending than the " +
+    "enterprise code. The account may belong to this person, so crm-sync adds no second account",
+  again: true,
+};
+
+/**
+ * Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record
+ * of this customer.
+ */
+function isNobodys(
+  { known }: Pick<Given, "known">,
+  member: ObservedMember,
+  names: ReadonlyMap<string, number>,
+): boolean {
+  const { staffLinks, protectedMembers, enterpriseCode } = known;
+  if (protectedMembers.has(member.globalId)) return false;
+  if ([...staffLinks.values()].some((link) => link.memberGlobalId === member.globalId)) return false;
+  if (names.has(member.userName)) return false;
+  const bare = enterpriseCode === undefined ? undefined : withoutEnding(member.userName, enterpriseCode);
+  return bare === undefined || !names.has(bare);
+}
+
+function withoutEnding(text: string, ending: string): string | undefined {
+  return text.endsWith(ending) ? text.slice(0, text.length - ending.length) : undefined;
+}

@@ -1,0 +1,391 @@
+import { wireLong } from "../../contract/member-center.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { formatKey } from "../../crm/keys.ts";
+import { policyOf } from "../../engine/policy.ts";
+import type { Desired, DesiredStaff } from "../../engine/desired.ts";
+import type { DraftOperation } from "../../engine/operation.ts";
+import { markerKey } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import { isAccountOf, isMasked, shownOtherwise } from "./shown-profile.ts";
+import type { ClearProfile } from "./shown-profile.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
+import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
+import type { ObservedMember } from "../../platform/snapshot.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import { subjectOf } from "../../report/reconciliation/rows.ts";
+import { driftName, lastingOf } from "../../engine/plan/drift.ts";
+import type { Observed } from "../../engine/plan/input.ts";
+import type { PlanOptions } from "../../engine/plan/options.ts";
+import type { Prepared } from "../../engine/plan/prepared.ts";
+
+/** What planning the profiles of staff looks at. */
+type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "drift"> & {
+  known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
+  observed: Pick<Observed, "members">;
+};
+
+export interface ProfileStage {
+  meant: DraftOperation<"edit-staff">[];
+  /** What M5 shows as M2 left it. */
+  changes: StateChange[];
+  /** Blocks that concern a record without stopping its assets, such as a changed account name. */
+  notes: ReadonlyMap<string, Block>;
+}
+
+/** What M1 and M2 are told of a person besides the password, as commitments. */
+export function profileOf(body: DesiredStaff): StaffProfile {
+  return {
+    userName: body.userName.commitment,
+    name: body.name.commitment,
+    remark: body.remark?.commitment ?? null,
+    mobile: body.mobile?.commitment ?? null,
+    departmentId: body.departmentId ?? null,
+  };
+}
+
+/** What the CRM says of a person in clear, as M5 shows it; null: it says nothing, undefined: that was erased. */
+export function clearProfile(privateValues: ReadonlyMap<string, string>, body: DesiredStaff): ClearProfile {
+  const text = (marker: PrivateMarker | undefined): string | null | undefined =>
+    marker === undefined ? null : privateValues.get(markerKey(marker));
+  const { name, remark, mobile, departmentId } = body;
+  return { name: text(name), remark: text(remark), mobile: text(mobile), departmentId };
+}
+
+/**
+ * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise, or masks, what no
+ * CRM says: nobody has sent it, so that it counts as changed in the CRM since.
+ */
+export function shownProfile(
+  { privateValues }: Pick<Given, "privateValues">,
+  body: DesiredStaff,
+  member: ObservedMember,
+): StaffProfile {
+  const own = clearProfile(privateValues, body);
+  const otherwise = shownOtherwise(member, own);
+  const unknown = fields.filter((field) => typeof own[field] === "string" && isMasked(member[field]));
+  const unsent: Partial<StaffProfile> = Object.fromEntries(
+    [...otherwise, ...unknown].map((field) => [field, field === "name" ? "" : null]),
+  );
+  return { ...profileOf(body), ...unsent };
+}
+
+/**
+ * What M5 should show of a person: each field that the CRM gives and that it had already when something was last sent.
+ * What it does not give, or gives otherwise by now, is not compared.
+ */
+export function leftProfile(
+  privateValues: ReadonlyMap<string, string>,
+  body: DesiredStaff,
+  sent: StaffProfile,
+): ClearProfile {
+  const wanted = profileOf(body);
+  const own = clearProfile(privateValues, body);
+  const left = fields.filter((field) => wanted[field] !== null && wanted[field] === sent[field]);
+  return Object.fromEntries(left.map((field) => [field, own[field]]));
+}
+
+/** What the fields that M5 shows are called. */
+export const fieldNames: Record<ShownField, string> = {
+  name: "name",
+  remark: "note",
+  mobile: "mobile number",
+  departmentId: "department",
+};
+const fields: readonly ShownField[] = ["name", "remark", "mobile", "departmentId"];
+
+/** A linked person with everything that its profile is planned from. */
+interface Person {
+  staff: Desired<DesiredStaff>;
+  link: StaffLink;
+  /** As M5 shows the member now. */
+  member: ObservedMember;
+  wanted: StaffProfile;
+}
+
+/**
+ * What the CRM says otherwise of people whose accounts are there goes out by M2, all that is known of them together
+ * (A41). An account name never changes: no call does that. What M2 set is compared with M5 once, and a difference is
+ * told and not sent a second time. What somebody changed on the platform since is set again where `drift.different`
+ * says so.
+ */
+export function planProfiles(given: Given, settings: AssumptionSettings, repairs?: ProfileRepairs): ProfileStage {
+  const stage = { meant: [] as DraftOperation<"edit-staff">[], changes: [] as StateChange[] };
+  const notes = new Map<string, Block>();
+  const shown = (given.observed.members ?? []).filter(({ deleted }) => !deleted);
+  const members = new Map(shown.map((member) => [member.globalId, member]));
+  for (const staff of given.staff) {
+    const key = formatKey(staff.key);
+    const kept = given.known.staffLinks.get(key);
+    if (kept === undefined || staff.state !== "current") continue;
+    const member = members.get(kept.memberGlobalId);
+    const link = toldAnew(given, { staff, link: kept, member }, settings);
+    const wanted = profileOf(staff.body);
+    const login = wanted.userName === link.profile.userName ? undefined : loginChanged;
+    const own =
+      member === undefined ? undefined : planProfile(given, { staff, link, member, wanted }, settings, repairs);
+    const note = [own?.note, login].find((block) => block?.again) ?? login ?? own?.note;
+    if (note !== undefined) notes.set(key, note);
+    if (own?.meant !== undefined) stage.meant.push(own.meant);
+    if (own?.change !== undefined) stage.changes.push(own.change);
+    else if (link !== kept)
+      stage.changes.push({ type: "staff-edited", staff: staff.key, customer: given.customer, profile: link.profile });
+  }
+  return { ...stage, notes };
+}
+
+/**
+ * The link of a person whose data was erased and who came back: the account has the name that the CRM gives now, as M5
+ * shows, so what it shows is compared with the new values. Any other link as it is.
+ */
+function toldAnew(
+  given: Given,
+  { staff, link, member }: Pick<Person, "staff" | "link"> & { member: ObservedMember | undefined },
+  settings: AssumptionSettings,
+): StaffLink {
+  const isKnown = clear(given, loginOf(staff, link)) !== undefined;
+  if (isKnown || link.login === undefined || member === undefined) return link;
+  const login = clear(given, staff.body.userName);
+  const code = { known: given.known.enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
+  if (login === undefined || !isAccountOf(member, login, code)) return link;
+  return { ...link, profile: shownProfile(given, staff.body, member), login: undefined };
+}
+
+const loginChanged: Block = {
+  code: "staff.login-changed",
+  reason:
+    "the account name changed in the CRM, but no call can change it on the platform (M2 needs the old name and keeps " +
+    "it)",
+  again: false,
+};
+
+interface OwnProfile {
+  meant?: DraftOperation<"edit-staff">;
+  change?: StateChange;
+  note?: Block | undefined;
+}
+
+/** What is done of an account that M5 shows otherwise than it was left; nothing where it is left out. */
+type ProfileRepairs = Pick<PlanOptions, "policies" | "repairs">;
+
+/** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
+export function planProfile(
+  given: Given,
+  person: Person,
+  settings: AssumptionSettings,
+  repairs?: ProfileRepairs,
+): OwnProfile {
+  const { staff, link, member, wanted } = person;
+  const { unread, ...before } = link.profile;
+  const dropped = droppedFields(before, wanted, settings);
+  const cleared = dropped.filter((field) => (member[field] ?? "") === "");
+  if (cleared.length > 0) {
+    const profile = { ...link.profile, ...Object.fromEntries(cleared.map((field) => [field, null])) };
+    return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile } };
+  }
+  const kept = Object.fromEntries(dropped.map((field) => [field, before[field]]));
+  const after: StaffProfile = { ...wanted, userName: before.userName, ...kept };
+  const changed = fields.filter((field) => before[field] !== after[field]);
+  const note = dropped.length === 0 ? undefined : notCleared(dropped);
+  if (changed.length > 0) {
+    const drifted = driftedFields(given, person, repairs);
+    const stopped = whyNotSent(given, person, settings) ?? whyNotLeft(drifted, settings);
+    if (stopped !== undefined) return { note: stopped };
+    const { left, held } = drifted;
+    const meant = edit(given, person, { before, after, changed, left, settings });
+    if (held.length === 0) return { meant, note };
+    const reason = `${meant.reason}; M5 shows another ${named(held)} than was sent, which is set back with it`;
+    return { meant: { ...meant, reason, policy: "drift.different" }, note };
+  }
+  if (unread === undefined) return { note, ...setAgain(given, person, { before, after, settings }, repairs) };
+  const otherwise = shownOtherwise(member, sentProfile(given, staff.body, unread, settings));
+  if (otherwise.length > 0) return { note: shownDifferently(otherwise) };
+  return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile: before }, note };
+}
+
+/**
+ * What a reading back found to be changed on the platform since it was sent, and M5 shows so now: what the policy
+ * leaves as it is, and what a person is asked about. All of it stands in an M2 that sends something else. Readings keep
+ * nothing of what the policy ignores: M5 alone tells it.
+ */
+function driftedFields(
+  given: Given,
+  { staff, link, member }: Person,
+  options: ProfileRepairs | undefined,
+): { left: readonly ShownField[]; held: readonly ShownField[] } {
+  const none = { left: [], held: [] };
+  if (options === undefined) return none;
+  const word = policyOf(options.policies, "drift.different");
+  const found = given.drift?.lasting.has(driftName("staff", subjectOf({ staff: staff.key }), "different")) === true;
+  if (!found && word !== "ignore") return none;
+  const drifted = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
+  if (word === "ignore" || word === "report") return { left: drifted, held: [] };
+  const isAsked = word === "ask" && policyOf(options.policies, "staff.edited") === "apply";
+  return isAsked ? { left: [], held: drifted } : none;
+}
+
+/** M2 needs the name, and may clear what it does not say. */
+function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: AssumptionSettings): Block | undefined {
+  const isLeftOut = settings.leftOutStaffFields === "kept" && !left.includes("name");
+  if (left.every((field) => field === "departmentId") || isLeftOut) return undefined;
+  return block(
+    "staff.would-set-back",
+    `M5 shows another ${named(left)} than was sent, and policies.drift.different keeps that value. The M2 for the ` +
+      "changes of the CRM would overwrite it",
+  );
+}
+
+/**
+ * What was changed on the platform since it was sent is sent again: shown so by whole readings over the settle time,
+ * and by M5 now.
+ */
+function setAgain(
+  given: Given,
+  person: Person,
+  of: { before: StaffProfile; after: StaffProfile; settings: AssumptionSettings },
+  options: ProfileRepairs | undefined,
+): OwnProfile {
+  const { staff, link, member } = person;
+  if (options === undefined || ["ignore", "report"].includes(policyOf(options.policies, "drift.different"))) return {};
+  if (lastingOf(given.drift, options.repairs, "staff", "different", { staff: staff.key }) === undefined) return {};
+  const changed = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
+  if (changed.length === 0) return {};
+  const stopped = whyNotSent(given, person, of.settings);
+  if (stopped !== undefined) return { note: stopped };
+  const reason = `M5 shows another ${named(changed)} than was sent; the value of the CRM is sent again`;
+  return { meant: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
+}
+
+/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department stands for none. */
+function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: AssumptionSettings): ShownField[] {
+  return fields.filter((field) => {
+    if (before[field] === null || wanted[field] !== null) return false;
+    return field === "departmentId"
+      ? settings.defaultDepartmentId === undefined
+      : settings.clearedStaffFields === "omit";
+  });
+}
+
+function notCleared(dropped: readonly ShownField[]): Block {
+  const what = named(dropped);
+  return {
+    code: "staff.not-cleared",
+    reason:
+      `the CRM no longer gives the person's ${what}, but the platform still shows it: ` +
+      "M2 leaves out fields without a value in the CRM (A41)",
+    again: true,
+  };
+}
+
+function shownDifferently(otherwise: readonly ShownField[]): Block {
+  return {
+    code: "staff.shown-otherwise",
+    reason:
+      `the service accepted M2, but M5 shows another ${named(otherwise)} than was sent. crm-sync does not send M2 a ` +
+      "second time (A41)",
+    again: true,
+  };
+}
+
+function named(of: readonly ShownField[]): string {
+  return of.map((field) => fieldNames[field]).join(" and ");
+}
+
+/** Nothing is sent to an account that is not surely this person's, or that M2 might take something from. */
+function whyNotSent(given: Given, { staff, link, member }: Person, settings: AssumptionSettings): Block | undefined {
+  const { protectedMembers, enterpriseCode } = given.known;
+  if (protectedMembers.has(link.memberGlobalId))
+    return block(
+      "staff.protected",
+      "the account was created together with the enterprise, and crm-sync does not change it",
+    );
+  const login = clear(given, loginOf(staff, link));
+  if (login === undefined)
+    return block("staff.erased", "the person's account name was erased, so crm-sync cannot recognise the account");
+  const code = { known: enterpriseCode, maxLength: settings.enterpriseCodeMaxLength };
+  if (!isAccountOf(member, login, code)) {
+    return block(
+      "staff.other-account",
+      `M5 shows the member ${link.memberGlobalId} with another account name than the linked one, so crm-sync changes ` +
+        "nothing there",
+    );
+  }
+  if (settings.leftOutStaffFields === "kept") return undefined;
+  const strange = (["remark", "mobile"] as const).filter(
+    (field) => staff.body[field] === undefined && link.profile[field] === null && (member[field] ?? "") !== "",
+  );
+  if (strange.length === 0) return undefined;
+  return block(
+    "staff.would-clear",
+    `M5 shows a ${named(strange)} of the person that the CRM never gave. It is not known whether M2 clears omitted ` +
+      "fields (assumptions.leftOutStaffFields, A41)",
+  );
+}
+
+function block(code: string, reason: string): Block {
+  return { code, reason, again: true };
+}
+
+function loginOf(staff: Desired<DesiredStaff>, link: StaffLink): PrivateMarker {
+  const { userName } = staff.body;
+  return userName.commitment === link.profile.userName ? userName : (link.login ?? userName);
+}
+
+function clear({ privateValues }: Pick<Given, "privateValues">, marker: PrivateMarker): string | undefined {
+  return privateValues.get(markerKey(marker));
+}
+
+/** What M5 should show of a person after an M2 that said these fields; a department of nobody's choice is as it was. */
+function sentProfile(
+  given: Given,
+  body: DesiredStaff,
+  sent: readonly ShownField[],
+  settings: AssumptionSettings,
+): ClearProfile {
+  const own = clearProfile(given.privateValues, body);
+  const all: ClearProfile = { ...own, departmentId: own.departmentId ?? settings.defaultDepartmentId };
+  return Object.fromEntries(sent.map((field) => [field, all[field]]));
+}
+
+function departmentOf({ departmentId }: ObservedMember): string | undefined {
+  return departmentId !== null && /^\d+$/u.test(departmentId) ? departmentId : undefined;
+}
+
+/** A department that M5 shows and nobody names is sent as it is: M2 might clear it otherwise (A41). */
+function edit(
+  { customer }: Given,
+  { staff, link, member }: Person,
+  of: {
+    before: StaffProfile;
+    after: StaffProfile;
+    changed: readonly ShownField[];
+    /** What stays as somebody set it on the platform. */
+    left?: readonly ShownField[];
+    settings: AssumptionSettings;
+  },
+): DraftOperation<"edit-staff"> {
+  const { before, after, changed, left = [], settings } = of;
+  const { body } = staff;
+  const wanted = left.includes("departmentId") ? undefined : (body.departmentId ?? settings.defaultDepartmentId);
+  const departmentId = wanted ?? departmentOf(member);
+  const text = (field: "remark" | "mobile"): PrivateMarker | "" | undefined => {
+    if (left.includes(field)) return undefined;
+    return body[field] ?? (settings.clearedStaffFields === "empty" && before[field] !== null ? "" : undefined);
+  };
+  return {
+    kind: "edit-staff",
+    customer,
+    subject: `profile:${formatKey(staff.key)}`,
+    records: [{ stream: "staff", ...staff.key }],
+    target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" }, memberGlobalId: link.memberGlobalId },
+    payload: {
+      userName: loginOf(staff, link),
+      departmentId: departmentId === undefined ? undefined : wireLong(departmentId),
+      name: body.name,
+      remark: text("remark"),
+      passwordMobile: text("mobile"),
+    },
+    reason: `changed in the CRM: ${named(changed)}`,
+    before,
+    after,
+  };
+}

@@ -1,0 +1,301 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { DesiredStaff } from "../../engine/desired.ts";
+import { markerKey } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import type { Gathered, StateRows, StateStore } from "../../engine/resource.ts";
+import { together } from "../../engine/state/part.ts";
+import { inKeyOrder } from "../../engine/state/row-order.ts";
+import { isSameKey } from "../../engine/state/same-key.ts";
+import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import type { Sqlite } from "../../ledger/database/database.ts";
+import { statements } from "../../ledger/database/statements.ts";
+import { stored } from "../../ledger/database/stored.ts";
+import { table } from "../../ledger/database/table.ts";
+import { desired } from "../../ledger/state/desired.ts";
+import type { LedgerRows } from "../../ledger/state/registry.ts";
+import type { ClearProfile } from "./shown-profile.ts";
+import { leftProfile } from "./staff-profile.ts";
+
+export interface StaffLinkTable {
+  namespace: string;
+  staff_id: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  enterprise_global_id: string;
+  member_global_id: string;
+  origin: StaffLink["origin"];
+  profile: string;
+  /** The operation that deleted the account. */
+  ended_by: string | null;
+}
+
+/**
+ * Commitments to what the CRM said of a staff member when the account was made, adopted or edited; `null` where it said
+ * nothing.
+ */
+export interface StaffProfile {
+  userName: string;
+  name: string;
+  remark: string | null;
+  mobile: string | null;
+  departmentId: string | null;
+  /** What M2 set of it and M5 was not compared with yet. */
+  unread?: readonly ShownField[];
+}
+
+/** What of a person M5 shows back, besides the account name. */
+export type ShownField = "name" | "remark" | "mobile" | "departmentId";
+
+export interface StaffLink {
+  key: RecordKey;
+  memberGlobalId: string;
+  origin: "created" | "adopted";
+  profile: StaffProfile;
+  /** The account name as it was then, where the CRM gives another one now; filled in when a customer is loaded. */
+  login?: PrivateMarker | undefined;
+}
+
+export interface KnownStaffLinks {
+  staffLinks: ReadonlyMap<string, StaffLink>;
+}
+
+export interface StaffLinked {
+  type: "staff-linked";
+  staff: RecordKey;
+  customer: RecordKey;
+  enterpriseGlobalId: string;
+  memberGlobalId: string;
+  origin: "created" | "adopted";
+  profile: StaffProfile;
+}
+
+/** M2 set what is said of the member that a person is, or M5 shows it. */
+export interface StaffEdited {
+  type: "staff-edited";
+  staff: RecordKey;
+  customer: RecordKey;
+  profile: StaffProfile;
+}
+
+/** A person is no member of the customer's enterprise any more: an operation deleted the account, or somebody did. */
+export interface StaffUnlinked {
+  type: "staff-unlinked";
+  staff: RecordKey;
+  customer: RecordKey;
+  operationId: string | null;
+}
+
+export type StaffChange = StaffLinked | StaffEdited | StaffUnlinked;
+
+const staffLinks = together<KnownStaffLinks, StaffChange>((known, changes, context) => {
+  const all = new Map(known.staffLinks);
+  for (const change of changes) {
+    const key = formatKey(change.staff);
+    // What a person is at another customer says nothing of the account here.
+    if (!isSameKey(change.customer, context.customer)) continue;
+    const link = all.get(key);
+    if (change.type === "staff-unlinked") all.delete(key);
+    else if (change.type === "staff-linked") {
+      const { staff, memberGlobalId, origin, profile } = change;
+      all.set(key, { key: staff, memberGlobalId, origin, profile });
+    } else if (link !== undefined) all.set(key, { ...link, profile: change.profile });
+  }
+  return { ...known, staffLinks: inKeyOrder(all) };
+});
+
+const changes = { "staff-linked": staffLinks, "staff-edited": staffLinks, "staff-unlinked": staffLinks };
+
+/** Accounts of people in an open ledger, and what else can be asked of them. */
+export interface StaffRows extends StateRows {
+  /**
+   * The account of a staff record, the customer in whose enterprise it is, and since when: the one that the CRM has
+   * the person with, where they have an account there, else the newest.
+   */
+  readonly accountOf: (staff: RecordKey) => { customer: RecordKey; memberGlobalId: string; since: string } | undefined;
+  /** What M5 should show of each member of a customer as it was left, by member id; in clear and in memory only. */
+  readonly leftProfiles: (customer: RecordKey) => ReadonlyMap<string, ClearProfile>;
+}
+
+declare module "../../engine/resource.ts" {
+  interface ChangeShapes {
+    "staff-linked": StaffLinked;
+    "staff-edited": StaffEdited;
+    "staff-unlinked": StaffUnlinked;
+  }
+  interface ResourceRows {
+    staff: StaffRows;
+  }
+  interface ResourceTables {
+    staff_link: StaffLinkTable;
+  }
+}
+declare module "../../engine/state.ts" {
+  interface Known extends KnownStaffLinks {}
+}
+
+export const state = {
+  tables: { staff_link: table<StaffLinkTable>() },
+  nothing: (): KnownStaffLinks => ({ staffLinks: new Map() }),
+  changes,
+  facts: {
+    link: {
+      of: ({ staffLinks }) => [...staffLinks].map(([key, link]) => [key, link.memberGlobalId]),
+      moved: (staff) => [
+        `the account of staff ${staff} is another`,
+        `staff ${staff} has no account any more`,
+        `staff ${staff} got an account`,
+      ],
+    },
+  },
+  holds: {
+    staff:
+      "exists (select 1 from staff_link where to_at is null and customer_namespace = +@namespace and customer_id = +@id)",
+  },
+  open,
+} satisfies StateStore<keyof typeof changes, StaffRows>;
+
+/** The only code that writes the table `staff_link`. */
+function open(database: Sqlite, ledger: LedgerRows): StaffRows {
+  const run = prepareStatements(database);
+  const accounts = ({ namespace, id }: RecordKey): ReadonlyMap<string, StaffLink> =>
+    new Map(
+      run.of.all(namespace, id).map((row): [string, StaffLink] => {
+        const key = { namespace: row.namespace, id: row.staff_id };
+        const profile = stored<StaffProfile>(row.profile);
+        return [formatKey(key), { key, memberGlobalId: row.member_global_id, origin: row.origin, profile }];
+      }),
+    );
+  const end = (staff: RecordKey, customer: RecordKey, operationId: string | null, at: string): void => {
+    run.end.run(at, operationId, staff.namespace, staff.id, customer.namespace, customer.id);
+  };
+  return {
+    load: (customer, held) => (held["staff"] === 1 ? { staffLinks: accounts(customer) } : {}),
+    ofLink({ staffLinks }, customer, held) {
+      if (held["staff"] !== 1) return {};
+      const elsewhere = run.elsewhere.all({ namespace: customer.namespace, id: customer.id });
+      const keys = new Set(elsewhere.map((row) => formatKey({ namespace: row.namespace, id: row.staff_id })));
+      return keys.size === 0 ? {} : { staffLinks: new Map([...staffLinks].filter(([key]) => !keys.has(key))) };
+    },
+    gather: (given) => withLogins(given, ledger),
+    writes: {
+      "staff-linked": ({ staff, customer, enterpriseGlobalId, memberGlobalId, origin, profile }, at) => {
+        end(staff, customer, null, at);
+        const whose = [customer.namespace, customer.id, enterpriseGlobalId, memberGlobalId] as const;
+        run.begin.run(staff.namespace, staff.id, at, ...whose, origin, JSON.stringify(profile));
+      },
+      "staff-unlinked": ({ staff, customer, operationId }, at) => end(staff, customer, operationId, at),
+      "staff-edited": ({ staff, customer, profile }, at) => {
+        // M2 was accepted: what was shown otherwise has to be shown so anew before it is set again.
+        if (profile.unread !== undefined) ledger.differences.setAgain(customer, staff, at);
+        run.edit.run(JSON.stringify(profile), staff.namespace, staff.id, customer.namespace, customer.id);
+      },
+    },
+    count(thing, customer) {
+      if (thing !== "accounts") return undefined;
+      return (customer === undefined ? run.all.get() : run.count.get(customer.namespace, customer.id)) ?? 0;
+    },
+    accountOf(staff) {
+      const row = run.ofStaff.get(staff.namespace, staff.id);
+      if (row === undefined) return undefined;
+      const { customer_namespace: namespace, customer_id: id, member_global_id: memberGlobalId } = row;
+      return { customer: { namespace, id }, memberGlobalId, since: row.from_at };
+    },
+    leftProfiles(customer) {
+      const links = accounts(customer);
+      const left = new Map<string, ClearProfile>();
+      if (links.size === 0) return left;
+      const privateValues = ledger.private.ofCustomer(customer);
+      for (const row of ledger.desired.of(customer)) {
+        if (row.stream !== "staff" || row.state !== "current") continue;
+        const { key, body } = desired<DesiredStaff>(row);
+        const link = links.get(formatKey(key));
+        if (link !== undefined) left.set(link.memberGlobalId, leftProfile(privateValues, body, link.profile));
+      }
+      return left;
+    },
+  };
+}
+
+/**
+ * Who got another account name in the CRM comes with the one that the account was made with, which is put among the
+ * private values: M2 needs it.
+ */
+function withLogins({ known, staff, privateValues }: Gathered, ledger: LedgerRows): Partial<LoadedCustomer> {
+  const changed = new Map<string, StaffLink>();
+  const clear = new Map(privateValues);
+  for (const { key, body } of staff) {
+    const name = formatKey(key);
+    const link = known.staffLinks.get(name);
+    if (link === undefined || link.profile.userName === body.userName.commitment) continue;
+    const login = ledger.desired.accountName(key, link.profile.userName);
+    if (login === undefined) continue;
+    const text = ledger.private.clearText(login);
+    if (text !== undefined) clear.set(markerKey(login), text);
+    changed.set(name, { ...link, login });
+  }
+  if (changed.size === 0) return {};
+  return { known: { ...known, staffLinks: new Map([...known.staffLinks, ...changed]) }, privateValues: clear };
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    of: () =>
+      database.prepare<
+        [string, string],
+        Pick<StaffLinkTable, "namespace" | "staff_id" | "member_global_id" | "origin" | "profile">
+      >(
+        `select namespace, staff_id, member_global_id, origin, profile from staff_link
+       where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
+      ),
+    elsewhere: () =>
+      database.prepare<[RecordKey], Pick<StaffLinkTable, "namespace" | "staff_id">>(
+        `select s.namespace, s.staff_id from link l join staff_link s
+           on s.customer_namespace = l.namespace and s.customer_id = l.customer_id and s.to_at is null
+         where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null
+           and s.enterprise_global_id <> l.enterprise_global_id`,
+      ),
+    ofStaff: () =>
+      database.prepare<
+        [string, string],
+        Pick<StaffLinkTable, "customer_namespace" | "customer_id" | "member_global_id" | "from_at">
+      >(
+        `select l.customer_namespace, l.customer_id, l.member_global_id, l.from_at from staff_link l
+         left join record r on r.stream = 'staff' and r.namespace = l.namespace and r.id = l.staff_id
+           and r.customer_namespace = l.customer_namespace and r.customer_id = l.customer_id
+         where l.namespace = +? and l.staff_id = +? and l.to_at is null
+         order by r.id is null, l.from_at desc limit 1`,
+      ),
+    count: () =>
+      database
+        .prepare<[string, string], number>(
+          `select count(*) from staff_link
+           where to_at is null and customer_namespace = +? and customer_id = +? and origin = 'created'`,
+        )
+        .pluck(),
+    all: () =>
+      database
+        .prepare<[], number>(
+          `select sum(iif(name = 'staff_link', count, 0 - count)) from tally
+           where name in ('staff_link', 'staff_link adopted')`,
+        )
+        .pluck(),
+    end: () =>
+      database.prepare(
+        `update staff_link set to_at = ?, ended_by = ? where namespace = +? and staff_id = +? and to_at is null
+         and customer_namespace = +? and customer_id = +?`,
+      ),
+    edit: () =>
+      database.prepare(
+        `update staff_link set profile = ? where namespace = +? and staff_id = +? and to_at is null
+         and customer_namespace = +? and customer_id = +?`,
+      ),
+    begin: () =>
+      database.prepare(
+        `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id,
+         member_global_id, origin, profile) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+  });
+}

@@ -1,0 +1,107 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { DesiredStaff } from "../../engine/desired.ts";
+import type { DraftOperation } from "../../engine/operation.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import type { RecordReference } from "../../engine/shape.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import { holdersNotRead } from "../../engine/plan/holders.ts";
+import { addedAgain } from "./staff.ts";
+import { fieldNames, planProfile, profileOf } from "./staff-profile.ts";
+import { accountGivenUp } from "./leavers.ts";
+import { isNewest, newerSince } from "../../engine/plan/undoing.ts";
+import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undoing.ts";
+
+function keyIn([record]: readonly RecordReference[]): RecordKey {
+  return { namespace: record?.namespace ?? "", id: record?.id ?? "" };
+}
+
+/** The accounts that an M1 made are deleted, where they are still those accounts and hold nothing else. */
+export function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
+  const { given, facts, freed, run, options } = of;
+  const meant: DraftOperation<"delete-staff">[] = [];
+  const blocks: Block[] = [];
+  for (const record of row.operation.records) {
+    const link = given.known.staffLinks.get(formatKey(record));
+    if (link === undefined || facts.linkedSince.get(formatKey(record)) !== row.updatedAt) continue;
+    const needs = of.revokesOf(record);
+    const reason = `${run} is taken back: it made this account`;
+    const made = accountGivenUp(given, link, { freed, needs, reason }, options);
+    if (made === "gone") continue;
+    if ("kind" in made) meant.push(made);
+    else blocks.push(made);
+  }
+  const [block] = blocks;
+  if (meant.length > 0) return { is: "meant", meant, lacks: block?.reason };
+  return block === undefined ? { is: "nothing-left" } : { is: "waits", block };
+}
+
+/** A person whose account an M4 deleted is added again: as another member, with another password. */
+export function undoDeletedAccount(row: DoneOperation<"delete-staff">, of: Undoing): Undoes {
+  const { given, options } = of;
+  const staff = keyIn(row.operation.records);
+  const key = formatKey(staff);
+  if (given.known.staffLinks.has(key)) return { is: "nothing-left" };
+  const person = given.staff.find((item) => formatKey(item.key) === key);
+  if (person === undefined)
+    return { is: "impossible", why: `the ledger holds no person ${key} of this customer any more` };
+  const made = addedAgain(given.customer, person, options);
+  if (!("kind" in made)) return { is: "waits", block: made };
+  return { is: "meant", meant: [{ ...made, reason: `${of.run} is taken back: it deleted this account` }] };
+}
+
+/** What M2 set is set back to what was acknowledged before, where nothing newer was sent since. */
+export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
+  const { given, facts, options, run } = of;
+  const { before, after, records, target } = row.operation;
+  const key = formatKey(keyIn(records));
+  const link = given.known.staffLinks.get(key);
+  const staff = given.staff.find((item) => formatKey(item.key) === key);
+  const member = given.observed.members?.find((item) => item.globalId === target.memberGlobalId && !item.deleted);
+  if (given.observed.members === undefined) return { is: "waits", block: holdersNotRead };
+  if (link?.memberGlobalId !== target.memberGlobalId || staff === undefined || member === undefined)
+    return { is: "impossible", why: `the account ${target.memberGlobalId} is not this person's any more` };
+  const { unread: _, ...now } = link.profile;
+  const changed = profileFields.filter((field) => before[field] !== after[field]);
+  if (changed.length === 0)
+    return {
+      is: "impossible",
+      why: "it sent the same values again, and the values that M5 showed before are kept nowhere",
+    };
+  if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
+  if (changed.some((field) => now[field] !== after[field]) || !isNewest(row, of)) return newerSince;
+  const body: DesiredStaff = { ...staff.body };
+  for (const field of changed) {
+    if (field !== "name") delete body[field];
+    if (field === "departmentId") {
+      if (before.departmentId !== null) body.departmentId = before.departmentId;
+      continue;
+    }
+    const marker = markerOf(of, facts.staffForms.get(key) ?? [], field, before[field]);
+    if (marker === "lost") return { is: "impossible", why: `the ${fieldNames[field]} of before is not kept any more` };
+    if (marker !== undefined) body[field] = marker;
+  }
+  const asBefore = { staff: { ...staff, body }, link, member, wanted: profileOf(body) };
+  const { meant, note } = planProfile(given, asBefore, options.settings);
+  if (meant !== undefined)
+    return {
+      is: "meant",
+      meant: [{ ...meant, reason: `${run} is taken back: it edited this account` }],
+      lacks: note?.reason,
+    };
+  return note === undefined ? { is: "nothing-left" } : { is: "waits", block: note };
+}
+
+const profileFields = ["name", "remark", "mobile", "departmentId"] as const;
+
+/** The marker of a field in the newest form that had this value; undefined where it had none. */
+function markerOf(
+  { facts }: Undoing,
+  forms: readonly DesiredStaff[],
+  field: "name" | "remark" | "mobile",
+  commitment: string | null,
+): PrivateMarker | undefined | "lost" {
+  if (commitment === null) return undefined;
+  const marker = forms.map((form) => form[field]).find((item) => item?.commitment === commitment);
+  return marker === undefined || !facts.isKept(marker) ? "lost" : marker;
+}

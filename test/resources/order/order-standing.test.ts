@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import type { DesiredOrder } from "../../../src/engine/desired.ts";
+import { standingOf } from "../../../src/resources/order/order-standing.ts";
+import type { StandingParts } from "../../../src/resources/order/order-standing.ts";
+import type { OrderStep } from "../../../src/resources/order/state/order-steps.ts";
+import { customerKey, fixed, order, placed } from "../../engine/situation.ts";
+import { asset, product } from "../../support/world/instances.ts";
+import { key } from "../../support/world/records.ts";
+
+const first = order("1", {
+  instances: [
+    asset("a", { quantity: 2 }),
+    product("p", "a"),
+    asset("c", { licenseType: "cloud_account" }),
+    product("q", "c"),
+  ],
+});
+const [anchor = unreachable()] = [...placed(first).values()];
+const licenceOrder = (licenseType: string, licenseOrderId: string) => ({
+  sequence: 1,
+  licenseType,
+  platformCustomerId: "C",
+  licenseOrderId,
+});
+const parts: StandingParts = {
+  forms: new Map<number, DesiredOrder>([[1, first.body]]),
+  numbers: [...fixed("1", "a", "N1", "N2"), ...fixed("2", "a", "X1")],
+  licenceOrders: [licenceOrder("softkey", "L1")],
+  steps: [],
+};
+const step = { order: key("1"), customer: customerKey, origin: "sent" as const };
+
+function unreachable(): never {
+  throw new Error("nothing is placed");
+}
+
+function standing(more: Partial<StandingParts> = {}): string[] {
+  const made = standingOf(anchor, { ...parts, ...more });
+  if ("lost" in made) return [`lost: ${made.lost}`];
+  return made.units.map(({ instanceId, unit, number, products }) =>
+    [
+      `${instanceId}${unit}`,
+      number ?? "no number",
+      ...products.map((item) => `${item.product.id}@${item.channelOrderId}/${item.licenseOrderId ?? "unknown"}`),
+    ].join(" "),
+  );
+}
+
+describe("what stands of an order", () => {
+  it("is what was placed, unit by unit, where nothing happened since", () => {
+    expect(standing()).toEqual(["a0 N1 p@1/L1", "a1 N2 p@1/L1", "c0 no number q@1/unknown"]);
+  });
+
+  it("names no licence order where a purchase made two of one type: nobody knows which is whose", () => {
+    const licenceOrders = [licenceOrder("softkey", "L1"), licenceOrder("softkey", "L2")];
+    expect(standing({ licenceOrders }).slice(0, 1)).toEqual(["a0 N1 p@1/unknown"]);
+  });
+
+  it("is what each step made of it, old and new side by side until one of them goes", () => {
+    const item = { instanceId: "a", unit: 1, number: "N2" };
+    const bought: OrderStep = {
+      ...step,
+      number: 4,
+      kind: "bought",
+      channelOrderId: "1-1",
+      version: 1,
+      items: [{ ...item, products: ["p"], packages: [] }],
+      licenceOrders: [licenceOrder("softkey", "L9")],
+    };
+    expect(standing({ steps: [bought] })[1]).toBe("a1 N2 p@1/L1 p@1-1/L9");
+    const gone = { ...item, product: "p", channelOrderId: "1", licenseOrderId: "L1" };
+    const removed: OrderStep = { ...step, number: 7, kind: "removed", items: [gone] };
+    expect(standing({ steps: [bought, removed] })[1]).toBe("a1 N2 p@1-1/L9");
+    const whole: OrderStep = {
+      ...step,
+      number: 8,
+      kind: "removed",
+      items: [{ ...gone, product: null, channelOrderId: null }],
+    };
+    expect(standing({ steps: [bought, removed, whole] })).toEqual(["a0 N1 p@1/L1", "c0 no number q@1/unknown"]);
+  });
+
+  it("is apart for each customer that it was placed for", () => {
+    const other = key("NEXT");
+    const bought: OrderStep = {
+      ...step,
+      customer: other,
+      number: 1,
+      kind: "bought",
+      channelOrderId: "1-1",
+      version: 1,
+      items: [{ instanceId: "a", unit: 5, number: "N9", products: ["p"], packages: [] }],
+      licenceOrders: [],
+    };
+    expect(standing({ steps: [bought], customer: other })).toEqual(["a5 N9 p@1-1/unknown"]);
+    expect(standing({ steps: [bought] })).toHaveLength(3);
+  });
+
+  it("is not known where the form that it was made from is not kept any more", () => {
+    expect(standing({ forms: new Map() })).toEqual(["lost: form 1 of the order crm/1 is not kept any more"]);
+  });
+});
