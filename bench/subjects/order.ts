@@ -17,7 +17,7 @@ import type { Known } from "../../src/engine/state.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import type { CustomerNumbers } from "../../src/engine/plan/customer-numbers.ts";
 import type { CustomerInput } from "../../src/engine/plan/input.ts";
-import { newBuyRecords, PayloadBuild } from "../../src/resources/order/order-records.ts";
+import { newBuyRecords } from "../../src/resources/order/order-records.ts";
 import type { PrivateMarker } from "../../src/engine/references.ts";
 import { markerKey } from "../../src/engine/references.ts";
 import { planOrders } from "../../src/resources/order/orders.ts";
@@ -190,13 +190,7 @@ function plan(input: CustomerInput): Planned {
 
 /** Its payload alone, as planning makes it. */
 function payloadOf({ numbers, order }: Planned, body: DesiredCustomer): Operation<"place-order">["payload"] {
-  const made = newBuyRecords(new PayloadBuild(settings), {
-    order: order.key,
-    numbers,
-    body,
-    assets: order.tree.assets,
-  });
-  const orderList = made.map(({ record }) => record);
+  const orderList = newBuyRecords(settings, { order: order.key, numbers, body, assets: order.tree.assets });
   return {
     channelCode: settings.channelCode ?? "",
     channelOrderId: order.key.id,

@@ -8,7 +8,7 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { RecordReference } from "../engine/shape.ts";
-import { standingAfter } from "../resources/order/order-standing.ts";
+import { standingAfter } from "../resources/order/fold.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "../engine/payload-facts.ts";
 import { applyChanges } from "../engine/state.ts";
 import { isOrderStep } from "../resources/order/state/order-steps.ts";

@@ -5,8 +5,7 @@ import { readBackCustomer } from "../resources/enterprise/customer-read-back.ts"
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { nothingRead } from "../engine/plan/read-back.ts";
 import type { ReadBack } from "../engine/plan/read-back.ts";
-import { readBackOrder } from "../resources/order/order-read-back.ts";
-import { ShownContents } from "../resources/order/shown-contents.ts";
+import { readBackOrder, ShownContents } from "../resources/order/order-read-back.ts";
 import { Limits } from "../resources/order/removal-sight.ts";
 import { readBackStaff } from "../resources/staff/staff-read-back.ts";
 import type { OrderWithTree } from "../engine/desired.ts";

@@ -1,69 +1,19 @@
-import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { Package, RecordKey } from "../crm/model.ts";
+import type { Package } from "../crm/model.ts";
 import { numberedItems } from "../crm/order-items.ts";
 import { stored } from "../ledger/database/stored.ts";
 import { stepOf } from "../resources/order/state/order-step-rows.ts";
 import type { DesiredOrder } from "../engine/desired.ts";
-import { productsUnder, standingOf } from "../resources/order/order-standing.ts";
-import type { OrderStanding, StandingParts } from "../resources/order/order-standing.ts";
+import { standingOf } from "../resources/order/fold.ts";
+import { productsUnder } from "../resources/order/order-standing.ts";
+import type { StandingParts } from "../resources/order/fold.ts";
+import type { OrderStanding } from "../resources/order/order-standing.ts";
 import type { PrivateMarker } from "../engine/references.ts";
 import { sentItems } from "../resources/order/sent-order.ts";
 import type { SentPackage } from "../resources/order/sent-order.ts";
 import type { PlacedOrder } from "../resources/order/state/placed-orders.ts";
 import type { OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
-import { ofEachCustomer } from "./read-only-ledger.ts";
-import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-
-/**
- * Steps of orders, each with its payload and the form of the order that it follows: of what was taken away, the one that
- * the CRM gave then.
- */
-function steps(db: ReadOnlyLedger["db"]) {
-  return db
-    .selectFrom("order_step as s")
-    .leftJoin("operation as o", "o.id", "s.operation_id")
-    .leftJoin("record_version as v", (join) =>
-      join
-        .on("v.stream", "=", "orders")
-        .onRef("v.namespace", "=", "s.namespace")
-        .onRef("v.id", "=", "s.order_id")
-        .on(
-          "v.version",
-          "=",
-          sql<number>`coalesce(s.version, (select max(w.version) from record_version w where s.kind = 'removed'
-            and w.stream = 'orders' and w.namespace = s.namespace and w.id = s.order_id and w.from_at <= s.at))`,
-        ),
-    )
-    .selectAll("s")
-    .where("s.forgotten_at", "is", null)
-    .select(["o.payload", "v.body", "v.date_zones"])
-    .orderBy("s.number");
-}
-
-const stepRows = ofEachCustomer(({ db }, customer) =>
-  steps(db).where("s.customer_namespace", "=", customer.namespace).where("s.customer_id", "=", customer.id),
-);
-
-/** Something that happened to a placed order, with the payload and the form of the order that it was made from. */
-export type StepRow = ReturnType<typeof stepRows>[number];
-
-/** What happened to placed orders of a customer since, by order. */
-export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, readonly StepRow[]> {
-  return Map.groupBy(stepRows(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
-}
-
-/** What happened to one placed order for a customer since; undefined where nothing did. */
-export async function stepsOfOrder(
-  { db }: ReadOnlyLedger,
-  customer: RecordKey,
-  order: RecordKey,
-): Promise<readonly StepRow[] | undefined> {
-  const rows = await steps(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id).execute();
-  const own = rows.filter((row) => row.customer_namespace === customer.namespace && row.customer_id === customer.id);
-  return own.length === 0 ? undefined : own;
-}
+import type { StepRow } from "./order-steps.ts";
 
 type Sides = Pick<OrderCase, "products" | "packages" | "units" | "isOver">;
 

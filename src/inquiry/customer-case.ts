@@ -6,7 +6,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { DesiredStaff } from "../engine/desired.ts";
 import type { AssignmentCase, CustomerCase, OrderCase, ShownItem, StaffCase } from "../report/reconciliation/case.ts";
-import { stepsOf } from "./amended-orders.ts";
+import { stepsOf } from "./order-steps.ts";
 import { orderCaseOf, sentNumbers, standing } from "./order-cases.ts";
 import type { FixedNumber, FixedNumbers, RecordRow } from "./order-cases.ts";
 import { placedOrdersOf } from "./placed-orders.ts";

@@ -2,10 +2,12 @@ import type { RecordKey } from "../crm/model.ts";
 import { stepOf } from "../resources/order/state/order-step-rows.ts";
 import type { OrderStep } from "../resources/order/state/order-steps.ts";
 import type { ExplainFacts } from "../report/explain.ts";
+import { orderSteps } from "./order-steps.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** Everything that is known of where an order was placed, stands, and stood before. */
-export async function placedOf({ db }: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["placed"]> {
+export async function placedOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["placed"]> {
+  const { db } = ledger;
   const rows = await db
     .selectFrom("placed_order")
     .select(["channel_order_id as channelOrderId", "origin", "version", "from_at as from", "to_at as to"])
@@ -23,7 +25,7 @@ export async function placedOf({ db }: ReadOnlyLedger, order: RecordKey): Promis
     .where("order_id", "=", order.id)
     .orderBy("sequence")
     .execute();
-  const steps = await stepsOf(db, order);
+  const steps = stepsOf(ledger, order);
   const movedFrom = await movedFromOf(db, order);
   return rows.map(({ customerNamespace, customerId, ...row }) => ({
     ...row,
@@ -48,16 +50,8 @@ async function movedFromOf(
   return rows.map(({ namespace, id, ...row }) => ({ ...row, customer: { namespace, id } }));
 }
 
-async function stepsOf(db: ReadOnlyLedger["db"], order: RecordKey): Promise<ExplainFacts["placed"][number]["steps"]> {
-  const rows = await db
-    .selectFrom("order_step")
-    .selectAll()
-    .where("namespace", "=", order.namespace)
-    .where("order_id", "=", order.id)
-    .where("forgotten_at", "is", null)
-    .orderBy("number")
-    .execute();
-  return rows.flatMap((row) => {
+function stepsOf(ledger: ReadOnlyLedger, order: RecordKey): ExplainFacts["placed"][number]["steps"] {
+  return orderSteps(ledger, order).flatMap((row) => {
     const step = stepOf(row);
     const things = thingsOf(step);
     // A step that only says under which numbers units go on is of the purchase before it.

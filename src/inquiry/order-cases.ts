@@ -6,13 +6,13 @@ import { stored } from "../ledger/database/stored.ts";
 import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
 import type { AssetNumberTable } from "../resources/order/state/asset-number-rows.ts";
 import type { DesiredOrder } from "../engine/desired.ts";
-import type { StandingParts } from "../resources/order/order-standing.ts";
+import type { StandingParts } from "../resources/order/fold.ts";
 import type { PrivateMarker } from "../engine/references.ts";
 import { sentItems } from "../resources/order/sent-order.ts";
 import { crmDate } from "../report/crm-date.ts";
 import type { CrmStanding, OrderCase } from "../report/reconciliation/case.ts";
 import { amendedSides } from "./amended-orders.ts";
-import type { StepRow } from "./amended-orders.ts";
+import type { StepRow } from "./order-steps.ts";
 import type { PlacedOrder } from "./placed-orders.ts";
 import { zonesIn } from "./statement/crm-dates.ts";
 

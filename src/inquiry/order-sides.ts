@@ -6,7 +6,7 @@ import type { DesiredOrder } from "../engine/desired.ts";
 import type { OrderSides } from "../report/order-tree.ts";
 import type { CustomerCase, ShownItem } from "../report/reconciliation/case.ts";
 import { orderRows } from "../report/reconciliation/compare-orders.ts";
-import { stepsOfOrder } from "./amended-orders.ts";
+import { stepsOfOrder } from "./order-steps.ts";
 import { orderCaseOf } from "./order-cases.ts";
 import type { FixedNumber } from "./order-cases.ts";
 import { placedOrderOf } from "./placed-orders.ts";
@@ -43,7 +43,7 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
   const numbers = await numbersOf(ledger, key);
   if (instances.length + numbers.length > mostThings) return "tooLarge";
   const known = await placedOrderOf(ledger, customer, key);
-  const steps = known === undefined ? undefined : await stepsOfOrder(ledger, customer, key);
+  const steps = known === undefined ? undefined : stepsOfOrder(ledger, customer, key);
   const byInstance = Map.groupBy(numbers, (one) => JSON.stringify([key.namespace, key.id, one.instance_id]));
   const order = orderCaseOf({ ...row, away: 0 }, customer, { known, steps, numbers: byInstance });
   const assetOf = new Map(

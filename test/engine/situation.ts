@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/apply/bindings.ts";
 import { withTree } from "../../src/engine/desired.ts";
-import { standingOf } from "../../src/resources/order/order-standing.ts";
+import { standingOf } from "../../src/resources/order/fold.ts";
 import { payloadFactsOf } from "../../src/engine/payload-facts.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";

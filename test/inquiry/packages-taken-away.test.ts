@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { amendedSides } from "../../src/inquiry/amended-orders.ts";
-import type { StepRow } from "../../src/inquiry/amended-orders.ts";
+import type { StepRow } from "../../src/inquiry/order-steps.ts";
 import { stored } from "../../src/ledger/database/stored.ts";
 import type { DesiredOrder } from "../../src/engine/desired.ts";
 import { amend, line, placedOrders, rule } from "../support/world/placed-orders.ts";
@@ -50,6 +50,7 @@ const step: StepRow = {
   forgotten_at: null,
   origin: "sent",
   payload: null,
+  form_version: null,
   body: null,
   date_zones: null,
 };

@@ -1,3 +1,4 @@
+import { withoutReplacedSeats } from "./replaced-seats.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../operation.ts";
 import { compareOperations } from "../operation.ts";
@@ -11,7 +12,6 @@ import { prepare } from "./prepared.ts";
 import { recordsOf, recordsWaiting } from "./records.ts";
 import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
-import { withoutReplacedSeats } from "./replaced-seats.ts";
 import { StandingRejections } from "./rejections.ts";
 import { planFirst, planStagesOf } from "./stages.ts";
 import type { Planned } from "./part.ts";

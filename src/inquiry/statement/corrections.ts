@@ -14,6 +14,7 @@ import type { OrderChange } from "../../report/statement/order-changes.ts";
 import { isProduct, orderForm } from "../../report/statement/order-form.ts";
 import type { OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import { orderSteps } from "../order-steps.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { isWithin, zonesIn } from "./crm-dates.ts";
@@ -169,16 +170,6 @@ function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRe
   return { compile: () => query.compile(db) };
 }
 
-const stepsOfOrder = ofEachCustomer(({ db }, order) =>
-  db
-    .selectFrom("order_step")
-    .select(["kind", "at", "version", "items", "operation_id"])
-    .where("namespace", "=", order.namespace)
-    .where("order_id", "=", order.id)
-    .where("forgotten_at", "is", null)
-    .orderBy("number"),
-);
-
 const operationsOfOrder = ofEachCustomer(({ db }, order) =>
   db
     .selectFrom("operation_record as l")
@@ -200,7 +191,7 @@ export function answersOf(
   { newest, deferred_code: waits }: Pick<FormRow, "newest" | "deferred_code">,
 ): Answers {
   return {
-    steps: stepsOfOrder(ledger, order).map(({ kind, at, version, items, operation_id: operationId }) => {
+    steps: orderSteps(ledger, order).map(({ kind, at, version, items, operation_id: operationId }) => {
       return { kind, at, version, items: stored<AnsweringStep["items"]>(items), operationId };
     }),
     operations: operationsOfOrder(ledger, order).flatMap(({ id, state, version, created_at: createdAt }) =>

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Measure } from "../../report/statement/entitlements.ts";
-import { OrderLines } from "./order-lines.ts";
-import type { OrderHistory } from "./order-lines.ts";
+import { statedOrder } from "./amounts.ts";
+import type { OrderHistory } from "./order-history.ts";
 import { countedAt, livesOf, seatsOf } from "./product-lives.ts";
 import type { AssignmentsOf } from "./product-lives.ts";
 
@@ -32,7 +32,7 @@ export function* movementsOf(
   placedAt: string,
   assignmentsOf: AssignmentsOf,
 ): Generator<Movement, void, void> {
-  const changes = [...new OrderLines(history).changes()];
+  const { changes } = statedOrder(history);
   for (const change of changes) {
     const { customer, moved, origin } = change;
     const at = countedAt(change, placedAt);

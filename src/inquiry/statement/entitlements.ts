@@ -12,7 +12,7 @@ import type { EntitlementKey, Movement } from "./entitlement-figures.ts";
 import { entitlementParts } from "./entitlement-parts.ts";
 import { EntitlementTable } from "./entitlement-table.ts";
 import { orderHistory } from "./order-history.ts";
-import type { OrderHistory } from "./order-lines.ts";
+import type { OrderHistory } from "./order-history.ts";
 import { placedBy } from "./product-lives.ts";
 import type { Assignment } from "./product-lives.ts";
 import { standingBefore } from "./standing-products.ts";

@@ -2,14 +2,33 @@ import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import { stepOf } from "../../resources/order/state/order-step-rows.ts";
 import type { DesiredOrder } from "../../engine/desired.ts";
-import type { LicenceOrder } from "../../resources/order/state/order-steps.ts";
+import type { OrderPast } from "../../resources/order/fold.ts";
+import type { LicenceOrder, OrderStep } from "../../resources/order/state/order-steps.ts";
 import { isSameKey } from "../../engine/state/same-key.ts";
+import { orderStepsWithForms } from "../order-steps.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { shownProducts } from "../shown-products.ts";
 import { asked } from "./asked.ts";
 import { zonesIn } from "./crm-dates.ts";
 import type { DatedOrder } from "./crm-dates.ts";
-import type { HistoryStep, OrderHistory } from "./order-lines.ts";
+
+/** Everything that happened to one order, oldest first. */
+export interface OrderHistory extends OrderPast {
+  /** The source that gives the order. */
+  source: string | null;
+  placing: OrderPast["placing"] & {
+    at: string;
+    origin: "placed" | "adopted";
+    /** The form that it was placed with; undefined where that is not kept any more. */
+    form: DatedOrder | undefined;
+    operationId: string | null;
+  };
+  forms: ReadonlyMap<number, DatedOrder>;
+  steps: readonly HistoryStep[];
+}
+
+/** A step with its time, its operation and the form that it was made from, or else the CRM's form at that time. */
+export type HistoryStep = OrderStep & { at: string; operationId: string | null; form: DatedOrder | undefined };
 
 /** An order that was placed, as one row has it. */
 interface PlacedRow {
@@ -28,9 +47,6 @@ interface PlacedRow {
   hasSteps: 0 | 1;
   licenceOrders: string;
 }
-
-type StepRow = Parameters<typeof stepOf>[0] &
-  Pick<PlacedRow, "body" | "zones"> & { at: string; operation_id: string | null };
 
 interface NumberRow {
   number: string;
@@ -58,13 +74,6 @@ const placedOrder = asked<RecordKey, PlacedRow>(`select p.namespace, p.order_id 
     and v.version = p.version
   where p.namespace = @namespace and p.order_id = @id and p.to_at is null`);
 
-const stepsOfOrder = asked<RecordKey, StepRow>(`select s.*, v.body, v.date_zones as zones from order_step s
-  left join record_version v on v.stream = 'orders' and v.namespace = s.namespace and v.id = s.order_id
-    and v.version = coalesce(s.version, (
-      select max(f.version) from record_version f
-      where f.stream = 'orders' and f.namespace = s.namespace and f.id = s.order_id and f.from_at <= s.at))
-  where s.namespace = @namespace and s.order_id = @id and s.forgotten_at is null order by s.number`);
-
 const numberColumns = `n.wire_number as number, n.instance_id as instanceId, n.unit,
     n.customer_namespace as customerNamespace, n.customer_id as customerId, n.ended_at as endedAt, n.fixed_at`;
 
@@ -82,33 +91,45 @@ export function orderHistory(ledger: ReadOnlyLedger, { namespace, id }: RecordKe
 
 function historyOf(ledger: ReadOnlyLedger, row: PlacedRow): OrderHistory {
   const order = { namespace: row.namespace, id: row.id };
-  const steps = row.hasSteps === 1 ? stepsOfOrder(ledger, order) : [];
-  const customer = { namespace: row.customerNamespace, id: row.customerId };
+  const steps = row.hasSteps === 1 ? orderStepsWithForms(ledger, order) : [];
+  const forms = formsOf([
+    row,
+    ...steps.map(({ form_version: version, body, date_zones: zones }) => ({ version, body, zones })),
+  ]);
+  const { at, origin, channelOrderId, version, operationId } = row;
   return {
     order,
     source: row.source,
     placing: {
-      at: row.at,
-      customer,
-      origin: row.origin,
-      channelOrderId: row.channelOrderId,
-      version: row.version,
-      form: formOf(row),
+      at,
+      customer: { namespace: row.customerNamespace, id: row.customerId },
+      origin,
+      channelOrderId,
+      version,
+      form: forms.get(version),
       licenceOrders: stored<LicenceOrder[]>(row.licenceOrders),
-      operationId: row.operationId,
+      operationId,
     },
+    forms,
     steps: steps.map((step): HistoryStep => ({
       ...stepOf(step),
       at: step.at,
       operationId: step.operation_id,
-      form: formOf(step),
+      form: step.form_version === null ? undefined : forms.get(step.form_version),
     })),
     numberOf: numbers(ledger, order, row),
   };
 }
 
-function formOf({ body, zones }: Pick<PlacedRow, "body" | "zones">): DatedOrder | undefined {
-  return body === null ? undefined : { ...stored<DesiredOrder>(body), zones: zonesIn(zones) };
+/** Each form is read once, whatever was made from it. */
+function formsOf(
+  rows: readonly (Pick<PlacedRow, "body" | "zones"> & { version: number | null })[],
+): ReadonlyMap<number, DatedOrder> {
+  const forms = new Map<number, DatedOrder>();
+  for (const { version, body, zones } of rows)
+    if (version !== null && body !== null && !forms.has(version))
+      forms.set(version, { ...stored<DesiredOrder>(body), zones: zonesIn(zones) });
+  return forms;
 }
 
 /**

@@ -11,6 +11,8 @@ import type { PartRow, Row, StatementRequest } from "../../report/statement/shap
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { closedTimes } from "../closed-times.ts";
 import type { ClosedTime } from "../closed-times.ts";
+import { statedOrder } from "./amounts.ts";
+import type { Moved, OrderChange, UnitProduct } from "./amounts.ts";
 import { assignmentsOf } from "./assignments.ts";
 import { customersThen } from "./customers-then.ts";
 import type { CustomersThen } from "./customers-then.ts";
@@ -18,8 +20,7 @@ import type { DatedOrder } from "./crm-dates.ts";
 import { licenceRows } from "./licences.ts";
 import { orderEventsIn, ordersWithEventsIn } from "./order-events.ts";
 import { orderHistory } from "./order-history.ts";
-import { OrderLines } from "./order-lines.ts";
-import type { HistoryStep, Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
+import type { HistoryStep, OrderHistory } from "./order-history.ts";
 import { livesOf, placedBy, seatsOf } from "./product-lives.ts";
 import { proofOf } from "./proof.ts";
 import { Recent } from "./recent.ts";
@@ -132,7 +133,7 @@ function followedOf(
 ): { value: Followed | undefined; weight: number } {
   const history = orderHistory(ledger, order);
   if (history === undefined) return { value: undefined, weight: 1 };
-  const changes = [...new OrderLines(history).changes()];
+  const { changes } = statedOrder(history);
   const value = {
     history,
     changes: new Map(changes.map((change) => [change.number, change])),
@@ -176,29 +177,20 @@ function sumsOf(
   lines: number;
   moved: (UnitProduct | undefined)[];
 } {
-  // What it costs asks for no numbers.
-  const order = new OrderLines({ ...history, numberOf: () => undefined });
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
-  let before: Money | undefined;
-  let events = 0;
-  const moved: (UnitProduct | undefined)[] = [];
-  for (const change of order.changes()) {
-    if (change.number < first) before = order.amountOf(customer);
-    if (change.number >= first && isSameKey(change.customer, customer)) {
-      const lines = linesOf(change);
-      if (lines.length > 0 && numbers.includes(change.number)) events += 1;
-      moved.push(...(lines.length === 0 ? [undefined] : lines.map(({ of }) => of)));
-    }
-    if (change.number >= last) break;
-  }
-  const standing = order.productsOf(customer);
+  const steps = history.steps.filter(({ number }) => number <= last);
+  // What it costs asks for no numbers.
+  const { changes, productsOf } = statedOrder({ ...history, steps, numberOf: () => undefined });
+  const own = changes.filter((change) => isSameKey(change.customer, customer));
+  const since = own.filter(({ number }) => number >= first).map((change) => ({ change, lines: linesOf(change) }));
+  const standing = productsOf(customer);
   return {
-    events,
-    before,
-    after: order.amountOf(customer),
+    events: since.filter(({ change, lines }) => lines.length > 0 && numbers.includes(change.number)).length,
+    before: own.findLast(({ number }) => number < first)?.amount,
+    after: own.at(-1)?.amount,
     amounts: standing.map(({ amount }) => amount),
     lines: new Set(standing.map(({ product }) => product.id)).size,
-    moved,
+    moved: since.flatMap(({ lines }) => (lines.length === 0 ? [undefined] : lines.map(({ of }) => of))),
   };
 }
 

@@ -4,7 +4,8 @@ import { isSameKey } from "../../engine/state/same-key.ts";
 import { crmDate } from "../../report/crm-date.ts";
 import { instantBeside } from "../../report/statement/period.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
-import type { Moved, OrderChange, OrderHistory, UnitProduct } from "./order-lines.ts";
+import type { Moved, OrderChange, UnitProduct } from "./amounts.ts";
+import type { OrderHistory } from "./order-history.ts";
 
 /** An assignment of an asset number, from its beginning to its end. */
 export interface Assignment {

@@ -1,6 +1,7 @@
+import type { OrderHistory } from "./fold.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, OrderWithTree, RecordState } from "../../engine/desired.ts";
-import type { OrderHistory, OrderStanding } from "./order-standing.ts";
+import type { OrderStanding } from "./order-standing.ts";
 
 /** An asset that was taken away: nothing stands under its number. */
 export interface EndedAsset {

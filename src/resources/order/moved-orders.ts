@@ -1,24 +1,24 @@
 import type { AwayOrder } from "./given.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { OrderStanding, StandingUnit } from "./order-standing.ts";
+import type { StandingUnit } from "./order-standing.ts";
 import type { PolicyName } from "../../engine/policy.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
+import type { Known } from "../../engine/state.ts";
+import type { OrderPlan } from "./amendments.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import { countedParts } from "./amendment-texts.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { EndingPolicy, Endings } from "./order-difference.ts";
 import { orderableFields } from "./order-records.ts";
 import { consider } from "../../engine/plan/policy.ts";
+import { countedParts } from "./purchase-parts.ts";
+import { endingsOf } from "./removal-parts.ts";
+import type { EndingPolicy } from "./removal-parts.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
 
 /** The code of an order that moved and waits until nothing of it is left at its old customer. */
 export const orderMoving = "order.moving";
 
 /** What is planned of orders at the customer that they moved away from. */
-export interface Departures {
-  changes: StateChange[];
+export interface Departures extends Pick<OrderPlan, "changes" | "endings"> {
   blocks: BlockedRecord[];
-  endings: Endings[];
   /** Asset numbers of them, which nobody is given any more. */
   numbers: string[];
 }
@@ -30,45 +30,44 @@ type Given = Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedO
  * nobody wants. Its new customer buys it in full once nothing is left.
  */
 export function planDepartures(given: Given, { policies }: Pick<PlanOptions, "policies">): Departures {
-  const departures: Departures = { changes: [], blocks: [], endings: [], numbers: [] };
-  for (const away of given.away ?? []) depart(departures, given, away, policies);
-  return departures;
+  const planned = (given.away ?? []).map((away) => planDeparture(given, away, policies));
+  return {
+    changes: planned.flatMap(({ changes = [] }) => changes),
+    blocks: planned.flatMap(({ blocks = [] }) => blocks),
+    endings: planned.flatMap(({ endings = [] }) => endings),
+    numbers: planned.flatMap(({ numbers = [] }) => numbers),
+  };
 }
 
-function depart(
-  departures: Departures,
+function planDeparture(
   { customer, known }: Given,
   away: AwayOrder,
   policies: PlanOptions["policies"],
-): void {
+): Partial<Departures> {
   const { order, owner, standing } = away;
   const key = formatKey(order.key);
-  const tell = (block: Block): void => void departures.blocks.push([key, block]);
-  if (standing !== undefined && "lost" in standing)
-    return tell({
-      code: "order.form-lost",
-      reason: `the present state of the order ${key} is not known: ${standing.lost}`,
-      again: true,
-    });
-  const placed = known.placedOrders.get(key);
-  const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
-  if (standing === undefined || units.length === 0) {
-    departures.changes.push({ type: "order-left", order: order.key, customer });
-    return;
+  if (standing !== undefined && "lost" in standing) {
+    const reason = `the present state of the order ${key} is not known: ${standing.lost}`;
+    return { blocks: [[key, { code: "order.form-lost", reason, again: true }]] };
   }
-  departures.numbers.push(...units.flatMap(({ number }) => number ?? []));
+  const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
+  if (standing === undefined || units.length === 0)
+    return { changes: [{ type: "order-left", order: order.key, customer }] };
+  const numbers = units.flatMap(({ number }) => number ?? []);
+  const stopped = (block: Block): Partial<Departures> => ({ numbers, blocks: [[key, block]] });
   // The customer keeps it in mind: nothing else tells it when the record can be used again.
-  if (order.state === "quarantined") return tell(stays(key, "its record is in quarantine"));
+  if (order.state === "quarantined") return stopped(stays(key, "its record is in quarantine"));
   const why = whyOf(order);
   const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
-  const said = consider(policies, why, what);
-  if (said === "nothing") return;
-  if (said !== "act") return tell(said);
+  const considered = consider(policies, why, what);
+  if (considered === "nothing") return { numbers };
+  if (considered !== "act") return stopped(considered);
   // A record that cannot be bought from wants something, whatever it names.
   const fault = why === "orders.moved" ? faultOf(away) : undefined;
-  if (fault !== undefined) return tell(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`));
-  if (placed?.elsewhere === true) return tell(stoodElsewhere(key));
-  departures.endings.push(endingsOf(standing, units, why, what));
+  if (fault !== undefined) return stopped(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`));
+  if (known.placedOrders.get(key)?.elsewhere === true) return stopped(stoodElsewhere(key));
+  const parts = units.map((unit) => ({ unit, whole: true, products: unit.products, packages: unit.packages }));
+  return { numbers, endings: [endingsOf(standing, parts, { why, what, needs: [] })] };
 }
 
 /** Why an order cannot be bought for its new customer, as the CRM has both now. */
@@ -111,10 +110,4 @@ function stoodElsewhere(order: string): Block {
 function unitsText(units: readonly StandingUnit[]): string {
   const products = units.reduce((sum, { products: all }) => sum + all.length, 0);
   return countedParts(units.length, products);
-}
-
-function endingsOf(standing: OrderStanding, units: readonly StandingUnit[], why: EndingPolicy, what: string): Endings {
-  const numbers = new Set(units.flatMap(({ number }) => number ?? []));
-  const parts = units.map((unit) => ({ unit, whole: true, products: unit.products, packages: unit.packages }));
-  return { order: standing, parts, units: numbers, why, what, needs: [] };
 }

@@ -2,7 +2,7 @@ import { handedIn } from "../../engine/registry.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { unitsNamed } from "./state/asset-numbers.ts";
 import { lastsAnything } from "../../engine/plan/drift.ts";
-import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
 import type { OrderStanding } from "./order-standing.ts";
 import { planOrders } from "./orders.ts";
@@ -10,6 +10,8 @@ import type { OrderStage } from "./orders.ts";
 import { repairedNumbers } from "./order-drift.ts";
 import { amendedNumbers } from "./there-already.ts";
 import { prepare } from "../../engine/plan/prepared.ts";
+import { Limits } from "./removal-sight.ts";
+import { Sights } from "./removal-sights.ts";
 
 /** What has to be read from the platform before a customer can be planned. Nothing, where nothing depends on it. */
 export interface Needs {
@@ -126,4 +128,29 @@ export function ordersByContents(
     ...endings.map(({ order }) => formatKey(order.order)),
     ...ordersToRepair(input, options),
   ]);
+}
+
+/** What M7 leaves out of an order that wants it gone. `form`: what the CRM says of the order, and since when. */
+export interface AbsentOf {
+  form: string;
+  /** By `absentName`. */
+  names: string[];
+}
+
+/** What is to go and M7 leaves out, by order; of an order that stands there with nothing, M7 shows all of it. */
+export function absentProducts(
+  input: CustomerInput,
+  options: Pick<PlanOptions, "settings" | "policies">,
+): Map<string, AbsentOf> {
+  const prepared = prepare(input, options.settings);
+  const forms = new Map(input.orders.map(({ key, since, state }) => [formatKey(key), `${state} ${since}`]));
+  const absent = new Map<string, AbsentOf>();
+  for (const ending of planOrders(prepared, options).endings) {
+    const key = formatKey(ending.order.order);
+    const sights = new Sights(prepared, ending, new Limits(options.settings));
+    const names = ending.parts.flatMap((part) => sights.absent(part));
+    const earlier = absent.get(key)?.names ?? [];
+    absent.set(key, { form: forms.get(key) ?? "", names: [...earlier, ...names] });
+  }
+  return absent;
 }

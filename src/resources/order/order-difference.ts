@@ -1,8 +1,10 @@
 import type { Money } from "../../crm/model.ts";
-import { hasProducts, productsUnder, termsOf } from "./order-standing.ts";
-import type { Need } from "../../engine/shape.ts";
+import type { OrderWithTree } from "../../engine/desired.ts";
+import { hasProducts, productsUnder } from "./order-standing.ts";
+import type { Known } from "../../engine/state.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./order-standing.ts";
-import { changedFields, endedIn, isSame, productTerms } from "./order-terms.ts";
+import { grouped } from "./grouped.ts";
+import { changedAssetTerms, changedTerms, endedIn, isSame } from "./order-terms.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
 
 /** What the CRM wants of an order for one customer. No assets: nothing, since it was cancelled, is gone, or moved. */
@@ -95,57 +97,41 @@ export interface OrderDifference {
   price: PriceChange[];
 }
 
-/** The policies by which something of an order is taken away. */
-export type EndingPolicy =
-  | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
-  | "drift.extra";
+/** Whether the CRM wants anything of an order: it was neither cancelled nor deleted. */
+export function isWanted({ state, body }: OrderWithTree): boolean {
+  return state === "current" && !body.cancelled;
+}
 
-/** What of an order is to be taken away, and by which policy: what removals are planned from. */
-export interface Endings {
-  order: OrderStanding;
-  parts: readonly EndedPart[];
-  /** Asset numbers of units that go whole, where they are known. */
-  units: ReadonlySet<string>;
-  why: EndingPolicy;
-  /** In words, for the reason of what is done, or of why it waits. */
-  what: string;
-  /** What is bought in its place, by this order or another one: nothing of it goes without that. */
-  needs: Need[];
+/** What the CRM wants of an order of this customer. */
+export function wantedOf(order: OrderWithTree): WantedOrder {
+  return isWanted(order) ? { assets: order.tree.assets, amount: order.body.amount } : { assets: [], amount: undefined };
+}
+
+/** The asset numbers that somebody holds by our doing. */
+export function heldNumbers({ assignments }: Pick<Known, "assignments">): Set<string> {
+  return new Set(assignments.map(({ assetNumber }) => assetNumber));
 }
 
 /**
  * What has to happen so that what stands of an order is what the CRM wants. `held`: asset numbers that somebody holds,
  * which go last where there are too many; `reserved`: units whose place no new one takes.
  */
-export function differenceOf(
-  standing: OrderStanding,
-  wanted: WantedOrder,
-  facts: { held: ReadonlySet<string>; reserved?: readonly StandingUnit[] },
-): OrderDifference {
-  const difference: OrderDifference = {
-    added: [],
-    ended: [],
-    emptied: [],
-    replaced: [],
-    superseded: [],
-    assetChanged: [],
-    wording: [],
-    price: [],
-  };
-  const byInstance = new Map<string, StandingUnit[]>();
-  for (const unit of standing.units)
-    byInstance.set(unit.instanceId, [...(byInstance.get(unit.instanceId) ?? []), unit]);
-  for (const asset of wanted.assets) {
-    compareUnits(difference, asset, byInstance.get(asset.id) ?? [], facts);
-    byInstance.delete(asset.id);
-  }
-  for (const units of byInstance.values()) for (const unit of units) endUnit(difference, unit);
+export function differenceOf(standing: OrderStanding, wanted: WantedOrder, facts: Facts): OrderDifference {
+  const byInstance = Map.groupBy(standing.units, ({ instanceId }) => instanceId);
+  const ids = new Set(wanted.assets.map(({ id }) => id));
+  const unwanted = [...byInstance].flatMap(([id, units]) => (ids.has(id) ? [] : units));
   // An order of which nothing stands costs what the form says from which it is bought.
-  if (wanted.assets.length > 0 && hasProducts(standing) && !isSame(standing.amount, wanted.amount))
-    difference.price.push({ product: null, from: standing.amount, to: wanted.amount });
-  difference.price = onceEach(difference.price, (item) => item.product);
-  difference.wording = onceEach(difference.wording, (item) => `${item.instanceId} ${item.field}`);
-  return difference;
+  const costsOther = ids.size > 0 && hasProducts(standing) && !isSame(standing.amount, wanted.amount);
+  const difference = joined([
+    ...wanted.assets.flatMap((asset) => compareAsset(asset, byInstance.get(asset.id) ?? [], facts)),
+    ...unwanted.map((unit) => endUnit(unit)),
+    { price: costsOther ? [{ product: null, from: standing.amount, to: wanted.amount }] : [] },
+  ]);
+  return {
+    ...difference,
+    price: onceEach(difference.price, (item) => item.product),
+    wording: onceEach(difference.wording, (item) => `${item.instanceId} ${item.field}`),
+  };
 }
 
 /** Whether nothing at all differs. */
@@ -153,63 +139,80 @@ export function isEmpty(difference: OrderDifference): boolean {
   return Object.values(difference).every((parts: readonly unknown[]) => parts.length === 0);
 }
 
-function compareUnits(
-  difference: OrderDifference,
+type Facts = { held: ReadonlySet<string>; reserved?: readonly StandingUnit[] };
+type Difference = Partial<OrderDifference>;
+
+function joined(parts: readonly Difference[]): OrderDifference {
+  return {
+    added: parts.flatMap(({ added = [] }) => added),
+    ended: parts.flatMap(({ ended = [] }) => ended),
+    emptied: parts.flatMap(({ emptied = [] }) => emptied),
+    replaced: parts.flatMap(({ replaced = [] }) => replaced),
+    superseded: parts.flatMap(({ superseded = [] }) => superseded),
+    assetChanged: parts.flatMap(({ assetChanged = [] }) => assetChanged),
+    wording: parts.flatMap(({ wording = [] }) => wording),
+    price: parts.flatMap(({ price = [] }) => price),
+  };
+}
+
+/** What becomes of the units that stand of one asset, and which new ones there are. */
+function compareAsset(asset: PlannedAsset, units: readonly StandingUnit[], facts: Facts): Difference[] {
+  const given = new Set(asset.assetNumbers);
+  const { kept, changed, surplus, outdated, numbers } = placesOf(asset, units, { ...facts, given });
+  const reserved = (facts.reserved ?? []).filter((unit) => unit.instanceId === asset.id);
+  const free = freeUnits([...units, ...reserved]);
+  const lacking = Math.max(0, asset.quantity - numbers.length - kept.length - changed.length);
+  // Each takes the next free index: numbers that the CRM gives, then units in the place of changed ones, then the rest.
+  const numbered = numbers.map((number) => newUnit(asset, free.next().value, number));
+  const inPlaceOf = changed.map((unit) => {
+    return { asset, unit, newUnit: free.next().value, fields: changedAssetTerms(unit.asset, asset) };
+  });
+  const others = Array.from({ length: lacking }, () => newUnit(asset, free.next().value, undefined));
+  return [
+    ...kept.flatMap((unit) => compareContents({ asset, unit })),
+    { added: [...numbered, ...others], assetChanged: inPlaceOf },
+    ...surplus.map((unit, index) => endUnit(unit, exchangedFor(unit, kept, given)[index])),
+    ...outdated.map((unit, index) => supersedeUnit(unit, kept[index])),
+  ];
+}
+
+/** What each unit of an asset is to the quantity and the numbers that the CRM wants. */
+interface Places {
+  /** They stay, and their contents are compared. */
+  kept: StandingUnit[];
+  /** Their asset is wanted with other terms: so many stay until there is another unit in the place of each. */
+  changed: StandingUnit[];
+  /** They are as wanted, and too many. */
+  surplus: StandingUnit[];
+  /** Their asset is wanted with other terms, and there is another unit in their place. */
+  outdated: StandingUnit[];
+  /**
+   * Numbers that the CRM gives and no unit has: each comes with a unit of its own, and another unit makes room, unless
+   * it may be that of a unit whose number is not known.
+   */
+  numbers: string[];
+}
+
+function placesOf(
   asset: PlannedAsset,
   units: readonly StandingUnit[],
-  { held, reserved = [] }: { held: ReadonlySet<string>; reserved?: readonly StandingUnit[] },
-): void {
-  const given = new Set(asset.assetNumbers);
+  { given, held }: Record<"given" | "held", ReadonlySet<string>>,
+): Places {
   const ranked = units.toSorted((one, other) => rankOf(one, given, held) - rankOf(other, given, held));
-  const fitting = ranked.filter((unit) => changedTerms(unit, asset).length === 0);
+  const fitting = ranked.filter((unit) => changedAssetTerms(unit.asset, asset).length === 0);
   const others = ranked.filter((unit) => !fitting.includes(unit));
-  const standingNumbers = new Set(units.map((unit) => unit.number));
-  // A number that the CRM gives and no unit has comes with a unit of its own, and another unit makes room, unless it
-  // may be that of a unit whose number is not known.
+  const standing = new Set(units.map((unit) => unit.number));
   const unknown = units.filter((unit) => unit.number === undefined).length;
-  const missing = [...given].filter((number) => !standingNumbers.has(number)).slice(unknown);
+  const missing = [...given].filter((number) => !standing.has(number)).slice(unknown);
   const kept = fitting.slice(0, Math.max(0, asset.quantity - missing.length));
-  const free = freeUnits([...units, ...reserved.filter((unit) => unit.instanceId === asset.id)]);
-  const fresh = (): number => {
-    const { value } = free.next();
-    return value;
+  const places = Math.max(0, asset.quantity - kept.length);
+  return {
+    kept,
+    changed: others.slice(0, Math.max(0, places - missing.length)),
+    surplus: fitting.slice(kept.length),
+    outdated: others.slice(places),
+    numbers: missing.slice(0, asset.quantity),
   };
-  // So many of the others stay until there is another unit in the place of each.
-  const lacks = Math.max(0, asset.quantity - kept.length);
-  const changed = others.slice(0, Math.max(0, lacks - missing.length));
-  for (const unit of kept) compareContents(difference, asset, unit);
-  for (const number of missing.slice(0, asset.quantity)) addUnit(difference, asset, fresh(), number);
-  for (const unit of changed)
-    difference.assetChanged.push({ asset, unit, newUnit: fresh(), fields: changedTerms(unit, asset) });
-  const lacking = asset.quantity - Math.min(missing.length, asset.quantity) - kept.length - changed.length;
-  for (let count = 0; count < lacking; count += 1) addUnit(difference, asset, fresh(), undefined);
-  for (const [index, unit] of fitting.slice(kept.length).entries()) {
-    endUnit(difference, unit, exchangedFor(unit, kept, given)[index]);
-  }
-  for (const [index, unit] of others.slice(lacks).entries()) {
-    const by = kept[index];
-    const { products, packages } = unit;
-    if (by === undefined || products.length === 0) endUnit(difference, unit);
-    else difference.superseded.push({ unit, whole: true, products, packages, by: wholeOf(by) });
-  }
-}
-
-/** Units that another purchase brought under numbers that the CRM gives, in the place of one that it gives no more. */
-function exchangedFor(
-  old: StandingUnit,
-  kept: readonly StandingUnit[],
-  given: ReadonlySet<string>,
-): readonly StandingUnit[] {
-  if (old.number === undefined || given.has(old.number)) return [];
-  const purchases = new Set(old.products.map((item) => item.channelOrderId));
-  return kept.filter(
-    ({ number, products }) =>
-      number !== undefined && given.has(number) && !products.some((item) => purchases.has(item.channelOrderId)),
-  );
-}
-
-function wholeOf(unit: StandingUnit): Replacing {
-  return { unit, products: unit.products };
 }
 
 /**
@@ -232,78 +235,102 @@ function* freeUnits(units: readonly StandingUnit[]): Generator<number, never> {
   for (let unit = 0; ; unit += 1) if (!taken.has(unit)) yield unit;
 }
 
-function addUnit(difference: OrderDifference, asset: PlannedAsset, unit: number, given: string | undefined): void {
+function newUnit(asset: PlannedAsset, unit: number, given: string | undefined): AddedPart {
   const { products, packages } = asset;
-  difference.added.push({ asset, unit, standing: undefined, given, products, packages });
+  return { asset, unit, standing: undefined, given, products, packages };
+}
+
+/** Units that another purchase brought under numbers that the CRM gives, in the place of one that it gives no more. */
+function exchangedFor(
+  old: StandingUnit,
+  kept: readonly StandingUnit[],
+  given: ReadonlySet<string>,
+): readonly StandingUnit[] {
+  if (old.number === undefined || given.has(old.number)) return [];
+  const purchases = new Set(old.products.map((item) => item.channelOrderId));
+  return kept.filter(
+    ({ number, products }) =>
+      number !== undefined && given.has(number) && !products.some((item) => purchases.has(item.channelOrderId)),
+  );
 }
 
 /** A unit in which nothing stands any more has nothing that could be taken away. `by`: what stands in its place. */
-function endUnit({ ended, emptied }: OrderDifference, unit: StandingUnit, by?: StandingUnit): void {
+function endUnit(unit: StandingUnit, by?: StandingUnit): Difference {
   const { products, packages } = unit;
-  if (products.length === 0) emptied.push(unit);
-  else ended.push({ unit, whole: true, products, packages, ...(by === undefined ? {} : { by: wholeOf(by) }) });
+  if (products.length === 0) return { emptied: [unit] };
+  return { ended: [{ unit, whole: true, products, packages, ...(by === undefined ? {} : { by: wholeOf(by) }) }] };
 }
 
-function compareContents(difference: OrderDifference, asset: PlannedAsset, unit: StandingUnit): void {
-  const products: PlannedProduct[] = [];
-  const packages: PlannedPackage[] = [];
-  const ended: StandingProduct[] = [];
-  const own = groupBy(
-    unit.products.filter((item) => item.packageId === undefined),
-    (item) => item.product.id,
-  );
-  for (const product of asset.products) {
-    const forms = own.get(product.id);
-    own.delete(product.id);
-    if (forms === undefined) products.push(product);
-    else compareProduct(difference, { asset, unit }, forms, product);
-  }
-  for (const forms of own.values()) ended.push(...forms);
-  const standing = groupBy(unit.packages, ({ item }) => item.id);
-  for (const item of asset.packages) {
-    const forms = standing.get(item.id);
-    standing.delete(item.id);
-    if (forms === undefined) packages.push(item);
-    else ended.push(...comparePackage(difference, { asset, unit }, forms, item));
-  }
-  const endedPackages = [...standing.values()].flat();
-  ended.push(...endedPackages.flatMap((item) => productsOf(unit, item)));
-  if (products.length > 0 || packages.length > 0)
-    difference.added.push({ asset, unit: unit.unit, standing: unit, given: undefined, products, packages });
-  if (ended.length > 0) difference.ended.push({ unit, whole: false, products: ended, packages: endedPackages });
+function supersedeUnit(unit: StandingUnit, by: StandingUnit | undefined): Difference {
+  const { products, packages } = unit;
+  if (by === undefined || products.length === 0) return endUnit(unit);
+  return { superseded: [{ unit, whole: true, products, packages, by: wholeOf(by) }] };
+}
+
+function wholeOf(unit: StandingUnit): Replacing {
+  return { unit, products: unit.products };
 }
 
 type Within = Pick<ReplacedPart, "asset" | "unit">;
 
-function compareProduct(
-  difference: OrderDifference,
-  within: Within,
-  forms: readonly StandingProduct[],
-  product: PlannedProduct,
-): void {
-  const fits = forms.findLast((form) => changedFields(productTerms(form.product), productTerms(product)).length === 0);
-  if (fits === undefined) {
-    const latest = forms.at(-1);
-    const fields = latest === undefined ? [] : changedFields(productTerms(latest.product), productTerms(product));
-    difference.replaced.push({ ...within, from: forms, to: { product }, fields });
-    return;
-  }
-  const { unit } = within;
-  const old = forms.filter((form) => form !== fits);
-  if (old.length > 0) {
-    const by = { unit, products: [fits] };
-    difference.superseded.push({ unit, whole: false, products: old, packages: [], by });
-  }
-  compareWords(difference, fits.product, product);
+function compareContents({ asset, unit }: Within): Difference[] {
+  const own = Map.groupBy(
+    unit.products.filter((item) => item.packageId === undefined),
+    (item) => item.product.id,
+  );
+  const inside = Map.groupBy(unit.packages, ({ item }) => item.id);
+  const products = asset.products.filter(({ id }) => !own.has(id));
+  const packages = asset.packages.filter(({ id }) => !inside.has(id));
+  const compared = asset.products.flatMap((product) => {
+    const forms = own.get(product.id);
+    return forms === undefined ? [] : compareProduct({ asset, unit }, forms, product);
+  });
+  const comparedPackages = asset.packages.flatMap((item) => {
+    const forms = inside.get(item.id);
+    return forms === undefined ? [] : comparePackage({ asset, unit }, forms, item);
+  });
+  const endedPackages = withoutIds(inside, asset.packages);
+  const ended = [
+    ...withoutIds(own, asset.products),
+    ...comparedPackages.flatMap((one) => one.gone),
+    ...endedPackages.flatMap((item) => productsOf(unit, item)),
+  ];
+  const isMore = products.length > 0 || packages.length > 0;
+  return [
+    ...compared,
+    ...comparedPackages.map((one) => one.difference),
+    { added: isMore ? [{ asset, unit: unit.unit, standing: unit, given: undefined, products, packages }] : [] },
+    { ended: ended.length > 0 ? [{ unit, whole: false, products: ended, packages: endedPackages }] : [] },
+  ];
 }
 
-/** Compares a package as it stands. Gives what of it nobody wants any more, where nothing else of it differs. */
+/** The forms of what is wanted no more. */
+function withoutIds<Form>(forms: ReadonlyMap<string, Form[]>, wanted: readonly { id: string }[]): Form[] {
+  const ids = new Set(wanted.map(({ id }) => id));
+  return [...forms].flatMap(([id, own]) => (ids.has(id) ? [] : own));
+}
+
+function compareProduct(within: Within, forms: readonly StandingProduct[], product: PlannedProduct): Difference {
+  const { unit } = within;
+  const fits = forms.findLast((form) => changedTerms(form.product, product).length === 0);
+  if (fits === undefined) {
+    const fields = forms.slice(-1).flatMap((latest) => changedTerms(latest.product, product));
+    return { replaced: [{ ...within, from: forms, to: { product }, fields }] };
+  }
+  const old = forms.filter((form) => form !== fits);
+  const by = { unit, products: [fits] };
+  return {
+    superseded: old.length > 0 ? [{ unit, whole: false, products: old, packages: [], by }] : [],
+    ...compareWords(fits.product, product),
+  };
+}
+
+/** Compares a package as it stands. `gone`: what of it nobody wants any more, where nothing else of it differs. */
 function comparePackage(
-  difference: OrderDifference,
   within: Within,
   forms: readonly StandingPackage[],
   item: PlannedPackage,
-): StandingProduct[] {
+): { gone: StandingProduct[]; difference: Difference } {
   const { unit } = within;
   const found = forms.flatMap((form) => {
     const products = productsOf(unit, form);
@@ -314,25 +341,24 @@ function comparePackage(
   const fits = found.findLast(({ ended }) => ended.size === 0) ?? found.at(-1);
   if (fits === undefined) {
     const from = forms.flatMap((form) => productsOf(unit, form));
-    difference.replaced.push({ ...within, from, to: { package: item }, fields: ["packages"] });
-    return [];
+    return { gone: [], difference: { replaced: [{ ...within, from, to: { package: item }, fields: ["packages"] }] } };
   }
-  const [ended = [], stays = []] = [true, false].map((goes) =>
-    fits.products.filter(({ product }) => fits.ended.has(product.id) === goes),
-  );
-  const old = forms.filter((form) => form !== fits.form);
-  if (old.length > 0) {
-    const by = { unit, products: stays };
-    const products = old.flatMap((form) => productsOf(unit, form));
-    difference.superseded.push({ unit, whole: false, products, packages: old, by });
-  }
-  comparePackageWords(difference, fits.form.item, item);
+  const gone = fits.products.filter(({ product }) => fits.ended.has(product.id));
+  const stays = fits.products.filter(({ product }) => !fits.ended.has(product.id));
+  const packages = forms.filter((form) => form !== fits.form);
+  const products = packages.flatMap((form) => productsOf(unit, form));
+  const by = { unit, products: stays };
   const before = new Map(stays.map(({ product }) => [product.id, product]));
-  for (const product of productsUnder(item)) {
+  const words = productsUnder(item).flatMap((product) => {
     const earlier = before.get(product.id);
-    if (earlier !== undefined) compareWords(difference, earlier, product);
-  }
-  return ended;
+    return earlier === undefined ? [] : compareWords(earlier, product);
+  });
+  const difference = {
+    superseded: packages.length > 0 ? [{ unit, whole: false, products, packages, by }] : [],
+    wording: [...packageWords(fits.form.item, item), ...words.flatMap((one) => one.wording)],
+    price: words.flatMap((one) => one.price),
+  };
+  return { gone, difference };
 }
 
 /** The products that stand by one form of a package. */
@@ -340,37 +366,32 @@ function productsOf(unit: StandingUnit, { item, channelOrderId }: StandingPackag
   return unit.products.filter((one) => one.packageId === item.id && one.channelOrderId === channelOrderId);
 }
 
-function compareWords(difference: OrderDifference, before: PlannedProduct, after: PlannedProduct): void {
-  const word = (field: string, from: string, to: string): void => {
-    if (from !== to) difference.wording.push({ instanceId: after.id, field, from, to });
-  };
-  word("name", before.name, after.name);
+function compareWords(before: PlannedProduct, after: PlannedProduct): Pick<OrderDifference, "wording" | "price"> {
   const names = new Map(before.features.map((feature) => [feature.code, feature.name]));
-  for (const { code, name } of after.features) word(`features.${code}.name`, names.get(code) ?? name, name);
-  if (!isSame(before.amount, after.amount))
-    difference.price.push({ product: after.id, from: before.amount, to: after.amount });
+  const words = [
+    { field: "name", from: before.name, to: after.name },
+    ...after.features.map(({ code, name }) => {
+      return { field: `features.${code}.name`, from: names.get(code) ?? name, to: name };
+    }),
+  ];
+  return {
+    wording: words.flatMap((word) => (word.from === word.to ? [] : { instanceId: after.id, ...word })),
+    price: isSame(before.amount, after.amount) ? [] : [{ product: after.id, from: before.amount, to: after.amount }],
+  };
 }
 
-function comparePackageWords(difference: OrderDifference, before: PlannedPackage, after: PlannedPackage): void {
-  if (before.name !== after.name)
-    difference.wording.push({ instanceId: after.id, field: "name", from: before.name, to: after.name });
+function packageWords(before: PlannedPackage, after: PlannedPackage): WordingChange[] {
   const children = new Map(before.children.map((child) => [child.id, child]));
-  for (const child of after.children) {
-    const earlier = children.get(child.id);
-    if (earlier !== undefined) comparePackageWords(difference, earlier, child);
-  }
-}
-
-function changedTerms(unit: StandingUnit, asset: PlannedAsset): string[] {
-  return changedFields(termsOf(unit.asset), termsOf(asset));
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  return Map.groupBy(items, keyOf);
+  const own = { instanceId: after.id, field: "name", from: before.name, to: after.name };
+  return [
+    ...(own.from === own.to ? [] : [own]),
+    ...after.children.flatMap((child) => {
+      const earlier = children.get(child.id);
+      return earlier === undefined ? [] : packageWords(earlier, child);
+    }),
+  ];
 }
 
 function onceEach<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Item[] {
-  const seen = new Map<string | null, Item>();
-  for (const item of items) if (!seen.has(keyOf(item))) seen.set(keyOf(item), item);
-  return [...seen.values()];
+  return grouped(items, keyOf).map(([first]) => first);
 }

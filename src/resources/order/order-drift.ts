@@ -2,15 +2,24 @@ import { parseTerm } from "../../contract/term.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { GoneItem } from "./order-payload.ts";
-import { standingAfter } from "./order-standing.ts";
+import { standingAfter } from "./fold.ts";
 import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit } from "./order-standing.ts";
 import type { OrderBought } from "./state/order-steps.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { lastingOf, shownName } from "../../engine/plan/drift.ts";
 import type { CustomerInput, Observed } from "../../engine/plan/input.ts";
-import { countedParts } from "./amendment-texts.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
+import { isRowOf } from "./order-terms.ts";
+import { wholeUnit } from "./removal-parts.ts";
+import { policyOf, unproven } from "../../engine/policy.ts";
+import { isShared } from "./state/asset-numbers.ts";
+import type { Known } from "../../engine/state.ts";
+import { blockedBy, buy, joinedPlans } from "./amendments.ts";
+import type { OrderPlan, Placed } from "./amendments.ts";
+import { countedParts, purchasesOf } from "./purchase-parts.ts";
+import type { PurchaseMaker } from "./purchase-parts.ts";
+import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./order-difference.ts";
 
 /** What repairs of an order are planned from. */
 export type RepairsGiven = Pick<CustomerInput, "drift"> & {
@@ -18,6 +27,48 @@ export type RepairsGiven = Pick<CustomerInput, "drift"> & {
 };
 
 type Options = Pick<PlanOptions, "repairs">;
+type Given = RepairsGiven & { known: Pick<Known, "assignments" | "numbers"> };
+
+/**
+ * Plans what makes an order whole again of which the platform lost something or shows something again, where it stands
+ * as the CRM says: what is lost is bought under a number of its own, and what had ended is taken away again.
+ */
+export function planRepair(
+  given: Given,
+  of: Placed,
+  options: Options & Pick<PlanOptions, "policies">,
+  make: PurchaseMaker,
+): Partial<OrderPlan> {
+  const repairs = (name: "drift.missing" | "drift.extra"): boolean =>
+    !["ignore", "report"].includes(policyOf(options.policies, name));
+  const changes = repairs("drift.extra") ? shownAgain(given, of.standing, options) : [];
+  if (changes.length > 0) return { changes };
+  if (!isWanted(of.order) || !repairs("drift.missing")) return {};
+  const { gone, blocks } = lostOf(given, of.standing, options);
+  return joinedPlans([{ blocks }, gone.length === 0 ? {} : buyAgain(given, of, gone, make)]);
+}
+
+function buyAgain(given: Given, of: Placed, gone: Lost["gone"], make: PurchaseMaker): Partial<OrderPlan> {
+  const { order, standing } = of;
+  const lost = `the platform no longer shows a part of the order ${formatKey(order.key)}`;
+  const notRepaired = (reason: string): Partial<OrderPlan> =>
+    blockedBy({ code: "order.not-repaired", reason, again: true });
+  const shared = gone.find((item) => isShared(given.known.numbers, { order: order.key, ...item }));
+  if (shared !== undefined) {
+    const why = `another order continues its asset number ${shared.number}`;
+    return notRepaired(`${lost}. crm-sync does not buy that part again: ${why}`);
+  }
+  const facts = { held: heldNumbers(given.known), reserved: standing.units };
+  const { added, ...others } = differenceOf(standingWithout(standing, gone), wantedOf(order), facts);
+  const numbered = added.find((part) => part.given !== undefined);
+  if (numbered !== undefined || !isEmpty({ ...others, added: [], emptied: [] })) {
+    const why = numbered === undefined ? "" : `: the CRM gives its asset the number ${numbered.given}`;
+    return notRepaired(`${lost}, and crm-sync does not buy it again by itself${why}`);
+  }
+  // Not being shown proves nothing: it may stand under another number, or be hidden from every reading alike.
+  const reason = lostText(order.key, gone);
+  return buy(of, purchasesOf(added, []), { make, policy: unproven, gone, reason });
+}
 
 /** What the platform lost of an order, and why something of it is left to people. */
 export interface Lost {
@@ -32,39 +83,38 @@ export interface Lost {
  * mean something else is left alone: an asset that is lent, one that shows nothing at all, something like it in it.
  */
 export function lostOf(given: RepairsGiven, { order, units }: OrderStanding, options: Options): Lost {
-  const lost: Lost = { gone: [], blocks: [] };
-  if (given.drift === undefined) return lost;
-  for (const unit of units) {
-    const { number } = unit;
-    if (number === undefined || unit.products.length === 0) continue;
-    const isLost = (item: StandingProduct): boolean =>
-      isLostOf(given, options, order, { number, limitEnd: unit.asset.limitEnd }, item);
-    const reading = given.observed.contents?.get(number);
+  const lost = given.drift === undefined ? [] : units.flatMap((unit) => lostIn(given, order, unit, options));
+  return {
+    gone: lost.flatMap((one) => ("code" in one ? [] : one)),
+    blocks: lost.flatMap((one) => ("code" in one ? one : [])),
+  };
+}
+
+function lostIn(given: RepairsGiven, order: RecordKey, unit: StandingUnit, options: Options): (GoneItem | Block)[] {
+  const { number, products } = unit;
+  if (number === undefined || products.length === 0) return [];
+  const lost = products.filter((item) =>
+    isLostOf(given, options, { order, number, limitEnd: unit.asset.limitEnd }, item),
+  );
+  const { contents, goneAssets, assets } = given.observed;
+  if (goneAssets?.has(number) === true) {
     // One that was not read may be listed.
-    const isListed = given.observed.assets?.some((asset) => asset.assetNum === number) ?? true;
-    if (given.observed.goneAssets?.has(number) === true) {
-      if (isListed) continue;
-      if (!unit.products.every(isLost)) continue;
-      if (unit.products.some(isTransferred))
-        lost.blocks.push(
-          byHand(`the asset number ${number} holds transferred licences, and they cannot be made twice`),
-        );
-      else lost.gone.push(wholeUnit(unit, number));
-      continue;
-    }
-    if (reading === undefined || reading.bare || reading.asset.borrowed) continue;
-    const products = unit.products.filter((item) => isLost(item) && !isShown(reading, item));
-    if (products.length > 0) addProducts(lost, { unit, number, reading }, products);
+    const isListed = assets?.some((asset) => asset.assetNum === number) ?? true;
+    if (isListed || lost.length < products.length) return [];
+    if (!products.some(isTransferred))
+      return [{ ...wholeUnit({ ...unit, number }), number, products: products.length }];
+    return [byHand(`the asset number ${number} holds transferred licences, and they cannot be made twice`)];
   }
-  return lost;
+  const reading = contents?.get(number);
+  if (reading === undefined || reading.bare || reading.asset.borrowed) return [];
+  return lost.filter((item) => !isShown(reading, item)).map((item) => lostProduct(unit, number, reading, item));
 }
 
 /** Shown once as what this purchase brought, and missing for long enough. */
 function isLostOf(
   { drift }: RepairsGiven,
   { repairs }: Options,
-  order: RecordKey,
-  { number, limitEnd }: { number: string; limitEnd: string | undefined },
+  { order, number, limitEnd }: { order: RecordKey; number: string; limitEnd: string | undefined },
   { product, channelOrderId }: StandingProduct,
 ): boolean {
   const about = { order, item: product.id, assetNumber: number };
@@ -103,35 +153,25 @@ function isShown({ products }: AssetReading, { product, channelOrderId }: Standi
   );
 }
 
-function addProducts(
-  lost: Lost,
-  { unit, number, reading }: { unit: StandingUnit; number: string; reading: AssetReading },
-  products: readonly StandingProduct[],
-): void {
-  for (const item of products) {
-    const { product, channelOrderId, licenseOrderId, packageId } = item;
-    const what = `the product ${product.id} under the asset number ${number}`;
-    const like = reading.products.find(
-      (row) =>
-        (row.productUri === product.gmsPid || row.productUri === product.appKey) &&
-        !unit.products.some((own) => own.product.id === row.crmProductId),
-    );
-    if (isTransferred(item)) lost.blocks.push(byHand(`${what} was transferred, and a transfer cannot be made twice`));
-    else if (packageId !== undefined)
-      lost.blocks.push(byHand(`${what} is of the package ${packageId}, which cannot be bought in part`));
-    else if (like !== undefined)
-      lost.blocks.push(byHand(`${what} is gone, and M7 shows ${like.crmProductId ?? "another product"} like it there`));
-    else
-      lost.gone.push({
-        instanceId: unit.instanceId,
-        unit: unit.unit,
-        number,
-        product: product.id,
-        channelOrderId,
-        licenseOrderId: licenseOrderId ?? null,
-        products: 1,
-      });
-  }
+function lostProduct(
+  unit: StandingUnit,
+  number: string,
+  reading: AssetReading,
+  item: StandingProduct,
+): GoneItem | Block {
+  const { product, channelOrderId, licenseOrderId = null, packageId } = item;
+  const what = `the product ${product.id} under the asset number ${number}`;
+  if (isTransferred(item)) return byHand(`${what} was transferred, and a transfer cannot be made twice`);
+  if (packageId !== undefined) return byHand(`${what} is of the package ${packageId}, which cannot be bought in part`);
+  const like = reading.products.find(
+    (row) =>
+      (row.productUri === product.gmsPid || row.productUri === product.appKey) &&
+      !unit.products.some((own) => own.product.id === row.crmProductId),
+  );
+  if (like !== undefined)
+    return byHand(`${what} is gone, and M7 shows ${like.crmProductId ?? "another product"} like it there`);
+  const { instanceId, unit: index } = unit;
+  return { instanceId, unit: index, number, product: product.id, channelOrderId, licenseOrderId, products: 1 };
 }
 
 function isTransferred({ product }: StandingProduct): boolean {
@@ -144,11 +184,6 @@ function byHand(what: string): Block {
     reason: `${what}. The platform no longer shows the product, and crm-sync does not buy it again by itself`,
     again: true,
   };
-}
-
-function wholeUnit({ instanceId, unit, products }: StandingUnit, number: string): GoneItem {
-  const whole = { product: null, channelOrderId: null, licenseOrderId: null };
-  return { instanceId, unit, number, ...whole, products: products.length };
 }
 
 /** What stands once what is gone is gone. */
@@ -168,27 +203,20 @@ export function shownAgain(
   { order, customer, units, ended }: OrderStanding,
   options: Options,
 ): OrderBought[] {
-  const changes: OrderBought[] = [];
-  if (given.drift === undefined) return changes;
-  for (const item of ended) {
-    const { unit, standing, version } = item;
-    if (!isThereAgain(given, options, units, item)) continue;
-    const { channelOrderId, product } = standing;
-    const { instanceId, number = null } = unit;
-    changes.push({
-      type: "order-bought",
-      order,
-      customer,
-      operationId: null,
-      origin: "found",
-      products: 1,
-      channelOrderId,
-      version,
-      items: [{ instanceId, unit: unit.unit, number, products: [product.id], packages: [] }],
-      licenceOrders: [],
-    });
-  }
-  return changes;
+  if (given.drift === undefined) return [];
+  const again = ended.filter((item) => isThereAgain(given, options, units, item));
+  return again.map(({ unit: { instanceId, unit, number = null }, standing: { product, channelOrderId }, version }) => ({
+    type: "order-bought",
+    order,
+    customer,
+    operationId: null,
+    origin: "found",
+    products: 1,
+    channelOrderId,
+    version,
+    items: [{ instanceId, unit, number, products: [product.id], packages: [] }],
+    licenceOrders: [],
+  }));
 }
 
 function isThereAgain(
@@ -198,7 +226,7 @@ function isThereAgain(
   { unit, standing }: EndedProduct,
 ): boolean {
   const { number, instanceId } = unit;
-  const { product, channelOrderId, licenseOrderId, packageId } = standing;
+  const { product, licenseOrderId, packageId } = standing;
   if (number === undefined || licenseOrderId === undefined || packageId !== undefined) return false;
   const about = { item: product.id, assetNumber: number };
   if (lastingOf(drift, repairs, "product", "extra", about) === undefined) return false;
@@ -206,10 +234,7 @@ function isThereAgain(
   if (units.some((one) => one.instanceId === instanceId && one.unit === unit.unit && one.number !== number))
     return false;
   const rows = observed.contents?.get(number)?.products ?? [];
-  return rows.some(
-    (row) =>
-      row.crmProductId === product.id && row.channelOrderId === channelOrderId && row.licenseOrderId === licenseOrderId,
-  );
+  return rows.some((row) => isRowOf(row, standing) && row.licenseOrderId === licenseOrderId);
 }
 
 /** Numbers whose contents decide what is repaired of an order. */

@@ -1,33 +1,38 @@
+import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { LicenseType } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/desired.ts";
 import { orderOf, productsUnder } from "./order-standing.ts";
-import type { OrderStanding, StandingUnit } from "./order-standing.ts";
-import { isShared, unitsNamed } from "./state/asset-numbers.ts";
+import type { OrderStanding, StandingProduct, StandingUnit } from "./order-standing.ts";
+import { unitsNamed } from "./state/asset-numbers.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
 import type { BoughtItem, LicenceOrder, RemovedItem } from "./state/order-steps.ts";
-import { wholeUnit } from "./emptied-units.ts";
-import { differenceOf } from "./order-difference.ts";
+import type { AssetReading } from "../../platform/snapshot.ts";
+import { differenceOf, wantedOf } from "./order-difference.ts";
 import type { AddedPart, EndedPart, OrderDifference, ReplacedPart } from "./order-difference.ts";
 import type { PlannedProduct } from "./order-records.ts";
+import { isForm, isRowOf, observedTerms } from "./order-terms.ts";
+import { removedWithoutCall, wholeUnit } from "./removal-parts.ts";
 import type { Limits } from "./removal-sight.ts";
-import { nothingRead } from "../../engine/plan/read-back.ts";
 import type { ReadBack } from "../../engine/plan/read-back.ts";
-import { isForm } from "./shown-contents.ts";
-import type { ShownContents, ShownProduct } from "./shown-contents.ts";
 
 /** What M7 always tells two forms of a product apart by. */
 const observable = new Set(["nodes", "gmsPid", "appKey"]);
 
-/** What is found while an order is read back. */
-interface Found {
-  read: ReadBack;
+/** What an order is read back by. */
+interface Reading {
+  standing: OrderStanding;
+  contents: ShownContents;
   limits: Limits;
   /** Those that the ledger knows of the customer. */
   numbers: readonly FixedNumber[];
-  bought: Map<string, { items: BoughtItem[]; rows: ShownProduct[] }>;
-  removed: RemovedItem[];
   /** Asset numbers that a unit has already: what is shown there is no other unit's. */
-  taken: Set<string | undefined>;
+  taken: ReadonlySet<string | undefined>;
+}
+
+/** What is found of one part of the difference; what is left out is nothing. */
+interface Found extends Pick<ReadBack, "seen" | "unseen" | "otherwise"> {
+  bought: { item: BoughtItem; rows: readonly ShownProduct[] }[];
+  removed: RemovedItem[];
 }
 
 /**
@@ -40,55 +45,76 @@ export function readBackOrder(
   contents: ShownContents,
   { held, limits, numbers }: { held: ReadonlySet<string>; limits: Limits; numbers: readonly FixedNumber[] },
 ): ReadBack {
-  const taken = new Set(standing.units.map((unit) => unit.number));
-  const found: Found = { read: nothingRead(), limits, numbers, bought: new Map(), removed: [], taken };
-  const isWanted = order.state === "current" && !order.body.cancelled;
-  const wanted = isWanted ? { assets: order.tree.assets, amount: order.body.amount } : nothingWanted;
-  const difference = differenceOf(standing, wanted, { held });
-  for (const [index, part] of difference.added.entries()) {
-    const others = difference.added.slice(index).filter(({ asset }) => asset.id === part.asset.id);
-    readAdded(found, part, { standing, contents, units: others.length });
-  }
-  for (const part of difference.replaced) readReplaced(found, part, contents);
-  for (const part of [...difference.ended, ...difference.superseded]) readEnded(found, part, contents);
-  for (const unit of difference.emptied) found.removed.push(wholeUnit(unit));
-  for (const { asset } of difference.assetChanged)
-    found.read.otherwise.push(`the asset ${asset.id} is wanted otherwise, and no reading shows how an asset is`);
-  found.read.changes.push(...changesOf(order, standing, difference, found));
-  return found.read;
+  const difference = differenceOf(standing, wantedOf(order), { held });
+  const first = { standing, contents, limits, numbers, taken: new Set(standing.units.map((unit) => unit.number)) };
+  const { found: added, taken } = readEachAdded(first, difference.added);
+  const reading = { ...first, taken };
+  const { seen, unseen, otherwise, ...done } = joined([
+    ...added,
+    ...difference.replaced.map((part) => readReplaced(reading, part)),
+    ...[...difference.ended, ...difference.superseded].map((part) => readEnded(contents, part)),
+    { removed: difference.emptied.map(wholeUnit) },
+    ...difference.assetChanged.map(({ asset }) => ({
+      otherwise: [`the asset ${asset.id} is wanted otherwise, and no reading shows how an asset is`],
+    })),
+  ]);
+  return { changes: changesOf(order, reading, difference.price, done), seen, unseen, otherwise };
 }
 
-const nothingWanted = { assets: [], amount: undefined };
+function joined(found: readonly Partial<Found>[]): Found {
+  return {
+    seen: found.flatMap(({ seen = [] }) => seen),
+    unseen: found.flatMap(({ unseen = [] }) => unseen),
+    otherwise: found.flatMap(({ otherwise = [] }) => otherwise),
+    bought: found.flatMap(({ bought = [] }) => bought),
+    removed: found.flatMap(({ removed = [] }) => removed),
+  };
+}
 
-/** `units`: this one and those of its asset that are still looked for. A unit that is shown is no other one's too. */
+/** One after the other: a unit that is shown is no other one's too. */
+function readEachAdded(
+  reading: Reading,
+  parts: readonly AddedPart[],
+): { found: Partial<Found>[]; taken: Reading["taken"] } {
+  const found: Partial<Found>[] = [];
+  let { taken } = reading;
+  for (const [index, part] of parts.entries()) {
+    const units = parts.slice(index).filter(({ asset }) => asset.id === part.asset.id).length;
+    const { rows, ...one } = readAdded({ ...reading, taken }, part, units);
+    taken = taken.union(new Set(rows.map((row) => row.number)));
+    found.push(one);
+  }
+  return { found, taken };
+}
+
+/** `units`: this one and those of its asset that are still looked for. */
 function readAdded(
-  found: Found,
+  reading: Reading,
   part: AddedPart,
-  { standing, contents, units }: { standing: OrderStanding; contents: ShownContents; units: number },
-): void {
+  units: number,
+): Partial<Found> & { rows: readonly ShownProduct[] } {
   const { asset, unit, products, packages } = part;
   const all = [...products, ...packages.flatMap(productsUnder)];
   // Of what is shown under no unit's number so much may be of units whose number nobody knows.
-  const hidden = standing.units.filter((one) => one.instanceId === asset.id && one.number === undefined).length;
+  const hidden = reading.standing.units.filter((one) => one.instanceId === asset.id && one.number === undefined).length;
   const known = part.standing?.number ?? part.given;
-  const number = known ?? (hidden > 0 ? undefined : numberOf(all, found, contents, units));
-  const rows = all.flatMap((product) => readShown(found, product, asset.licenseType, { number, contents, hidden }));
-  for (const row of rows) found.taken.add(row.number);
+  const number = known ?? (hidden > 0 ? undefined : numberOf(all, reading, units));
+  const shown = all.map((product) => readShown(reading, product, asset.licenseType, { number, hidden }));
+  const rows = shown.flatMap((one) => one.rows);
   const item: BoughtItem = {
     instanceId: asset.id,
     unit,
     number: number ?? null,
     products: products.map(({ id }) => id),
     packages: packages.map(({ id }) => id),
-    ...earlierOf(found, standing, asset, number),
+    ...earlierOf(reading, asset, number),
   };
-  buy(found, item, rows);
+  return { ...joined(shown), bought: [{ item, rows }], rows };
 }
 
 /** The earlier unit whose number it is, where the asset continues that and does not stand yet. */
 function earlierOf(
-  { numbers }: Found,
-  { order, units }: OrderStanding,
+  { numbers, standing: { order, units } }: Reading,
   { id, continues }: AddedPart["asset"],
   number: string | undefined,
 ): Pick<BoughtItem, "continues"> {
@@ -107,8 +133,7 @@ function earlierOf(
 /** A number under which all of it is shown and that no unit has, where there is none too many. */
 function numberOf(
   products: readonly PlannedProduct[],
-  { taken }: Pick<Found, "taken">,
-  contents: ShownContents,
+  { taken, contents }: Reading,
   units: number,
 ): string | undefined {
   const numbers = products.map(({ id }) => new Set(contents.of(id, undefined).map((row) => row.number)));
@@ -119,158 +144,173 @@ function numberOf(
 
 /** The row in which a wanted product is shown as the CRM has it. */
 function readShown(
-  { read, limits, taken }: Pick<Found, "read" | "limits" | "taken">,
+  { contents, limits, taken }: Reading,
   product: PlannedProduct,
   licenseType: LicenseType,
-  { number, contents, hidden = 0 }: { number: string | undefined; contents: ShownContents; hidden?: number },
-): ShownProduct[] {
+  { number, hidden = 0 }: { number: string | undefined; hidden?: number },
+): Partial<Found> & { rows: ShownProduct[] } {
   const named = contents.of(product.id, number);
   const shown = named.length > 0 ? named : contents.unnamed(product, number);
   const rows = number === undefined ? shown.filter((row) => !taken.has(row.number)).slice(hidden) : shown;
   const forms = rows.filter((item) => isForm(item, product));
-  const row = forms.find((item) => termsShown(item, product, limits).otherwise.length === 0);
-  if (row !== undefined) {
-    read.seen.push(`the product ${product.id}`);
-    return [row];
-  }
-  const terms = forms.flatMap((item) => termsShown(item, product, limits).otherwise);
+  const row = forms.find((item) => datesShown(item, product, limits).otherwise.length === 0);
+  if (row !== undefined) return { rows: [row], seen: [`the product ${product.id}`] };
+  const terms = forms.flatMap((item) => datesShown(item, product, limits).otherwise);
   const other = terms.length === 0 ? "" : ` (${[...new Set(terms)].join(", ")})`;
-  if (rows.length > 0) read.otherwise.push(`M7 shows the product ${product.id} otherwise than the CRM has it${other}`);
-  else if (contents.speaksOf(licenseType, number)) read.otherwise.push(`M7 does not show the product ${product.id}`);
-  else read.unseen.push(`the product ${product.id}`);
-  return [];
+  if (rows.length > 0)
+    return { rows: [], otherwise: [`M7 shows the product ${product.id} otherwise than the CRM has it${other}`] };
+  if (contents.speaksOf(licenseType, number))
+    return { rows: [], otherwise: [`M7 does not show the product ${product.id}`] };
+  return { rows: [], unseen: [`the product ${product.id}`] };
 }
 
-/** Which terms of a product M7 tells, as far as the settings say how to read them, and which it shows otherwise. */
-function termsShown(
+/** Which dates and term of a product M7 tells, as far as the settings say how to read them, and which of them differ. */
+function datesShown(
   row: ShownProduct,
   product: PlannedProduct,
   limits: Limits,
 ): { told: string[]; otherwise: string[] } {
-  const told: string[] = [];
-  const otherwise: string[] = [];
-  const times = [
-    { field: "limitStart", shown: limits.shown(row.limitStartTime), wanted: limits.bought(product.limitStart) },
-    { field: "limitEnd", shown: limits.shown(row.limitEndTime), wanted: limits.bought(product.limitEnd) },
-  ];
-  for (const { field, shown, wanted } of times) {
-    if ("fault" in shown || "fault" in wanted) continue;
-    told.push(field);
-    if (shown.wire !== wanted.wire) otherwise.push(field);
-  }
-  const term = row.timeDurationExpression ?? "";
-  if (term !== "") {
-    told.push("term");
-    if (term !== product.term) otherwise.push("term");
-  }
-  return { told, otherwise };
+  const terms = observedTerms(row, product, limits);
+  const dates = ["limitStart", "limitEnd", "term"] as const;
+  const otherwise = dates.filter((name) => terms[name] === "other");
+  return { told: dates.filter((name) => terms[name] === "same" || terms[name] === "other"), otherwise };
 }
 
-function readReplaced(found: Found, { asset, unit, from, to, fields }: ReplacedPart, contents: ShownContents): void {
+function readReplaced(reading: Reading, { asset, unit, from, to, fields }: ReplacedPart): Partial<Found> {
+  const { contents, limits } = reading;
   const products = "product" in to ? [to.product] : productsUnder(to.package);
-  const { read, limits } = found;
-  const where = { number: unit.number, contents };
-  const shown = products.map((product) => ({ product, rows: readShown(found, product, unit.licenseType, where) }));
+  const { number, licenseType } = unit;
+  const shown = products.map((product) => ({ product, ...readShown(reading, product, licenseType, { number }) }));
   const rows = shown.flatMap((one) => one.rows);
-  const told = shown.map((one) => new Set(one.rows.flatMap((row) => termsShown(row, one.product, limits).told)));
+  const told = shown.map((one) => new Set(one.rows.flatMap((row) => datesShown(row, one.product, limits).told)));
   const hidden = fields.filter((field) => !observable.has(field) && !told.every((some) => some.has(field)));
-  if (rows.length > 0 && hidden.length > 0)
-    read.unseen.push(`${hidden.join(", ")} of ${products.map(({ id }) => id).join(", ")}`);
-  for (const { product } of from) {
-    const old = contents.of(product.id, unit.number).filter((row) => !rows.some((one) => one.id === row.id));
-    if (old.length > 0 && rows.length > 0) read.otherwise.push(`M7 still shows the old form of ${product.id}`);
-  }
-  remove(found, unit, from);
-  const isPackage = "package" in to;
+  const isHidden = rows.length > 0 && hidden.length > 0;
+  const old = from.filter(
+    ({ product }) =>
+      rows.length > 0 && contents.of(product.id, number).some((row) => !rows.some((one) => one.id === row.id)),
+  );
   const item: BoughtItem = {
     instanceId: asset.id,
     unit: unit.unit,
-    number: unit.number ?? null,
-    products: isPackage ? [] : [to.product.id],
-    packages: isPackage ? [to.package.id] : [],
+    number: number ?? null,
+    products: "product" in to ? [to.product.id] : [],
+    packages: "package" in to ? [to.package.id] : [],
   };
-  buy(found, item, rows);
+  return joined([
+    ...shown,
+    {
+      unseen: isHidden ? [`${hidden.join(", ")} of ${products.map(({ id }) => id).join(", ")}`] : [],
+      otherwise: old.map(({ product }) => `M7 still shows the old form of ${product.id}`),
+      removed: removedOf(unit, from),
+      bought: [{ item, rows }],
+    },
+  ]);
 }
 
-function readEnded(found: Found, { unit, whole, products }: EndedPart, contents: ShownContents): void {
-  const { read } = found;
-  for (const { product, channelOrderId } of products) {
-    const rows = contents.of(product.id, unit.number).filter((row) => row.channelOrderId === channelOrderId);
-    if (rows.length > 0) read.otherwise.push(`M7 still shows the product ${product.id} of ${channelOrderId}`);
-    else if (contents.speaksOf(unit.licenseType, unit.number)) read.seen.push(`the product ${product.id} is gone`);
-    else read.unseen.push(`that the product ${product.id} is gone`);
-  }
-  if (whole) found.removed.push(wholeUnit(unit));
-  else remove(found, unit, products);
+function readEnded(contents: ShownContents, { unit, whole, products }: EndedPart): Partial<Found> {
+  const { number, licenseType } = unit;
+  const found = products.map((standing): Partial<Found> => {
+    const { product, channelOrderId } = standing;
+    if (contents.of(product.id, number).some((row) => isRowOf(row, standing)))
+      return { otherwise: [`M7 still shows the product ${product.id} of ${channelOrderId}`] };
+    if (contents.speaksOf(licenseType, number)) return { seen: [`the product ${product.id} is gone`] };
+    return { unseen: [`that the product ${product.id} is gone`] };
+  });
+  return joined([...found, { removed: whole ? [wholeUnit(unit)] : removedOf(unit, products) }]);
 }
 
-function remove({ removed }: Found, unit: StandingUnit, products: StandingUnit["products"]): void {
-  for (const { product, channelOrderId, licenseOrderId } of products) {
-    removed.push({
-      instanceId: unit.instanceId,
-      unit: unit.unit,
-      number: unit.number ?? null,
-      product: product.id,
-      channelOrderId,
-      licenseOrderId: licenseOrderId ?? null,
-    });
-  }
-}
-
-/** By the channel order number under which it is shown; without one it counts for the order's own. */
-function buy({ bought }: Found, item: BoughtItem, rows: readonly ShownProduct[]): void {
-  const number = rows.find((row) => typeof row.channelOrderId === "string")?.channelOrderId ?? "";
-  const purchase = bought.get(number) ?? { items: [], rows: [] };
-  purchase.items.push(item);
-  purchase.rows.push(...rows);
-  bought.set(number, purchase);
+function removedOf(from: StandingUnit, products: readonly StandingProduct[]): RemovedItem[] {
+  const { instanceId, unit, number = null } = from;
+  return products.map(({ product, channelOrderId, licenseOrderId = null }) => {
+    return { instanceId, unit, number, product: product.id, channelOrderId, licenseOrderId };
+  });
 }
 
 function changesOf(
-  order: OrderWithTree,
-  standing: OrderStanding,
-  { price }: OrderDifference,
-  { bought, removed, numbers: known }: Found,
+  { key, version, bodyHash }: OrderWithTree,
+  { standing, numbers }: Reading,
+  price: OrderDifference["price"],
+  { bought, removed }: Pick<Found, "bought" | "removed">,
 ): ReadBack["changes"] {
-  const { key, version, bodyHash } = order;
-  const of = { order: key, customer: standing.customer, operationId: null, origin: "by-hand" } as const;
-  const changes: ReadBack["changes"] = [];
-  if (removed.length > 0) {
-    const whole = removed.filter((item) => item.product === null);
-    const inside = standing.units
-      .filter((unit) => whole.some((item) => item.instanceId === unit.instanceId && item.unit === unit.unit))
-      .reduce((sum, unit) => sum + unit.products.length, 0);
-    const products = removed.length - whole.length + inside;
-    changes.push({ type: "order-removed", ...of, products, items: removed });
-    const numbers = whole.flatMap((item) =>
-      item.number === null || isShared(known, { order: key, ...item }) ? [] : [item.number],
-    );
-    if (numbers.length > 0) changes.push({ type: "numbers-ended", numbers });
-  }
-  for (const [number, { items, rows }] of bought) {
-    const channelOrderId = number === "" ? standing.channelOrderId : number;
-    const licenceOrders = licenceOrdersIn(rows);
-    const products = Math.max(rows.length, items.length);
-    changes.push({ type: "order-bought", ...of, channelOrderId, version, items, licenceOrders, products });
-  }
-  if (price.length > 0) {
-    const items = price.map(({ product, from, to }) => ({ product, from: from ?? null, to: to ?? null }));
-    changes.push({ type: "order-priced", order: key, customer: standing.customer, version, items });
-  }
-  changes.push({ type: "order-agreed", order: key, version, bodyHash });
-  return changes;
+  const { customer } = standing;
+  const origin = "by-hand";
+  const whole = removed.filter((item) => item.product === null);
+  const inside = standing.units
+    .filter((unit) => whole.some((item) => item.instanceId === unit.instanceId && item.unit === unit.unit))
+    .reduce((sum, unit) => sum + unit.products.length, 0);
+  const gone = { items: removed, products: removed.length - whole.length + inside, origin } as const;
+  // By the channel order number under which it is shown; without one it counts for the order's own.
+  const purchases = Map.groupBy(
+    bought,
+    ({ rows }) => rows.find((row) => typeof row.channelOrderId === "string")?.channelOrderId ?? "",
+  );
+  const prices = price.map(({ product, from, to }) => ({ product, from: from ?? null, to: to ?? null }));
+  return [
+    ...(removed.length > 0 ? removedWithoutCall({ order: key, customer }, gone, numbers) : []),
+    ...[...purchases].map(([number, parts]) => {
+      const channelOrderId = number === "" ? standing.channelOrderId : number;
+      const items = parts.map(({ item }) => item);
+      const rows = parts.flatMap((part) => part.rows);
+      const products = Math.max(rows.length, items.length);
+      const of = { order: key, customer, operationId: null, origin } as const;
+      const licenceOrders = licenceOrdersIn(rows);
+      return { type: "order-bought" as const, ...of, channelOrderId, version, items, licenceOrders, products };
+    }),
+    ...(prices.length > 0 ? [{ type: "order-priced" as const, order: key, customer, version, items: prices }] : []),
+    { type: "order-agreed", order: key, version, bodyHash },
+  ];
 }
 
 function licenceOrdersIn(rows: readonly ShownProduct[]): LicenceOrder[] {
-  const types = new Map(
-    rows.flatMap((row) => (row.licenseOrderId ? [[row.licenseOrderId, row.licenseType ?? ""]] : [])),
-  );
+  const types = new Map(rows.map((row) => [row.licenseOrderId ?? "", row.licenseType ?? ""]));
+  types.delete("");
   return [...types].map(([licenseOrderId, licenseType], index) => {
-    return {
-      sequence: index + 1,
-      licenseType: licenseType ?? "",
-      platformCustomerId: "",
-      licenseOrderId: licenseOrderId ?? "",
-    };
+    return { sequence: index + 1, licenseType, platformCustomerId: "", licenseOrderId };
   });
+}
+
+/** A product as M7 shows it, under its asset number. */
+export interface ShownProduct extends ProductInstance {
+  number: string;
+}
+
+/** Everything that M7 shows of an enterprise, and what it says nothing about. */
+export class ShownContents {
+  readonly #products: readonly ShownProduct[];
+  readonly #bare: ReadonlySet<string>;
+  readonly #listed: ReadonlySet<string>;
+  readonly #hiddenTypes: ReadonlySet<string>;
+
+  /** `hiddenTypes`: licence types that the platform is not known to show (A43). */
+  constructor(readings: readonly AssetReading[], hiddenTypes: ReadonlySet<string>) {
+    this.#products = readings.flatMap(({ asset, products }) =>
+      products.map((product) => ({ ...product, number: asset.assetNum })),
+    );
+    this.#listed = new Set(readings.map(({ asset }) => asset.assetNum));
+    this.#bare = new Set(readings.filter(({ bare }) => bare).map(({ asset }) => asset.assetNum));
+    this.#hiddenTypes = hiddenTypes;
+  }
+
+  /** Rows of one product of the CRM, under one asset number where it is known. */
+  of(crmProductId: string, number: string | undefined): ShownProduct[] {
+    return this.#products.filter(
+      (row) => row.crmProductId === crmProductId && (number === undefined || row.number === number),
+    );
+  }
+
+  /** The one row that is this form of a product and names no product of the CRM; none where more than one is. */
+  unnamed(product: PlannedProduct, number: string | undefined): ShownProduct[] {
+    const rows = this.#products.filter(
+      (row) =>
+        (row.crmProductId ?? "") === "" && (number === undefined || row.number === number) && isForm(row, product),
+    );
+    return rows.length === 1 ? rows : [];
+  }
+
+  /** Whether not being shown proves that it is not there. */
+  speaksOf(licenseType: string, number: string | undefined): boolean {
+    if (this.#hiddenTypes.has(licenseType)) return false;
+    if (number === undefined) return this.#bare.size === 0;
+    return this.#listed.has(number) && !this.#bare.has(number);
+  }
 }

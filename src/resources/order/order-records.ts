@@ -1,7 +1,7 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { TimeWidth } from "../../contract/time-codec.ts";
 import { encodeTime } from "../../contract/time-codec.ts";
-import type { PayloadUse } from "../../contract/assumptions/missing.ts";
+import type { MissingAssumption, PayloadUse } from "../../contract/assumptions/missing.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer } from "../../engine/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "./order-payload.ts";
@@ -9,7 +9,9 @@ import { unitsOf } from "../../engine/asset-numbers.ts";
 import type { RenewedUnit } from "../../engine/asset-numbers.ts";
 import { assetNumberReference } from "../../engine/references.ts";
 import type { PrivateMarker } from "../../engine/references.ts";
+import type { Block } from "../../engine/plan/block.ts";
 import type { CustomerNumbers } from "../../engine/plan/customer-numbers.ts";
+import { uriOf } from "./order-terms.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;
@@ -29,189 +31,25 @@ export interface PayloadFault {
   message: string;
 }
 
-/** Collects what a payload uses and what is wrong with it while it is built. */
-export class PayloadBuild {
-  readonly settings: AssumptionSettings;
-  readonly uses = new Set<PayloadUse>();
-  readonly faults: PayloadFault[] = [];
+/** The times of a payload: which setting says how each is written, and how wide it is (A20). */
+const timeUses = {
+  "asset-limit": { codec: "assetLimit", width: "long" },
+  "product-limit": { codec: "productLimit", width: "long" },
+  "product-trial": { codec: "productTrialEnd", width: "integer" },
+  "feature-trial": { codec: "featureTrialEnd", width: "date" },
+} as const satisfies Partial<Record<PayloadUse, { codec: string; width: TimeWidth }>>;
+type TimeUse = keyof typeof timeUses;
 
-  constructor(settings: AssumptionSettings) {
-    this.settings = settings;
-  }
-
-  time(instanceId: string, field: string, use: PayloadUse, instant: string, width: TimeWidth): string | number | null {
-    this.uses.add(use);
-    const { timeCodecs, dateZone } = this.settings;
-    const codec =
-      use === "asset-limit"
-        ? timeCodecs.assetLimit
-        : use === "product-limit"
-          ? timeCodecs.productLimit
-          : use === "product-trial"
-            ? timeCodecs.productTrialEnd
-            : timeCodecs.featureTrialEnd;
-    if (codec === undefined) return null;
-    const encoded = encodeTime(codec, instant, width, dateZone);
-    if (encoded.ok) return encoded.value;
-    this.faults.push({ instanceId, field, message: encoded.error });
-    return null;
-  }
+function encoded({ timeCodecs, dateZone }: AssumptionSettings, use: TimeUse, instant: string) {
+  const { codec: name, width } = timeUses[use];
+  const codec = timeCodecs[name];
+  return codec === undefined ? undefined : encodeTime(codec, instant, width, dateZone);
 }
 
-const endlessTrial = "it is a trial, but the end of the trial is missing";
-
-function featureRecord(
-  build: PayloadBuild,
-  productId: string,
-  feature: PlannedProduct["features"][number],
-): ProductRecord["productFeatures"][number] {
-  let trialEndDate: string | number | null;
-  if (feature.trial && feature.trialEnd === undefined) {
-    build.faults.push({ instanceId: productId, field: `features.${feature.code}.trialEnd`, message: endlessTrial });
-  }
-  if (feature.trial && feature.trialEnd !== undefined) {
-    trialEndDate = build.time(
-      productId,
-      `features.${feature.code}.trialEnd`,
-      "feature-trial",
-      feature.trialEnd,
-      "date",
-    );
-  } else {
-    build.uses.add("feature-no-trial");
-    trialEndDate = build.settings.sentinels.featureTrialEnd ?? null;
-  }
-  return {
-    featureCode: feature.code,
-    featureName: feature.name,
-    featureValue: feature.value,
-    featureValueType: feature.valueType,
-    trial: feature.trial ? 1 : 0,
-    trialEndDate,
-  };
-}
-
-/** A product as E5 wants it. `productUri` is the gmsPid, or else the appKey. */
-export function productRecord(build: PayloadBuild, product: PlannedProduct, parentCrmProductId: string): ProductRecord {
-  const uri = product.gmsPid ?? product.appKey;
-  if (uri === undefined) {
-    build.faults.push({ instanceId: product.id, field: "gmsPid", message: "neither gmsPid nor appKey is given" });
-  }
-  let trialEndDate: string | number | null;
-  if (product.trial && product.trialEnd === undefined) {
-    build.faults.push({ instanceId: product.id, field: "trialEnd", message: endlessTrial });
-  }
-  if (product.trial && product.trialEnd !== undefined) {
-    trialEndDate = build.time(product.id, "trialEnd", "product-trial", product.trialEnd, "integer");
-  } else {
-    build.uses.add("product-no-trial");
-    trialEndDate = build.settings.sentinels.productTrialEnd ?? null;
-  }
-  if (product.usage === undefined) build.uses.add("product-no-usage");
-  const record: ProductRecord = {
-    crmProductId: product.id,
-    parentCrmProductId,
-    productUri: uri ?? "",
-    productName: product.name,
-    gmsPid: product.gmsPid,
-    appKey: product.appKey,
-    productType: product.type,
-    limitConcurrent: product.nodes,
-    limitTimeDuration: product.usage ?? build.settings.sentinels.productUsage ?? null,
-    strictMatchWhenDelete: true,
-    trial: product.trial ? 1 : 0,
-    trialEndDate,
-    timeUnit: product.timeUnit,
-    timeUnitQuantity: product.timeUnitQuantity,
-    timeDurationExpression: product.term,
-    srcLicenseOrderId: product.srcLicenseOrderId,
-    productFeatures: product.features.map((feature) => featureRecord(build, product.id, feature)),
-  };
-  setLimitDates(build, record, product, "product-limit");
-  if (product.passwords !== undefined) record.passwords = product.passwords;
-  return record;
-}
-
-/**
- * A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without
- * faults bounds the depth.
- */
-export function merchandiseRecord(build: PayloadBuild, item: PlannedPackage, parentId: string): MerchandiseRecord {
-  build.uses.add("package");
-  return {
-    crmProductId: item.id,
-    parentCrmProductId: parentId,
-    merchandiseNum: item.number,
-    merchandiseName: item.name,
-    parentMerchandiseNum: item.parentNumber ?? build.settings.rootParentMerchandiseNum ?? null,
-    timeDurationExpression: item.term,
-    children:
-      item.children.length === 0 ? null : item.children.map((child) => merchandiseRecord(build, child, item.id)),
-    licenseOrderProductList: item.products.map((product) => productRecord(build, product, item.id)),
-  };
-}
-
-/** When something begins and ends, as far as the CRM says so. */
-function setLimitDates(
-  build: PayloadBuild,
-  record: ProductRecord | AssetRecord,
-  { id, limitStart, limitEnd }: PlannedProduct | PlannedAsset,
-  use: PayloadUse,
-): void {
-  if (limitStart !== undefined) record.limitStartDate = build.time(id, "limitStart", use, limitStart, "long");
-  if (limitEnd !== undefined) record.limitEndDate = build.time(id, "limitEnd", use, limitEnd, "long");
-}
-
-function packagedProducts(packages: readonly PlannedPackage[]): { product: PlannedProduct; packageId: string }[] {
-  return packages.flatMap((item) => [
-    ...item.products.map((product) => ({ product, packageId: item.id })),
-    ...packagedProducts(item.children),
-  ]);
-}
-
-function assetRecord(build: PayloadBuild, order: RecordKey, asset: PurchasedAsset): AssetRecord {
-  const { settings } = build;
-  const products = asset.products.map((product) => productRecord(build, product, asset.id));
-  const packageOnly = asset.products.length === 0;
-  if (
-    asset.packages.length > 0 &&
-    (settings.packageProducts === "repeat" || (packageOnly && settings.packageOnly === "repeat"))
-  ) {
-    build.uses.add("repeated-product");
-    for (const { product, packageId } of packagedProducts(asset.packages)) {
-      products.push(productRecord(build, product, settings.packageOnlyParent === "asset" ? asset.id : packageId));
-    }
-  }
-  if (products.length === 0) {
-    build.faults.push({
-      instanceId: asset.id,
-      field: "products",
-      message:
-        `only ${asset.packages.map(({ id }) => `the package ${id}`).join(", ") || "the asset"} would be ` +
-        "bought for this asset now, but E5 needs a product directly in the asset. If the platform accepts the " +
-        "package's products there as well, set assumptions.packageOnly: repeat (A23)",
-    });
-  }
-  const record: AssetRecord = {
-    assetNos: unitsOf(asset).map(
-      (unit) =>
-        asset.renewed?.find((item) => item.unit === unit)?.number ?? assetNumberReference(order, asset.id, unit),
-    ),
-    products,
-  };
-  if (asset.extensions.length > 0) {
-    record.assetExtendList = asset.extensions.map((extension) => ({
-      extendCode: extension.code,
-      extendValue: extension.value,
-    }));
-  }
-  setLimitDates(build, record, asset, "asset-limit");
-  if (asset.borrowedUsbKey !== undefined) record.borrowedUsbKey = asset.borrowedUsbKey;
-  if (asset.transferredAssetNumber !== undefined) record.transferedAssetNum = asset.transferredAssetNumber;
-  if (asset.packages.length > 0) {
-    record.merchandises = asset.packages.map((item) => merchandiseRecord(build, item, asset.id));
-  }
-  return record;
+/** Null where it cannot be written: `checkPayload` says why. */
+function wireTime(settings: AssumptionSettings, use: TimeUse, instant: string): string | number | null {
+  const written = encoded(settings, use, instant);
+  return written?.ok === true ? written.value : null;
 }
 
 /** Fields of a customer that E5 requires and E2 does not: a customer may exist and not be orderable yet. */
@@ -226,42 +64,252 @@ export const orderableFields = [
 
 /**
  * The order records of one new purchase: one for each licence type, numbered from the sequence base, assets in the
- * order of their ids (E5).
+ * order of their ids (E5). They can be sent where `checkPayload` says so.
  */
 export function newBuyRecords(
-  build: PayloadBuild,
+  settings: AssumptionSettings,
   input: { order: RecordKey; numbers: CustomerNumbers; body: DesiredCustomer; assets: readonly PurchasedAsset[] },
-): { licenseType: LicenseType; sequence: number; record: OrderRecord }[] {
-  const { settings } = build;
-  const { numbers, body } = input;
-  const groups = new Map<LicenseType, PurchasedAsset[]>();
-  for (const asset of input.assets) {
-    const group = groups.get(asset.licenseType) ?? [];
-    group.push(asset);
-    groups.set(asset.licenseType, group);
-  }
-  return [...groups.keys()].sort().map((licenseType, index) => {
-    const sequence = settings.sequenceBase + index;
-    const record: OrderRecord = {
-      sequence,
-      customerId: { $ref: "customerId", of: licenseType },
-      crmCustomerId: numbers.crmCustomerId,
-      customerName: body.name,
-      channelCustomerId: numbers.channelCustomerId,
-      adminName: body.adminName,
-      adminAccount: body.adminAccount,
-      adminEmail: body.adminEmail,
-      adminCellNumber: body.adminMobile,
-      passwordMobile: body.purchaserMobile,
-      address: body.address,
-      customerType: body.customerType,
-      branchCode: body.branchCode,
-      branchName: body.branchName,
-      enterpriseGlobalId: { $ref: "enterpriseGlobalId" },
-      licenseType,
-      orderType: "new_buy",
-      assets: (groups.get(licenseType) ?? []).map((asset) => assetRecord(build, input.order, asset)),
-    };
-    return { licenseType, sequence, record };
+): (OrderRecord & { licenseType: LicenseType })[] {
+  const { order, numbers, body, assets } = input;
+  return byLicenseType(assets).map(([licenseType, own], index) => ({
+    sequence: settings.sequenceBase + index,
+    customerId: { $ref: "customerId", of: licenseType },
+    crmCustomerId: numbers.crmCustomerId,
+    customerName: body.name,
+    channelCustomerId: numbers.channelCustomerId,
+    adminName: body.adminName,
+    adminAccount: body.adminAccount,
+    adminEmail: body.adminEmail,
+    adminCellNumber: body.adminMobile,
+    passwordMobile: body.purchaserMobile,
+    address: body.address,
+    customerType: body.customerType,
+    branchCode: body.branchCode,
+    branchName: body.branchName,
+    enterpriseGlobalId: { $ref: "enterpriseGlobalId" },
+    licenseType,
+    orderType: "new_buy",
+    assets: own.map((asset) => assetRecord(settings, order, asset)),
+  }));
+}
+
+function byLicenseType(assets: readonly PurchasedAsset[]): [LicenseType, PurchasedAsset[]][] {
+  return [...Map.groupBy(assets, ({ licenseType }) => licenseType)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+}
+
+function assetRecord(settings: AssumptionSettings, order: RecordKey, asset: PurchasedAsset): AssetRecord {
+  const { borrowedUsbKey, transferredAssetNumber: transferedAssetNum } = asset;
+  const extensions = asset.extensions.map(({ code: extendCode, value: extendValue }) => ({ extendCode, extendValue }));
+  const packages = asset.packages.map((item) => merchandiseRecord(settings, item, asset.id));
+  return {
+    assetNos: unitsOf(asset).map(
+      (unit) =>
+        asset.renewed?.find((item) => item.unit === unit)?.number ?? assetNumberReference(order, asset.id, unit),
+    ),
+    products: [
+      ...asset.products.map((product) => productRecord(settings, product, asset.id)),
+      ...repeatedProducts(settings, asset).map(({ product, parentId }) => productRecord(settings, product, parentId)),
+    ],
+    ...(extensions.length === 0 ? {} : { assetExtendList: extensions }),
+    ...limitDates(settings, asset, "asset-limit"),
+    ...(borrowedUsbKey === undefined ? {} : { borrowedUsbKey }),
+    ...(transferedAssetNum === undefined ? {} : { transferedAssetNum }),
+    ...(packages.length === 0 ? {} : { merchandises: packages }),
+  };
+}
+
+/** Whether the asset names the products of its packages too (A23). */
+function repeats({ packageProducts, packageOnly }: AssumptionSettings, { products, packages }: PlannedAsset): boolean {
+  return packages.length > 0 && (packageProducts === "repeat" || (products.length === 0 && packageOnly === "repeat"));
+}
+
+function repeatedProducts(
+  settings: AssumptionSettings,
+  asset: PlannedAsset,
+): { product: PlannedProduct; parentId: string }[] {
+  if (!repeats(settings, asset)) return [];
+  return packagedProducts(asset.packages).map(({ product, packageId }) => {
+    return { product, parentId: settings.packageOnlyParent === "asset" ? asset.id : packageId };
   });
 }
+
+function packagedProducts(packages: readonly PlannedPackage[]): { product: PlannedProduct; packageId: string }[] {
+  return packages.flatMap((item) => [
+    ...item.products.map((product) => ({ product, packageId: item.id })),
+    ...packagedProducts(item.children),
+  ]);
+}
+
+/** A product as E5 wants it. `productUri` is the gmsPid, or else the appKey. */
+function productRecord(settings: AssumptionSettings, product: PlannedProduct, parentId: string): ProductRecord {
+  const { passwords, trialEnd } = product;
+  return {
+    crmProductId: product.id,
+    parentCrmProductId: parentId,
+    productUri: uriOf(product) ?? "",
+    productName: product.name,
+    gmsPid: product.gmsPid,
+    appKey: product.appKey,
+    productType: product.type,
+    limitConcurrent: product.nodes,
+    limitTimeDuration: product.usage ?? settings.sentinels.productUsage ?? null,
+    strictMatchWhenDelete: true,
+    trial: product.trial ? 1 : 0,
+    trialEndDate:
+      product.trial && trialEnd !== undefined
+        ? wireTime(settings, "product-trial", trialEnd)
+        : (settings.sentinels.productTrialEnd ?? null),
+    timeUnit: product.timeUnit,
+    timeUnitQuantity: product.timeUnitQuantity,
+    timeDurationExpression: product.term,
+    srcLicenseOrderId: product.srcLicenseOrderId,
+    productFeatures: product.features.map((feature) => featureRecord(settings, feature)),
+    ...limitDates(settings, product, "product-limit"),
+    ...(passwords === undefined ? {} : { passwords }),
+  };
+}
+
+type Feature = PlannedProduct["features"][number];
+
+function featureRecord(
+  settings: AssumptionSettings,
+  { code, name, value, valueType, trial, trialEnd }: Feature,
+): ProductRecord["productFeatures"][number] {
+  return {
+    featureCode: code,
+    featureName: name,
+    featureValue: value,
+    featureValueType: valueType,
+    trial: trial ? 1 : 0,
+    trialEndDate:
+      trial && trialEnd !== undefined
+        ? wireTime(settings, "feature-trial", trialEnd)
+        : (settings.sentinels.featureTrialEnd ?? null),
+  };
+}
+
+/**
+ * A package with its products and lower packages as E5 wants it; `children` is null on the lowest level. A tree without
+ * faults bounds the depth.
+ */
+function merchandiseRecord(settings: AssumptionSettings, item: PlannedPackage, parentId: string): MerchandiseRecord {
+  const children = item.children.map((child) => merchandiseRecord(settings, child, item.id));
+  return {
+    crmProductId: item.id,
+    parentCrmProductId: parentId,
+    merchandiseNum: item.number,
+    merchandiseName: item.name,
+    parentMerchandiseNum: item.parentNumber ?? settings.rootParentMerchandiseNum ?? null,
+    timeDurationExpression: item.term,
+    children: children.length === 0 ? null : children,
+    licenseOrderProductList: item.products.map((product) => productRecord(settings, product, item.id)),
+  };
+}
+
+/** When something begins and ends, as far as the CRM says so. */
+function limitDates(
+  settings: AssumptionSettings,
+  { limitStart, limitEnd }: PlannedProduct | PlannedAsset,
+  use: TimeUse,
+): Pick<ProductRecord & AssetRecord, "limitStartDate" | "limitEndDate"> {
+  return {
+    ...(limitStart === undefined ? {} : { limitStartDate: wireTime(settings, use, limitStart) }),
+    ...(limitEnd === undefined ? {} : { limitEndDate: wireTime(settings, use, limitEnd) }),
+  };
+}
+
+/** Something in a payload that needs a setting (`use`), is a time, or cannot be sent at all (`fault`). */
+interface Content {
+  instanceId: string;
+  field: string;
+  use?: PayloadUse;
+  time?: { use: TimeUse; instant: string };
+  fault?: string;
+}
+
+/** What the records of these assets need of the settings, and what in them cannot go on the wire. */
+export function checkPayload(
+  settings: AssumptionSettings,
+  assets: readonly PurchasedAsset[],
+): { uses: Set<PayloadUse>; faults: PayloadFault[] } {
+  const contents = byLicenseType(assets).flatMap(([, own]) => own.flatMap((asset) => contentsOf(settings, asset)));
+  return {
+    uses: new Set(contents.flatMap(({ use, time }) => use ?? time?.use ?? [])),
+    faults: contents.flatMap(({ instanceId, field, time, fault }) => {
+      const written = time === undefined ? undefined : encoded(settings, time.use, time.instant);
+      const message = written?.ok === false ? written.error : fault;
+      return message === undefined ? [] : [{ instanceId, field, message }];
+    }),
+  };
+}
+
+function contentsOf(settings: AssumptionSettings, asset: PurchasedAsset): Content[] {
+  const { id, packages } = asset;
+  const repeated = repeatedProducts(settings, asset).map(({ product }) => product);
+  const repeating: Content = { instanceId: id, field: "products", use: "repeated-product" };
+  const isEmpty = asset.products.length + repeated.length === 0;
+  const what = packages.map((item) => `the package ${item.id}`).join(", ") || "the asset";
+  const fault =
+    `only ${what} would be bought for this asset now, but E5 needs a product directly in the asset. If the platform ` +
+    "accepts the package's products there as well, set assumptions.packageOnly: repeat (A23)";
+  return [
+    ...(repeats(settings, asset) ? [repeating] : []),
+    ...[...asset.products, ...repeated].flatMap(contentsOfProduct),
+    ...(isEmpty ? [{ instanceId: id, field: "products", fault }] : []),
+    ...limitsOf(asset, "asset-limit"),
+    ...packages.flatMap(contentsOfPackage),
+  ];
+}
+
+function contentsOfPackage({ id, children, products }: PlannedPackage): Content[] {
+  return [
+    { instanceId: id, field: "packages", use: "package" },
+    ...children.flatMap(contentsOfPackage),
+    ...products.flatMap(contentsOfProduct),
+  ];
+}
+
+function contentsOfProduct(product: PlannedProduct): Content[] {
+  const { id: instanceId, usage, features } = product;
+  return [
+    ...(uriOf(product) === undefined
+      ? [{ instanceId, field: "gmsPid", fault: "neither gmsPid nor appKey is given" }]
+      : []),
+    { instanceId, field: "trialEnd", ...trialOf("product", product) },
+    ...(usage === undefined ? [{ instanceId, field: "usage", use: "product-no-usage" as const }] : []),
+    ...features.map((feature) => {
+      return { instanceId, field: `features.${feature.code}.trialEnd`, ...trialOf("feature", feature) };
+    }),
+    ...limitsOf(product, "product-limit"),
+  ];
+}
+
+function trialOf(
+  what: "product" | "feature",
+  { trial, trialEnd }: Pick<Feature, "trial" | "trialEnd">,
+): Pick<Content, "use" | "time" | "fault"> {
+  if (trial && trialEnd !== undefined) return { time: { use: `${what}-trial`, instant: trialEnd } };
+  return { use: `${what}-no-trial`, ...(trial ? { fault: "it is a trial, but the end of the trial is missing" } : {}) };
+}
+
+function limitsOf({ id: instanceId, limitStart, limitEnd }: PlannedProduct | PlannedAsset, use: TimeUse): Content[] {
+  const limits = Object.entries({ limitStart, limitEnd });
+  return limits.flatMap(([field, instant]) =>
+    instant === undefined ? [] : { instanceId, field, time: { use, instant } },
+  );
+}
+
+/** Nothing like this is sent before a setting was chosen. */
+export function assumptionMissing({ key, row, choices }: MissingAssumption): Block {
+  const reason = `the setting assumptions.${key} (${row}) has no value; choose ${choices.join(" or ")}`;
+  return { code: "assumption.missing", reason, again: true };
+}
+
+/** Nothing is bought or removed for a customer that no source gave. */
+export const unknownCustomer: Block = {
+  code: "customer.unknown",
+  reason: "no source has given the customer of the order yet",
+  again: true,
+};

@@ -1,9 +1,13 @@
+import type { ShownForm } from "../../ledger/state/observations.ts";
 import { canonicalJson, toJson } from "../../base/canonical-json.ts";
-import { productsUnder } from "./order-standing.ts";
+import type { ProductInstance } from "../../contract/asset-contents.ts";
+import { productsUnder, termsOf as assetTermsOf } from "./order-standing.ts";
+import type { AssetTerms, StandingProduct } from "./order-standing.ts";
 import type { PlannedPackage, PlannedProduct } from "./order-records.ts";
+import type { Limits } from "./removal-sight.ts";
 
 /** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */
-export function productTerms({ name: _name, amount: _amount, passwords, features, ...terms }: PlannedProduct): object {
+export function termsOf({ name: _name, amount: _amount, passwords, features, ...terms }: PlannedProduct): object {
   return {
     ...terms,
     // Which version of the record holds them says nothing about what they are.
@@ -24,8 +28,7 @@ export function endedIn(
   const { name: _called, products: wantedProducts, children: wantedChildren, ...wantedTerms } = wanted;
   if (!isSame(terms, wantedTerms)) return undefined;
   const isHere = (product: PlannedProduct): boolean =>
-    stands.has(product.id) &&
-    products.some((one) => one.id === product.id && isSame(productTerms(one), productTerms(product)));
+    stands.has(product.id) && products.some((one) => one.id === product.id && changedTerms(one, product).length === 0);
   if (!wantedProducts.every(isHere)) return undefined;
   const inChildren = wantedChildren.map((child) => {
     const stood = children.find(({ id }) => id === child.id);
@@ -39,8 +42,71 @@ export function endedIn(
   return [...ended.map(({ id }) => id), ...inChildren.flatMap((ids) => ids ?? [])];
 }
 
+/** Names of the terms in which two forms of a product differ. */
+export function changedTerms(before: PlannedProduct, after: PlannedProduct): string[] {
+  return changedFields(termsOf(before), termsOf(after));
+}
+
+/** The same of an asset, whatever is in it. */
+export function changedAssetTerms(before: AssetTerms, after: AssetTerms): string[] {
+  return changedFields(assetTermsOf(before), assetTermsOf(after));
+}
+
+/** What E5 calls a product by, and M7 after it. */
+export function uriOf({ gmsPid, appKey }: Pick<PlannedProduct, "gmsPid" | "appKey">): string | undefined {
+  return gmsPid ?? appKey;
+}
+
+/** Whether a row of M7 is a product as one purchase brought it. */
+export function isRowOf(row: ProductInstance, { product, channelOrderId }: StandingProduct): boolean {
+  return row.crmProductId === product.id && row.channelOrderId === channelOrderId;
+}
+
+/** A row of M7, as far as it shows terms. */
+type ObservedForm = Pick<ProductInstance, keyof ShownForm>;
+
+/** `silent`: M7 leaves it empty, or no setting says how to read it (A20). `unreadable`: it is no time in that unit. */
+type Observed = "same" | "other" | "silent" | "unreadable";
+
+/**
+ * The terms of a product that M7 shows, against those of a form of it. What follows from each is the matter of who asks:
+ * an adopted order may leave terms empty, a form that is read back may not, and a deletion compares its own way (R4).
+ */
+export function observedTerms(row: ObservedForm, product: PlannedProduct, limits: Limits) {
+  const { trial } = row;
+  const term = row.timeDurationExpression ?? "";
+  return {
+    uri: observedUri(row, product),
+    nodes: observedNodes(row, product),
+    limitStart: limits.compared(row.limitStartTime, product.limitStart).is,
+    limitEnd: limits.compared(row.limitEndTime, product.limitEnd).is,
+    trial: trial === null || trial === undefined ? "silent" : sameOrOther((trial === 1) === product.trial),
+    term: term === "" ? "silent" : sameOrOther(term === product.term),
+  } satisfies Record<string, Observed>;
+}
+
+/** Whether a row of M7 is this form of a product, as far as M7 always tells forms apart: by what it is, and its nodes. */
+export function isForm(row: ObservedForm, product: PlannedProduct): boolean {
+  return observedUri(row, product) === "same" && observedNodes(row, product) === "same";
+}
+
+function observedUri({ productUri, gmsPid, appKey }: ObservedForm, product: PlannedProduct): Observed {
+  const uri = uriOf(product);
+  const shown = [productUri, gmsPid, appKey].filter((text) => (text ?? "") !== "");
+  if (uri === undefined) return "same";
+  return shown.length === 0 ? "silent" : sameOrOther(shown.includes(uri));
+}
+
+function observedNodes({ limitConcurrent }: ObservedForm, { nodes }: PlannedProduct): Observed {
+  return limitConcurrent === null || limitConcurrent === undefined ? "silent" : sameOrOther(limitConcurrent === nodes);
+}
+
+function sameOrOther(isSame: boolean): Observed {
+  return isSame ? "same" : "other";
+}
+
 /** Names of the fields that differ. */
-export function changedFields(before: object, after: object): string[] {
+function changedFields(before: object, after: object): string[] {
   const one = new Map(Object.entries(before));
   const other = new Map(Object.entries(after));
   return [...new Set([...one.keys(), ...other.keys()])].filter((name) => !isSame(one.get(name), other.get(name)));

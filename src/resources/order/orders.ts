@@ -4,27 +4,24 @@ import { missingAssumptions } from "../../contract/assumptions/missing.ts";
 import { fillTemplate } from "../../contract/template.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { RenewedUnit } from "../../engine/asset-numbers.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../engine/desired.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
 import { hasProducts } from "./order-standing.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
 import { missingRecord } from "../../engine/plan/block.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import type { Observed } from "../../engine/plan/input.ts";
-import { planAmendment } from "./amendments.ts";
+import { blockedBy, joinedPlans, planAmendment } from "./amendments.ts";
+import type { OrderPlan } from "./amendments.ts";
 import { consider } from "../../engine/plan/policy.ts";
-import { planRepair } from "./order-repair.ts";
-import type { PurchaseMaker } from "./purchase-parts.ts";
+import { planRepair } from "./order-drift.ts";
+import type { Making, PurchaseMaker } from "./purchase-parts.ts";
 import { orderMoving, planDepartures } from "./moved-orders.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
-import { differenceOf, isEmpty } from "./order-difference.ts";
-import type { Endings } from "./order-difference.ts";
-import { newBuyRecords, orderableFields, PayloadBuild } from "./order-records.ts";
+import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./order-difference.ts";
+import { assumptionMissing, checkPayload, newBuyRecords, orderableFields, unknownCustomer } from "./order-records.ts";
 import type { PurchasedAsset } from "./order-records.ts";
-import { renewedIn, withRenewals } from "./renewals.ts";
-import type { RenewalsGiven } from "./renewals.ts";
+import { renewedIn, renewedUnits, withRenewals } from "./renewals.ts";
+import type { RenewalsGiven, Renewing } from "./renewals.ts";
 import { selectionBlock } from "../enterprise/index.ts";
 import { isGone } from "../../engine/plan/prepared.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
@@ -35,40 +32,14 @@ import { isSameKey } from "../../engine/state/same-key.ts";
 import { wantedForm } from "./state/order-steps.ts";
 import { passwordsWiped } from "../../engine/state/secrets.ts";
 
-/** What the orders stage looks at. */
-export type OrdersGiven = Pick<
-  Prepared,
-  | "customer"
-  | "desiredCustomer"
-  | "orders"
-  | "takers"
-  | "sealed"
-  | "numbers"
-  | "renumbered"
-  | "standings"
-  | "drift"
-  | "left"
-  | "away"
-  | "earlierOwners"
-  | "earlier"
-> & {
-  known: Pick<Known, "link" | "placedOrders" | "platformCustomers" | "assignments" | "numbers">;
-  taken?: RenewalsGiven["taken"];
-  unnumbered?: RenewalsGiven["unnumbered"];
-  observed: Pick<Observed, "unclearOrders" | "contents" | "allContents" | "goneAssets" | "assets" | "unread">;
-};
+/** What the orders stage looks at. `taken`: what orders planned before renew. */
+export type OrdersGiven = Prepared & Pick<RenewalsGiven, "taken">;
 
 type OrderOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">;
 
-type Placement = DraftOperation<"place-order">;
-
 /** What the orders stage comes to. An order of which nothing is said here leaves nothing to do. */
-export interface OrderStage {
-  meant: DraftOperation<"place-order" | "amend-order">[];
-  changes: StateChange[];
+export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endings"> {
   blocks: BlockedRecord[];
-  /** What of placed orders is to be taken away. */
-  endings: Endings[];
   /** Asset numbers of orders that moved away: nobody is given them any more. */
   leaving: readonly string[];
   /** Only a reading of everything may tell the number that something goes on under. */
@@ -79,40 +50,61 @@ export interface OrderStage {
  * Decides each pending order of a customer: place it (E5), amend it, leave it, or say why it waits. An order whose
  * record waits in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
-export function planOrders(of: OrdersGiven, options: OrderOptions): OrderStage {
-  const { settings } = options;
-  const unnumbered = new Set<string>();
-  const given: OrdersGiven = { ...of, taken: new Map(), unnumbered };
-  const owners = new Map<string, string>();
-  for (const [key, placed] of given.known.placedOrders) owners.set(placed.channelOrderId, key);
+export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStage {
   const departures = planDepartures(given, options);
-  const { changes, blocks, endings } = departures;
-  const leaving = withoutStaying(departures.numbers, given);
-  const stage: OrderStage = { meant: [], changes, blocks, endings, leaving, readsAll: false };
-  for (const order of given.orders) {
-    if (order.state === "quarantined") continue;
-    const key = formatKey(order.key);
-    const placed = given.known.placedOrders.get(key);
-    if (placed !== undefined) {
-      amend(stage, given, order, placed, options);
-      continue;
-    }
-    const decided = decide(given, order, settings);
-    if (decided === "nothing-to-do") continue;
-    if (!("kind" in decided)) {
-      stage.blocks.push([key, decided]);
-      continue;
-    }
-    const { channelOrderId } = decided.payload;
-    const owner = owners.get(channelOrderId);
-    if (owner !== undefined) stage.blocks.push([key, sameChannelNumber(channelOrderId, owner)]);
-    else {
-      owners.set(channelOrderId, key);
-      stage.meant.push(decided);
-    }
+  const orders = given.orders.filter(({ state }) => state !== "quarantined");
+  const planned = withoutSharedNumbers(planEach(given, orders, options), given.known.placedOrders);
+  const { meant, changes, endings, renewing } = joinedPlans(planned.map(({ plan }) => plan));
+  const blocks = planned.flatMap(({ key, plan }) => (plan.blocks ?? []).map((block): BlockedRecord => [key, block]));
+  return {
+    meant,
+    changes: [...departures.changes, ...changes],
+    blocks: [...departures.blocks, ...blocks],
+    endings: withoutRenewed(meant, awaitingTakeovers(given, [...departures.endings, ...endings])),
+    leaving: withoutStaying(departures.numbers, given),
+    readsAll: renewing.some(({ isUnnumbered }) => isUnnumbered),
+  };
+}
+
+type PlannedOrder = { key: string; plan: Partial<OrderPlan> };
+
+/** One after the other: what an earlier one renews is not there for the next. */
+function planEach(given: OrdersGiven, orders: readonly OrderWithTree[], options: OrderOptions): PlannedOrder[] {
+  const planned: PlannedOrder[] = [];
+  let { taken } = given;
+  for (const order of orders) {
+    const plan = planOrder({ ...given, taken }, order, options);
+    const names = (plan.renewing ?? []).flatMap((one) => one.taken);
+    if (names.length > 0) taken = new Map([...(taken ?? []), ...names.map((name) => [name, order.key] as const)]);
+    planned.push({ key: formatKey(order.key), plan });
   }
-  const readsAll = unnumbered.size > 0;
-  return { ...stage, readsAll, endings: withoutRenewed(stage.meant, awaitingTakeovers(given, stage.endings)) };
+  return planned;
+}
+
+function planOrder(given: OrdersGiven, order: OrderWithTree, options: OrderOptions): Partial<OrderPlan> {
+  const key = formatKey(order.key);
+  const placed = given.known.placedOrders.get(key);
+  if (placed !== undefined) return planPlaced(given, order, placed, options);
+  const unclear = given.observed.unclearOrders?.get(key);
+  if (unclear !== undefined) return blockedBy(unclear);
+  return isWanted(order) ? place(given, order, options.settings) : {};
+}
+
+/** Of several orders with one channel order number the one that is placed has it, or the first. */
+function withoutSharedNumbers(
+  planned: readonly PlannedOrder[],
+  placedOrders: ReadonlyMap<string, PlacedOrder>,
+): PlannedOrder[] {
+  const owners = new Map([...placedOrders].map(([key, { channelOrderId }]) => [channelOrderId, key]));
+  return planned.map(({ key, plan }) => {
+    const placement = plan.meant?.find((one) => one.kind === "place-order");
+    if (placement === undefined) return { key, plan };
+    const { channelOrderId } = placement.payload;
+    const owner = owners.get(channelOrderId);
+    owners.set(channelOrderId, owner ?? key);
+    const blocked = owner === undefined ? {} : { meant: [], ...blockedBy(sameChannelNumber(channelOrderId, owner)) };
+    return { key, plan: { ...plan, ...blocked } };
+  });
 }
 
 /** Numbers of orders that moved away and that no order which stays has: what goes on under one does not leave. */
@@ -127,63 +119,56 @@ function withoutStaying(numbers: readonly string[], { away = [], known }: Orders
 }
 
 /** An order that is placed: what stands of it is compared where the CRM says something else than it agreed to last. */
-function amend(
-  stage: OrderStage,
+function planPlaced(
   given: OrdersGiven,
   order: OrderWithTree,
   placed: PlacedOrder,
   options: OrderOptions,
-): void {
+): Partial<OrderPlan> {
   const key = formatKey(order.key);
-  const waits = (block: Block): void => void stage.blocks.push([key, block]);
-  const isHere = isSameKey(placed.customer, given.customer);
+  const { customer } = given;
+  const isHere = isSameKey(placed.customer, customer);
   const agrees = isHere && (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
-  if (placed.elsewhere === true && !agrees) return waits(standsElsewhere);
-  if (agrees && (given.drift === undefined || placed.elsewhere === true)) {
-    if (given.sealed?.has(key) === true) stage.changes.push(passwordsWiped(order.key));
-    return;
-  }
+  if (placed.elsewhere === true && !agrees) return blockedBy(standsElsewhere);
+  if (agrees && (given.drift === undefined || placed.elsewhere === true))
+    return given.sealed?.has(key) === true ? { changes: [passwordsWiped(order.key)] } : {};
   const standing = given.standings?.get(key);
-  if (standing === undefined || "lost" in standing) {
-    if (agrees) return;
-    const lost = standing?.lost ?? `the present state of the order ${key} was not read`;
-    return waits({
-      code: "order.form-lost",
-      reason: `the present state of the order is not known: ${lost}`,
-      again: true,
-    });
-  }
-  const elsewhere = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
-  if (elsewhere !== undefined && isWanted(order)) {
-    const { customer } = elsewhere;
-    const what = `the order ${key} moved here from ${formatKey(customer)} in the CRM`;
-    const said = consider(options.policies, "orders.moved", what);
-    if (said === "nothing") return isAsLeft(given, order, elsewhere) ? undefined : waits(ignoredChange(customer));
-    const reason = `${what}; the order is placed here after the removal there`;
-    return waits(said === "act" ? { code: orderMoving, reason, again: true } : said);
-  }
+  if (standing === undefined || "lost" in standing)
+    return agrees ? {} : formLost(standing?.lost ?? `the present state of the order ${key} was not read`);
+  const left = isHere && hasProducts(standing) ? undefined : given.left?.get(key);
+  if (left !== undefined && isWanted(order)) return planArrival(given, order, left, options);
   if (!isHere) {
-    const { customer } = given;
-    if (elsewhere === undefined)
-      stage.changes.push({ type: "order-moved", order: order.key, from: placed.customer, customer });
-    return;
+    if (left !== undefined) return {};
+    return { changes: [{ type: "order-moved", order: order.key, from: placed.customer, customer }] };
   }
-  const of = { order, placed, standing };
   const make: PurchaseMaker = (own, assets) => purchaseOf(given, own, assets, options.settings);
-  const takers = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);
+  const takersOf = (instanceId: string): string[] => takersOfInstance(given, order.key, instanceId);
   const plan = agrees ? planRepair : planAmendment;
-  const { meant, changes, blocks, endings } = plan({ ...given, takersOf: takers }, of, options, make);
-  stage.meant.push(...meant);
-  stage.changes.push(...changes);
-  stage.blocks.push(...blocks.map((block): BlockedRecord => [key, block]));
-  stage.endings.push(...endings);
+  return plan({ ...given, takersOf }, { order, placed, standing }, options, make);
+}
+
+function formLost(lost: string): Partial<OrderPlan> {
+  const reason = `the present state of the order is not known: ${lost}`;
+  return blockedBy({ code: "order.form-lost", reason, again: true });
+}
+
+/** An order that moved here waits until nothing of it is left at the customer that it moved away from. */
+function planArrival(
+  given: OrdersGiven,
+  order: OrderWithTree,
+  left: LeftBehind,
+  { policies }: OrderOptions,
+): Partial<OrderPlan> {
+  const what = `the order ${formatKey(order.key)} moved here from ${formatKey(left.customer)} in the CRM`;
+  const considered = consider(policies, "orders.moved", what);
+  if (considered === "nothing") return isAsLeft(given, order, left) ? {} : blockedBy(ignoredChange(left.customer));
+  const reason = `${what}; the order is placed here after the removal there`;
+  return blockedBy(considered === "act" ? { code: orderMoving, reason, again: true } : considered);
 }
 
 /** Whether what an order left at the customer that it moved away from is what the CRM wants of it now. */
 function isAsLeft({ known }: OrdersGiven, order: OrderWithTree, { standing }: LeftBehind): boolean {
-  if ("lost" in standing) return false;
-  const held = new Set(known.assignments.map((item) => item.assetNumber));
-  return isEmpty(differenceOf(standing, { assets: order.tree.assets, amount: order.body.amount }, { held }));
+  return !("lost" in standing) && isEmpty(differenceOf(standing, wantedOf(order), { held: heldNumbers(known) }));
 }
 
 function ignoredChange(left: RecordKey): Block {
@@ -217,24 +202,10 @@ function sameChannelNumber(channelOrderId: string, owner: string): Block {
   };
 }
 
-function decide(
-  given: OrdersGiven,
-  order: OrderWithTree,
-  settings: AssumptionSettings,
-): Placement | Block | "nothing-to-do" {
-  const unclear = given.observed.unclearOrders?.get(formatKey(order.key));
-  if (unclear !== undefined) return unclear;
-  return isWanted(order) ? placement(given, order, settings) : "nothing-to-do";
-}
-
-function isWanted({ state, body }: OrderWithTree): boolean {
-  return state !== "absent" && !body.cancelled;
-}
-
-function placement(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSettings): Placement | Block {
-  const made = purchaseOf(given, order, order.tree.assets, settings);
-  if ("code" in made) return made;
-  return {
+function place(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSettings): Partial<OrderPlan> {
+  const { made, renewing } = purchaseOf(given, order, order.tree.assets, settings);
+  if ("code" in made) return { ...blockedBy(made), renewing: [renewing] };
+  const placement: DraftOperation<"place-order"> = {
     kind: "place-order",
     customer: given.customer,
     subject: `order:${formatKey(order.key)}`,
@@ -255,7 +226,10 @@ function placement(given: OrdersGiven, order: OrderWithTree, settings: Assumptio
       })),
     },
   };
+  return { meant: [placement], renewing: [renewing] };
 }
+
+const nothingRenewed: Renewing = { taken: [], isUnnumbered: false };
 
 /** What an E5 says of a purchase for the customer as it is now, or why nothing can be bought. */
 export function purchaseOf(
@@ -263,63 +237,53 @@ export function purchaseOf(
   order: OrderWithTree,
   assets: readonly PurchasedAsset[],
   settings: AssumptionSettings,
-): ReturnType<PurchaseMaker> {
+): Making {
+  const orderable = orderableCustomer(given, order);
+  if ("code" in orderable) return { made: orderable, renewing: nothingRenewed };
+  const transferred = withTransfers(order.key, assets, given.standings);
+  if ("code" in transferred) return { made: transferred, renewing: nothingRenewed };
+  const { assets: resolved, renewing } = withRenewals(given, order.key, transferred);
+  if ("code" in resolved) return { made: resolved, renewing };
+  const { numbers, known } = given;
+  const orderList = newBuyRecords(settings, { order: order.key, numbers, body: orderable.body, assets: resolved });
+  const types = orderList.map((record) => record.licenseType);
+  const unfit = notSendable(order, resolved, settings) ?? selectionBlock(known, types, settings);
+  if (unfit !== undefined) return { made: unfit, renewing };
+  const { channelCode = "", syncMode } = settings;
+  return { made: { payload: { channelCode, syncMode, orderList }, renewed: renewedUnits(resolved) }, renewing };
+}
+
+/** The customer that something is bought for, or why nothing can be bought for it or by this order. */
+function orderableCustomer(given: OrdersGiven, order: OrderWithTree): { body: DesiredCustomer } | Block {
   const { desiredCustomer } = given;
-  if (desiredCustomer === undefined)
-    return { code: "customer.unknown", reason: "no source has given the customer of the order yet", again: true };
+  if (desiredCustomer === undefined) return unknownCustomer;
   if (isGone(given))
     return { code: "customer.gone", reason: "the customer of the order was deleted in the CRM", again: false };
   const waits = (order.missing && missingRecord) ?? given.renumbered ?? given.observed.unread?.customers;
   if (waits !== undefined) return waits;
-  const made = orderRecords(given, desiredCustomer.body, order, assets, settings);
-  if ("code" in made) return made;
-  const { channelCode = "", syncMode } = settings;
-  const renewed = new Map<string, RenewedUnit[]>();
-  for (const asset of made.assets)
-    if (asset.renewed !== undefined) renewed.set(asset.id, [...(renewed.get(asset.id) ?? []), ...asset.renewed]);
-  return { payload: { channelCode, syncMode, orderList: made.records.map(({ record }) => record) }, renewed };
+  const { body } = desiredCustomer;
+  const lacking = orderableFields.filter((field) => body[field] === undefined);
+  if (lacking.length > 0) {
+    const reason = `nothing can be ordered for the customer yet: the CRM gives no ${lacking.join(", ")}`;
+    return { code: "customer.not-orderable", reason, again: true };
+  }
+  const [fault] = order.tree.faults;
+  return fault === undefined ? { body } : { code: `order.${fault.code}`, reason: fault.message, again: false };
 }
 
-/** The order records of a purchase, or why they cannot be made as they have to be. */
-function orderRecords(
-  given: OrdersGiven,
-  body: DesiredCustomer,
+/** Why these assets of an order cannot be sent as they have to be. */
+function notSendable(
   order: OrderWithTree,
   assets: readonly PurchasedAsset[],
   settings: AssumptionSettings,
-): { records: ReturnType<typeof newBuyRecords>; assets: PurchasedAsset[] } | Block {
-  const { numbers, known } = given;
-  const lacking = orderableFields.filter((field) => body[field] === undefined);
-  if (lacking.length > 0) {
-    return {
-      code: "customer.not-orderable",
-      reason: `nothing can be ordered for the customer yet: the CRM gives no ${lacking.join(", ")}`,
-      again: true,
-    };
-  }
-  const [fault] = order.tree.faults;
-  if (fault !== undefined) return { code: `order.${fault.code}`, reason: fault.message, again: false };
-  const transferred = withTransfers(order.key, assets, given.standings);
-  if ("code" in transferred) return transferred;
-  const resolved = withRenewals(given, order.key, transferred);
-  if ("code" in resolved) return resolved;
-  const build = new PayloadBuild(settings);
-  const records = newBuyRecords(build, { order: order.key, numbers, body, assets: resolved });
-  const [missing] = missingAssumptions(settings, "E5", build.uses);
-  if (missing !== undefined) {
-    return {
-      code: "assumption.missing",
-      reason: `the setting assumptions.${missing.key} (${missing.row}) has no value; choose ${missing.choices.join(" or ")}`,
-      again: true,
-    };
-  }
+): Block | undefined {
+  const { uses, faults } = checkPayload(settings, assets);
+  const [missing] = missingAssumptions(settings, "E5", uses);
+  if (missing !== undefined) return assumptionMissing(missing);
   const unfit = instancesFault(order.body.instances, settings);
   if (unfit !== undefined) return { code: `order.${unfit.code}`, reason: unfit.message, again: true };
-  const [wrong] = build.faults;
-  if (wrong !== undefined) {
-    const reason = `instance ${wrong.instanceId}, ${wrong.field}: ${wrong.message}`;
-    return { code: "order.not-sendable", reason, again: true };
-  }
-  const types = records.map((record) => record.licenseType);
-  return selectionBlock(known, types, settings) ?? { records, assets: resolved };
+  const [wrong] = faults;
+  if (wrong === undefined) return undefined;
+  const reason = `instance ${wrong.instanceId}, ${wrong.field}: ${wrong.message}`;
+  return { code: "order.not-sendable", reason, again: true };
 }

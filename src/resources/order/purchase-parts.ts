@@ -1,12 +1,14 @@
+import { counted } from "../../report/text.ts";
 import type { RenewedUnit } from "../../engine/asset-numbers.ts";
 import type { OrderWithTree } from "../../engine/desired.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
 import type { StandingUnit } from "./order-standing.ts";
-import { countedParts } from "./amendment-texts.ts";
 import type { Block } from "../../engine/plan/block.ts";
+import { grouped } from "./grouped.ts";
 import type { AddedPart, ReplacedPart } from "./order-difference.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
 import { renewedIn } from "./renewals.ts";
+import type { Renewing } from "./renewals.ts";
 
 /** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */
 export interface MadePurchase {
@@ -14,8 +16,14 @@ export interface MadePurchase {
   renewed: ReadonlyMap<string, RenewedUnit[]>;
 }
 
-/** Makes what an E5 says of these assets of an order, or says why it cannot be made as it has to be. */
-export type PurchaseMaker = (order: OrderWithTree, assets: readonly PurchasedAsset[]) => MadePurchase | Block;
+/** What an E5 says, or why it cannot be made as it has to be; and what of earlier units it takes either way. */
+export interface Making {
+  made: MadePurchase | Block;
+  renewing: Renewing;
+}
+
+/** Makes what an E5 says of these assets of an order. */
+export type PurchaseMaker = (order: OrderWithTree, assets: readonly PurchasedAsset[]) => Making;
 
 /** What is bought under the number of one unit. */
 export interface Purchase {
@@ -27,24 +35,51 @@ export interface Purchase {
 
 /** What is bought under each number: what is added, and the new form of what is replaced. */
 export function purchasesOf(added: readonly AddedPart[], replaced: readonly ReplacedPart[]): Purchase[] {
-  const byUnit = new Map<string, Purchase>();
-  const at = (part: Purchase["part"], standing: StandingUnit | undefined): Purchase => {
-    const key = JSON.stringify([part.asset.id, part.unit]);
-    const purchase = byUnit.get(key) ?? { part, standing, products: [], packages: [] };
-    byUnit.set(key, purchase);
-    return purchase;
-  };
-  for (const part of added) {
-    const purchase = at(part, part.standing);
-    purchase.products.push(...part.products);
-    purchase.packages.push(...part.packages);
-  }
-  for (const { asset, unit, to } of replaced) {
-    const purchase = at({ asset, unit: unit.unit, given: undefined }, unit);
-    if ("product" in to) purchase.products.push(to.product);
-    else purchase.packages.push(to.package);
-  }
-  return [...byUnit.values()];
+  const parts: Pick<AddedPart, "asset" | "unit" | "given" | "standing" | "products" | "packages">[] = [
+    ...added,
+    ...replaced.map(({ asset, unit, to }) => ({
+      asset,
+      unit: unit.unit,
+      given: undefined,
+      standing: unit,
+      products: "product" in to ? [to.product] : [],
+      packages: "package" in to ? [to.package] : [],
+    })),
+  ];
+  return grouped(parts, ({ asset, unit }) => [asset.id, unit]).map(([part, same]) => ({
+    part,
+    standing: part.standing,
+    products: same.flatMap(({ products }) => products),
+    packages: same.flatMap(({ packages }) => packages),
+  }));
+}
+
+/**
+ * What of several purchases is bought now, where not all of it can be sent as it has to be, such as a package that
+ * would go alone into an asset (A23): all that can be by itself. `rest`: why the others are not. Where nothing can be,
+ * or something else keeps it, all of it goes as one.
+ */
+export function soldApart(
+  purchases: readonly Purchase[],
+  make: (some: readonly Purchase[]) => Making,
+): { now: readonly Purchase[]; rest?: Block; renewing: Renewing[] } {
+  const whole = make(purchases);
+  const rest = notSendable(whole);
+  if (rest === undefined) return { now: purchases, renewing: [whole.renewing] };
+  const alone = purchases.map((one) => ({ one, making: make([one]) }));
+  const now = alone.flatMap(({ one, making }) => (notSendable(making) === undefined ? [one] : []));
+  const renewing = [whole, ...alone.map(({ making }) => making)].map((making) => making.renewing);
+  return now.length === 0 ? { now: purchases, renewing } : { now, rest, renewing };
+}
+
+function notSendable({ made }: Making): Block | undefined {
+  return "code" in made && made.code === "order.not-sendable" ? made : undefined;
+}
+
+/** "1 asset and 2 products", or the products alone. */
+export function countedParts(units: number, products: number, and = "and"): string {
+  const some = counted(products, "product");
+  return units === 0 ? some : `${counted(units, "asset")} ${and} ${some}`;
 }
 
 /** How much is bought, in words. */
@@ -56,16 +91,12 @@ export function boughtText(purchases: readonly Purchase[]): string {
 
 /** Units of one asset that get the same things are one asset of the payload. */
 export function purchasedAssets(purchases: readonly Purchase[]): PurchasedAsset[] {
-  const groups = new Map<string, PurchasedAsset & { units: number[] }>();
-  for (const { part, products, packages } of purchases) {
-    const { asset, unit } = part;
-    const key = JSON.stringify([asset.id, products.map(({ id }) => id), packages.map(({ id }) => id)]);
-    const group = groups.get(key) ?? { ...asset, products, packages, quantity: 0, units: [] };
-    group.units.push(unit);
-    group.quantity = group.units.length;
-    groups.set(key, group);
-  }
-  return [...groups.values()];
+  const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+  return grouped(purchases, ({ part, products, packages }) => [part.asset.id, idsOf(products), idsOf(packages)]).map(
+    ([{ part, products, packages }, same]) => {
+      return { ...part.asset, products, packages, quantity: same.length, units: same.map((one) => one.part.unit) };
+    },
+  );
 }
 
 /** The asset instances whose new units need numbers; those that the CRM gave stand first. */
@@ -73,22 +104,25 @@ export function newAssets(
   purchases: readonly Purchase[],
   renewed: MadePurchase["renewed"],
 ): DraftOperation<"amend-order">["after"]["assets"] {
-  const byAsset = new Map<string, Purchase[]>();
-  for (const item of purchases) {
-    if (item.standing !== undefined) continue;
-    byAsset.set(item.part.asset.id, [...(byAsset.get(item.part.asset.id) ?? []), item]);
-  }
-  return [...byAsset].map(([id, items]) => {
-    const sorted = items.toSorted(
-      (one, other) => Number(one.part.given === undefined) - Number(other.part.given === undefined),
-    );
-    return {
-      id,
-      licenseType: items[0]?.part.asset.licenseType ?? "",
-      quantity: items.length,
-      given: sorted.flatMap(({ part }) => part.given ?? []),
-      units: sorted.map(({ part }) => part.unit),
-      ...renewedIn(renewed, id),
-    };
-  });
+  const fresh = purchases.filter(({ standing }) => standing === undefined);
+  return grouped(fresh, ({ part }) => part.asset.id).map(
+    ([
+      {
+        part: { asset },
+      },
+      items,
+    ]) => {
+      const sorted = items.toSorted(
+        (one, other) => Number(one.part.given === undefined) - Number(other.part.given === undefined),
+      );
+      return {
+        id: asset.id,
+        licenseType: asset.licenseType,
+        quantity: items.length,
+        given: sorted.flatMap(({ part }) => part.given ?? []),
+        units: sorted.map(({ part }) => part.unit),
+        ...renewedIn(renewed, asset.id),
+      };
+    },
+  );
 }

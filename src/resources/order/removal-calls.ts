@@ -1,7 +1,7 @@
 import { policyOf } from "../../engine/policy.ts";
 import type { Policies, PolicyWord } from "../../engine/policy.ts";
-import type { Endings } from "./order-difference.ts";
-import type { Batch, GoingRow, RemovalPart } from "./removal-parts.ts";
+import type { Endings, Batch, GoingRow, RemovalPart } from "./removal-parts.ts";
+import { grouped } from "./grouped.ts";
 import { isTwin } from "./removal-sight.ts";
 import type { Limits } from "./removal-sight.ts";
 
@@ -27,8 +27,7 @@ interface Going {
  * call, since any call that names one of them takes both: by the one of which a person is asked the most.
  */
 export function callsOf(parts: readonly RemovalPart[], policies: Policies, limits: Limits): RemovalCall[] {
-  const going = parts.flatMap(goingOf);
-  putTwinsTogether(going, policies, limits);
+  const going = withTwinsTogether(parts.flatMap(goingOf), policies, limits);
   const endings = [...new Set(parts.map((part) => part.ending))];
   return endings.flatMap((ending) =>
     [false, true].flatMap((packaged) => {
@@ -74,15 +73,19 @@ const careful: Readonly<Record<PolicyWord, number>> = {
   ask: 2,
 };
 
-function putTwinsTogether(going: readonly Going[], policies: Policies, limits: Limits): void {
+function withTwinsTogether(going: readonly Going[], policies: Policies, limits: Limits): readonly Going[] {
   const askedOf = ({ ending, packaged }: Going): number =>
     careful[policyOf(policies, ending.why)] + (packaged ? Object.keys(careful).length : 0);
-  const single = going.filter((one) => !one.asset);
-  for (const one of single) {
-    const twins = single.filter((other) => other === one || areTwins(one, other, limits));
-    const most = twins.toSorted((left, right) => askedOf(right) - askedOf(left))[0] ?? one;
-    for (const twin of twins) Object.assign(twin, { ending: most.ending, packaged: most.packaged });
-  }
+  return going.reduce<readonly Going[]>((now, { asset }, index) => {
+    const one = now[index];
+    if (asset || one === undefined) return now;
+    const twins = now.filter((other) => other === one || (!other.asset && areTwins(one, other, limits)));
+    const [most = one] = twins.toSorted((left, right) => askedOf(right) - askedOf(left));
+    const { ending, packaged } = most;
+    return twins.length === 1
+      ? now
+      : now.map((other) => (twins.includes(other) ? { ...other, ending, packaged } : other));
+  }, going);
 }
 
 function areTwins(one: Going, other: Going, limits: Limits): boolean {
@@ -92,27 +95,18 @@ function areTwins(one: Going, other: Going, limits: Limits): boolean {
 
 /** What goes by one call, by the units that it is of: two may have one asset number. */
 function batchesOf(going: readonly Going[], limits: Limits): Batch[] {
-  const byUnit = Map.groupBy(going, ({ part: { number, unit } }) =>
-    JSON.stringify([number, unit.instanceId, unit.unit]),
-  );
-  return [...byUnit.values()].flatMap((own) => {
-    const [first] = own;
-    if (first === undefined) return [];
-    const { part, asset } = first;
+  const byUnit = grouped(going, ({ part: { number, unit } }) => [number, unit.instanceId, unit.unit]);
+  return byUnit.map(([{ part, asset }, own]) => {
     const rows = own.flatMap((one) => one.rows);
     const named = namedRows(rows, limits);
     const all = part.rows.filter((item) => item.isRepeated !== true);
     const isWhole = part.whole && own.every((one) => one.part === part) && named.length === all.length;
-    return [{ ...part, rows, asset, ends: asset || isWhole }];
+    return { ...part, rows, asset, ends: asset || isWhole };
   });
 }
 
 /** Those of the rows that a call names: of those that it cannot tell apart one, of each licence order. */
 export function namedRows(rows: readonly GoingRow[], limits: Limits): GoingRow[] {
-  const named = new Map<string, GoingRow>();
-  for (const item of rows) {
-    const name = JSON.stringify([item.row.licenseOrderId ?? null, limits.matched(item.row)]);
-    if (!named.has(name)) named.set(name, item);
-  }
-  return [...named.values()];
+  const named = grouped(rows, ({ row }) => [row.licenseOrderId ?? null, limits.matched(row)]);
+  return named.map(([first]) => first);
 }

@@ -1,12 +1,35 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
-import type { StandingProduct, StandingUnit } from "./order-standing.ts";
+import type { OrderStanding, StandingProduct, StandingUnit } from "./order-standing.ts";
+import type { Need } from "../../engine/shape.ts";
+import type { StateChange } from "../../engine/state.ts";
+import { isShared } from "./state/asset-numbers.ts";
+import type { FixedNumber } from "./state/asset-numbers.ts";
+import type { OrderRemoved, RemovedItem } from "./state/order-steps.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Observed } from "../../engine/plan/input.ts";
-import type { Endings, Replacing } from "./order-difference.ts";
+import type { EndedPart, Replacing } from "./order-difference.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
 import type { Limits } from "./removal-sight.ts";
+
+/** The policies by which something of an order is taken away. */
+export type EndingPolicy =
+  | `orders.${"ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved"}`
+  | "drift.extra";
+
+/** What of an order is to be taken away, and by which policy: what removals are planned from. */
+export interface Endings {
+  order: OrderStanding;
+  parts: readonly EndedPart[];
+  /** Asset numbers of units that go whole, where they are known. */
+  units: ReadonlySet<string>;
+  why: EndingPolicy;
+  /** In words, for the reason of what is done, or of why it waits. */
+  what: string;
+  /** What is bought in its place, by this order or another one: nothing of it goes without that. */
+  needs: Need[];
+}
 
 /** What removals are planned from. */
 export type RemovalsGiven = Pick<
@@ -58,4 +81,38 @@ export interface Batch extends Omit<RemovalPart, "ending" | "whole"> {
   asset: boolean;
   /** Nothing of the unit is left, though the asset stays for what else is in it. */
   ends: boolean;
+}
+
+/** What ends of an order; the numbers of units that go whole are those that nobody is given any more. */
+export function endingsOf(
+  order: OrderStanding,
+  parts: readonly EndedPart[],
+  { why, what, needs }: Pick<Endings, "why" | "what" | "needs">,
+): Endings {
+  const units = parts.flatMap(({ unit: { number }, whole }) => (whole && number !== undefined ? [number] : []));
+  return { order, parts, units: new Set(units), why, what, needs };
+}
+
+/** A unit that goes with all that it holds. */
+export function wholeUnit({ instanceId, unit, number }: Pick<StandingUnit, "instanceId" | "unit" | "number">) {
+  const whole = { product: null, channelOrderId: null, licenseOrderId: null };
+  return { instanceId, unit, number: number ?? null, ...whole } satisfies RemovedItem;
+}
+
+/**
+ * The ledger follows what no longer stands of an order: no operation took it. The numbers of whole units end with them;
+ * one that another unit has too, by renewal, stays. `numbers`: all that the ledger knows of the customer.
+ */
+export function removedWithoutCall(
+  { order, customer }: Pick<OrderStanding, "order" | "customer">,
+  { items, products, origin }: Pick<OrderRemoved, "items" | "products" | "origin">,
+  numbers: readonly FixedNumber[],
+): StateChange[] {
+  const ended = items.flatMap(({ product, number, ...unit }) =>
+    product === null && number !== null && !isShared(numbers, { order, ...unit, number }) ? [number] : [],
+  );
+  return [
+    { type: "order-removed", order, customer, operationId: null, origin, products, items },
+    ...(ended.length === 0 ? [] : [{ type: "numbers-ended" as const, numbers: ended }]),
+  ];
 }

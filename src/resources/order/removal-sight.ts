@@ -5,6 +5,7 @@ import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 import type { StandingProduct, StandingUnit } from "./order-standing.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
+import { isRowOf, uriOf } from "./order-terms.ts";
 
 /** A limit as a delete order has it: nothing where M7 shows none; or why it cannot be told. */
 type WireLimit = { wire: string | number | undefined } | { fault: string; lacks?: true };
@@ -35,6 +36,17 @@ export class Limits {
     if (timeCodecs.productLimit === undefined) return { fault: "the unit of limits is not known", lacks: true };
     const written = encodeTime(timeCodecs.productLimit, instant, "long", dateZone);
     return written.ok ? { wire: written.value } : { fault: written.error };
+  }
+
+  /** What M7 shows, against what was bought. `fault`: why the former cannot be read; silent for want of a setting. */
+  compared(value: ProductInstance["limitEndTime"], instant: string | undefined) {
+    const shown = this.shown(value);
+    const bought = this.bought(instant);
+    // What cannot be read for want of a setting is asked for by name before anything is sent.
+    if ("fault" in bought || ("fault" in shown && shown.lacks)) return { is: "silent" } as const;
+    if ("fault" in shown) return { is: "unreadable", fault: shown.fault, bought: bought.wire } as const;
+    const is: "same" | "other" = shown.wire === bought.wire ? "same" : "other";
+    return { is, shown: shown.wire, bought: bought.wire };
   }
 
   /** Whether products of packages may have been bought in the asset too (A23), so that M7 shows them twice. */
@@ -76,21 +88,26 @@ export function sightOf(
   limits: Limits,
 ): ProductSight {
   const { id } = standing.product;
+  const shownOtherwise = (differing: Differing): ProductSight => differently(asset.assetNum, id, differing);
   const named = products.filter((row) => row.crmProductId === id);
-  const rows = named.filter((row) => row.channelOrderId === standing.channelOrderId);
+  const rows = named.filter((row) => isRowOf(row, standing));
   const [row, ...more] = rows;
   if (row === undefined) {
     const ours = new Set(unit.products.filter((item) => item.product.id === id).map((item) => item.channelOrderId));
     const strange = named.find((item) => !ours.has(item.channelOrderId ?? ""));
     if (strange !== undefined)
-      return differently(asset.assetNum, id, "channelOrderId", strange.channelOrderId, standing.channelOrderId);
+      return shownOtherwise({
+        field: "channelOrderId",
+        shown: strange.channelOrderId,
+        bought: standing.channelOrderId,
+      });
     const renamed = products.find((item) => isRenamed(item, unit, standing));
     if (renamed === undefined) return { is: "gone" };
-    return differently(asset.assetNum, id, "crmProductId", renamed.crmProductId, id);
+    return shownOtherwise({ field: "crmProductId", shown: renamed.crmProductId, bought: id });
   }
   const repeated = repeatedOf(rows, standing, limits);
   if (more.length > 0 && repeated === undefined) {
-    const sight = differently(asset.assetNum, id, "number of rows", String(rows.length), "1");
+    const sight = shownOtherwise({ field: "number of rows", shown: String(rows.length), bought: "1" });
     return standing.packageId === undefined || limits.repeats ? sight : withNote(sight, mayBeRepeated);
   }
   const shown = given(row.licenseOrderId);
@@ -99,7 +116,7 @@ export function sightOf(
     (shown !== undefined && known !== undefined && shown !== known) || (shown === undefined && known !== undefined)
       ? { field: "licenseOrderId", shown, bought: known }
       : otherTerms(row, unit, standing, limits);
-  if (wrong !== undefined) return differently(asset.assetNum, id, wrong.field, wrong.shown, wrong.bought);
+  if (wrong !== undefined) return shownOtherwise(wrong);
   if (shown === undefined) return { is: "unowned", row };
   return repeated === undefined ? { is: "shown", row } : { is: "shown", row, repeated };
 }
@@ -132,7 +149,7 @@ function repeatedOf(
 
 /** Whether M7 shows what a product is by the purchase of that product, under an id that is none of the unit. */
 function isRenamed(row: ProductInstance, unit: StandingUnit, { product, channelOrderId }: StandingProduct): boolean {
-  const isSame = row.channelOrderId === channelOrderId && row.productUri === (product.gmsPid ?? product.appKey);
+  const isSame = row.channelOrderId === channelOrderId && row.productUri === uriOf(product);
   return isSame && !unit.products.some((item) => item.product.id === row.crmProductId);
 }
 
@@ -142,59 +159,49 @@ interface Differing {
   bought: string | number | undefined;
 }
 
-/** The first term of a product that M7 shows otherwise than it was bought. */
+/**
+ * The first term of a product that M7 shows otherwise than it was bought. A deletion finds its product by the productUri
+ * alone, and by terms that M7 must show: what is left empty is another value here.
+ */
 function otherTerms(
   row: ProductInstance,
   unit: StandingUnit,
   { product }: StandingProduct,
   limits: Limits,
 ): Differing | undefined {
-  const uri = product.gmsPid ?? product.appKey;
+  const uri = uriOf(product);
   if (row.productUri !== uri) return { field: "productUri", shown: row.productUri, bought: uri };
   if (row.limitConcurrent !== product.nodes)
     return { field: "limitConcurrent", shown: row.limitConcurrent, bought: product.nodes };
   if (given(row.licenseType) !== undefined && row.licenseType !== unit.licenseType)
     return { field: "licenseType", shown: row.licenseType, bought: unit.licenseType };
   return (
-    otherLimit("limitStartTime", row.limitStartTime, product.limitStart, limits) ??
-    otherLimit("limitEndTime", row.limitEndTime, product.limitEnd, limits)
+    otherLimit("limitStartTime", row, product.limitStart, limits) ??
+    otherLimit("limitEndTime", row, product.limitEnd, limits)
   );
 }
 
-/** A limit that M7 shows otherwise than it was bought; undefined also where a setting lacks that reads it. */
-export function otherLimit(
-  field: string,
-  value: ProductInstance["limitEndTime"],
+/** A limit that M7 shows otherwise than it was bought. */
+function otherLimit(
+  field: "limitStartTime" | "limitEndTime",
+  row: ProductInstance,
   instant: string | undefined,
   limits: Limits,
 ): Differing | undefined {
-  const shown = limits.shown(value);
-  const bought = limits.bought(instant);
-  // What cannot be read for want of a setting is asked for by name before anything is sent.
-  if ("fault" in bought || ("fault" in shown && shown.lacks)) return undefined;
-  if ("fault" in shown) return { field: `${field} (${shown.fault})`, shown: value, bought: bought.wire };
-  return shown.wire === bought.wire ? undefined : { field, shown: shown.wire, bought: bought.wire };
+  const compared = limits.compared(row[field], instant);
+  if (compared.is === "silent" || compared.is === "same") return undefined;
+  const { bought } = compared;
+  if (compared.is === "unreadable") return { field: `${field} (${compared.fault})`, shown: row[field], bought };
+  return { field, shown: compared.shown, bought };
 }
 
-function differently(
-  number: string,
-  product: string,
-  field: string,
-  shown: string | number | null | undefined,
-  bought: string | number | undefined,
-): ProductSight {
+function differently(number: string, product: string, { field, shown, bought }: Differing): ProductSight {
   const text = (value: string | number | null | undefined): string =>
     value === undefined || value === null ? "none" : JSON.stringify(value).slice(0, 60);
-  return {
-    is: "blocked",
-    block: {
-      code: "order.shown-differently",
-      reason:
-        `M7 shows the product ${product} under the asset number ${number} with another ${field} ` +
-        `(${text(shown)}) than it was bought with (${text(bought)}). crm-sync does not delete the product`,
-      again: true,
-    },
-  };
+  const reason =
+    `M7 shows the product ${product} under the asset number ${number} with another ${field} ` +
+    `(${text(shown)}) than it was bought with (${text(bought)}). crm-sync does not delete the product`;
+  return { is: "blocked", block: { code: "order.shown-differently", reason, again: true } };
 }
 
 /** Whether a strict deletion of one product takes another one under its asset number along (R4). */

@@ -5,9 +5,12 @@ import { isShared } from "./state/asset-numbers.ts";
 import type { RemovedItem } from "./state/order-steps.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
+import { grouped, pairs } from "./grouped.ts";
 import type { Observed } from "../../engine/plan/input.ts";
-import type { EndedPart, Endings, Replacing } from "./order-difference.ts";
-import type { RemovalPart, RemovalsGiven } from "./removal-parts.ts";
+import type { EndedPart, Replacing } from "./order-difference.ts";
+import { isRowOf } from "./order-terms.ts";
+import { wholeUnit } from "./removal-parts.ts";
+import type { Endings, RemovalPart, RemovalsGiven } from "./removal-parts.ts";
 import { saysLent } from "../../engine/plan/holders.ts";
 import { sightOf } from "./removal-sight.ts";
 import type { Limits } from "./removal-sight.ts";
@@ -19,7 +22,7 @@ export interface Gone {
 }
 
 /** What becomes of one part: what goes of it, what is gone already, or why it is left alone. */
-type Decided = { goes: RemovalPart | undefined; gone: Gone[] } | Block;
+export type Decided = { goes: RemovalPart | undefined; gone: Gone[] } | Block;
 
 /** What M7 shows of the parts of one order. */
 export class Sights {
@@ -42,16 +45,6 @@ export class Sights {
     return products
       .filter((standing) => sightOf(reading, unit, standing, this.#limits).is === "gone")
       .map((standing) => absentName(unit, standing));
-  }
-
-  #isGone(unit: StandingUnit, standing: StandingProduct): boolean {
-    const { gone } = this.#given.observed;
-    return gone?.get(formatKey(this.#ending.order.order))?.has(absentName(unit, standing)) === true;
-  }
-
-  #isShared({ instanceId, unit }: StandingUnit, number: string): boolean {
-    const { order } = this.#ending.order;
-    return isShared(this.#given.known.numbers, { order, instanceId, unit, number });
   }
 
   #numberOf(unit: StandingUnit): string | undefined {
@@ -88,11 +81,13 @@ export class Sights {
     const rows: RemovalPart["rows"] = [];
     const gone: Gone[] = [];
     const { instanceId, unit } = part.unit;
+    const { order } = this.#ending.order;
+    const absent = this.#given.observed.gone?.get(formatKey(order));
     for (const standing of part.products) {
       const sight = sightOf(reading, part.unit, standing, this.#limits);
       if (sight.is === "blocked") return sight.block;
       if (sight.is === "gone") {
-        if (!this.#isGone(part.unit, standing)) return unsureAbsence(number, standing);
+        if (!absent?.has(absentName(part.unit, standing))) return unsureAbsence(number, standing);
         const { channelOrderId, licenseOrderId = null, product } = standing;
         const item = { instanceId, unit, number, product: product.id, channelOrderId, licenseOrderId };
         gone.push({ item, products: 1 });
@@ -104,12 +99,12 @@ export class Sights {
       }
     }
     if (rows.length === 0 && part.whole) {
-      const item = { instanceId, unit, number, product: null, channelOrderId: null, licenseOrderId: null };
+      const item = wholeUnit({ instanceId, unit, number });
       return { goes: undefined, gone: [{ item, products: part.products.length }] };
     }
     if (rows.length === 0) return { goes: undefined, gone };
     const { whole } = part;
-    const shared = this.#isShared(part.unit, number);
+    const shared = isShared(this.#given.known.numbers, { order, instanceId, unit, number });
     return { goes: { ending: this.#ending, unit: part.unit, number, shared, whole, reading, rows }, gone };
   }
 }
@@ -119,30 +114,17 @@ export class Sights {
  * the instance go, so that it does not matter which of them is which.
  */
 function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): ReadonlyMap<StandingUnit, string> {
-  const found = new Map<StandingUnit, string>();
   const known = new Set(order.units.flatMap((unit) => unit.number ?? []));
-  const instances = new Map<string, StandingUnit[]>();
-  for (const unit of order.units) {
-    if (unit.number === undefined) instances.set(unit.instanceId, [...(instances.get(unit.instanceId) ?? []), unit]);
-  }
-  for (const units of instances.values()) {
-    if (!units.every((unit) => parts.some((part) => part.unit === unit))) continue;
-    const [first] = units;
-    const numbers = [...(observed.contents ?? [])]
-      .filter(([number]) => !known.has(number))
-      .filter(([, { products }]) =>
-        first?.products.some(({ product, channelOrderId }) =>
-          products.some((row) => row.crmProductId === product.id && row.channelOrderId === channelOrderId),
-        ),
-      )
-      .map(([number]) => number);
-    if (numbers.length !== units.length) continue;
-    units.forEach((unit, index) => {
-      const number = numbers[index];
-      if (number !== undefined) found.set(unit, number);
+  const unknown = order.units.filter((unit) => unit.number === undefined);
+  const found = grouped(unknown, ({ instanceId }) => instanceId).flatMap(([first, units]) => {
+    if (!units.every((unit) => parts.some((part) => part.unit === unit))) return [];
+    const numbers = [...(observed.contents ?? [])].flatMap(([number, { products }]) => {
+      const isShown = first.products.some((standing) => products.some((row) => isRowOf(row, standing)));
+      return isShown && !known.has(number) ? [number] : [];
     });
-  }
-  return found;
+    return numbers.length === units.length ? pairs(units, numbers) : [];
+  });
+  return new Map(found);
 }
 
 function overlap(number: string | undefined, products: readonly StandingProduct[]): Block {

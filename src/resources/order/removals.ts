@@ -1,18 +1,17 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderStanding } from "./order-standing.ts";
-import type { EarlierUnit } from "../../engine/asset-numbers.ts";
-import { isShared } from "./state/asset-numbers.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
+import type { Policies } from "../../engine/policy.ts";
 import type { StateChange } from "../../engine/state.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { Endings } from "./order-difference.ts";
-import { deletionsOf } from "./deletions.ts";
-import type { Removal, RemovalPart, RemovalsGiven } from "./removal-parts.ts";
+import type { Endings, GoingRow, Removal, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
+import { deletionsOf, unwantedName } from "./deletions.ts";
+import { removedWithoutCall } from "./removal-parts.ts";
+import { unitName } from "./renewals.ts";
 import { Limits, twinOf } from "./removal-sight.ts";
-import { unwantedName } from "./removal-everywhere.ts";
 import { Sights } from "./removal-sights.ts";
-import type { Gone } from "./removal-sights.ts";
+import type { Decided, Gone } from "./removal-sights.ts";
 import { quarantineBlock } from "../../engine/plan/quarantine-block.ts";
 
 export interface RemovalStage {
@@ -27,30 +26,79 @@ export interface RemovalStage {
 /** `buys`: something is bought for the customer in the same plan. */
 type RemovalOptions = Pick<PlanOptions, "settings" | "policies" | "takingBlocked"> & { buys: boolean };
 
+/** What is planned of one order. */
+type OrderRemovals = Pick<RemovalStage, "meant" | "changes"> & { blocks: Block[] };
+
 /**
  * Plans what is taken away of orders (E5 delete_product, delete_asset): what nobody wants any more, as M7 shows it now.
  * What M7 does not show, or shows otherwise than it was bought, is never deleted by guess.
  */
 export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
-  const endingNumbers = new Set<string>();
-  const stage: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers };
-  if (endings.length === 0) return stage;
+  if (endings.length === 0) return { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
   const stopped = options.takingBlocked ?? quarantineBlock(given);
-  for (const number of endingWhole(endings, given.known.numbers)) endingNumbers.add(number);
   const unwanted = unwantedOf(endings);
   // What waits for a purchase itself may wait for what has its number: nothing waits for that in turn.
   const going = wholeUnits(endings.filter(({ needs }) => needs.length === 0));
-  for (const [key, own] of Map.groupBy(endings, ({ order }) => formatKey(order.order))) {
-    if (stopped === undefined) planOrder(stage, given, own, { ...options, unwanted, whole: going });
-    else stage.blocks.push([key, stopped]);
-  }
-  return stage;
+  const planned = [...Map.groupBy(endings, ({ order }) => formatKey(order.order))].map(([key, own]) => {
+    if (stopped !== undefined) return { key, meant: [], blocks: [stopped], changes: [] };
+    const { settings, policies, buys } = options;
+    const removing = { given, limits: new Limits(settings), settings, unwanted, buys };
+    return { key, ...planOrder(removing, own, { policies, going }) };
+  });
+  return {
+    meant: planned.flatMap(({ meant }) => meant),
+    blocks: planned.flatMap(({ key, blocks }) => blocks.map((block): BlockedRecord => [key, block])),
+    changes: planned.flatMap(({ changes }) => changes),
+    endingNumbers: new Set(endingWhole(endings, given.known.numbers)),
+  };
+}
+
+/** `going`: the units of all orders that go whole, and wait for nothing. */
+function planOrder(
+  removing: Removing,
+  endings: readonly Endings[],
+  { policies, going }: { policies: Policies; going: ReadonlySet<string> },
+): OrderRemovals {
+  const { given, limits } = removing;
+  const { numbers } = given.known;
+  const decided = endings.flatMap((ending) => {
+    const sights = new Sights(given, ending, limits);
+    return ending.parts.map((part) => decide(sights.decide(part), ending, { numbers, going }));
+  });
+  const gone = decided.flatMap((one) => one.gone);
+  const parts = decided.flatMap(({ goes }) => goes ?? []);
+  const { free, blocks } = withoutTwins(parts, limits);
+  const made = deletionsOf(removing, free, policies);
+  return {
+    meant: made.meant,
+    blocks: [...decided.flatMap(({ block }) => block ?? []), ...blocks, ...made.blocks],
+    changes: endings.slice(0, 1).flatMap(({ order }) => foundGone(order, gone, numbers)),
+  };
+}
+
+/** What M7 no longer shows: the ledger follows it and says so, and nothing is sent. */
+function foundGone(order: OrderStanding, gone: readonly Gone[], numbers: readonly FixedNumber[]): StateChange[] {
+  if (gone.length === 0) return [];
+  const products = gone.reduce((sum, one) => sum + one.products, 0);
+  return removedWithoutCall(order, { items: gone.map(({ item }) => item), products, origin: "found" }, numbers);
+}
+
+/** What becomes of one part, where it does not wait for what has its number too. */
+function decide(
+  sight: Decided,
+  { order }: Endings,
+  units: { numbers: readonly FixedNumber[]; going: ReadonlySet<string> },
+): { goes?: RemovalPart | undefined; gone: readonly Gone[]; block?: Block } {
+  if ("code" in sight) return { gone: [], block: sight };
+  const { goes, gone } = sight;
+  const block = goes && afterRenewed(order, goes, units);
+  return block === undefined ? { goes, gone } : { gone, block };
 }
 
 /** Numbers of which every unit that has them goes whole, however many orders those are of. */
 function endingWhole(endings: readonly Endings[], numbers: readonly FixedNumber[]): string[] {
   const going = wholeUnits(endings);
-  const staying = new Set(numbers.filter((item) => !going.has(nameOf(item))).map(({ number }) => number));
+  const staying = new Set(numbers.filter((item) => !going.has(unitName(item))).map(({ number }) => number));
   return endings.flatMap(({ units }) => [...units].filter((number) => !staying.has(number)));
 }
 
@@ -58,14 +106,10 @@ function wholeUnits(endings: readonly Endings[]): ReadonlySet<string> {
   return new Set(
     endings.flatMap(({ order: { order }, parts }) =>
       parts.flatMap(({ unit: { instanceId, unit }, whole }) =>
-        whole ? [nameOf({ namespace: order.namespace, orderId: order.id, instanceId, unit })] : [],
+        whole ? [unitName({ namespace: order.namespace, orderId: order.id, instanceId, unit })] : [],
       ),
     ),
   );
-}
-
-function nameOf({ namespace, orderId, instanceId, unit }: EarlierUnit): string {
-  return JSON.stringify([namespace, orderId, instanceId, unit]);
 }
 
 /** A unit that renews another one goes after that one, so that the asset goes with the last of them. */
@@ -76,11 +120,11 @@ function afterRenewed(
 ): Block | undefined {
   const { instanceId, unit } = part.unit;
   if (!part.whole || !part.shared) return undefined;
-  const own = nameOf({ namespace: order.namespace, orderId: order.id, instanceId, unit });
-  const named = numbers.find((item) => item.number === part.number && nameOf(item) === own);
-  const earlier = new Set(named?.continues?.map(nameOf));
+  const own = unitName({ namespace: order.namespace, orderId: order.id, instanceId, unit });
+  const named = numbers.find((item) => item.number === part.number && unitName(item) === own);
+  const earlier = new Set(named?.continues?.map(unitName));
   const first = numbers.find(
-    (item) => item.number === part.number && earlier.has(nameOf(item)) && going.has(nameOf(item)),
+    (item) => item.number === part.number && earlier.has(unitName(item)) && going.has(unitName(item)),
   );
   if (first === undefined) return undefined;
   const reason =
@@ -99,87 +143,32 @@ function unwantedOf(endings: readonly Endings[]): Set<string> {
   return new Set(names);
 }
 
-function planOrder(
-  stage: RemovalStage,
-  given: RemovalsGiven,
-  endings: readonly Endings[],
-  {
-    settings,
-    policies,
-    buys,
-    unwanted,
-    whole: goingWhole,
-  }: RemovalOptions & Record<"unwanted" | "whole", ReadonlySet<string>>,
-): void {
-  const [order] = endings.map((ending) => ending.order);
-  if (order === undefined) return;
-  const key = formatKey(order.order);
-  const limits = new Limits(settings);
-  const going: RemovalPart[] = [];
-  const gone: Gone[] = [];
-  for (const ending of endings) {
-    const sights = new Sights(given, ending, limits);
-    for (const part of ending.parts) {
-      const decided = sights.decide(part);
-      if ("code" in decided) {
-        stage.blocks.push([key, decided]);
-        continue;
-      }
-      const waits =
-        decided.goes && afterRenewed(order, decided.goes, { numbers: given.known.numbers, going: goingWhole });
-      if (waits !== undefined) stage.blocks.push([key, waits]);
-      else if (decided.goes !== undefined) going.push(decided.goes);
-      gone.push(...decided.gone);
-    }
-  }
-  if (gone.length > 0) foundGone(stage, order, gone, given.known.numbers);
-  const free = withoutTwins(stage, key, going, limits);
-  const made = deletionsOf({ given, limits, settings, unwanted, buys }, free, policies);
-  stage.meant.push(...made.meant);
-  stage.blocks.push(...made.blocks.map((block): BlockedRecord => [key, block]));
-}
-
-/** What M7 no longer shows: the ledger follows it and says so, and nothing is sent. */
-function foundGone(
-  stage: RemovalStage,
-  { order, customer }: OrderStanding,
-  gone: readonly Gone[],
-  fixed: readonly FixedNumber[],
-): void {
-  const products = gone.reduce((sum, one) => sum + one.products, 0);
-  stage.changes.push({
-    type: "order-removed",
-    order,
-    customer,
-    operationId: null,
-    origin: "found",
-    products,
-    items: gone.map(({ item }) => item),
-  });
-  const numbers = gone.flatMap(({ item: { product, number, instanceId, unit } }) =>
-    product === null && number !== null && !isShared(fixed, { order, instanceId, unit, number }) ? [number] : [],
-  );
-  if (numbers.length > 0) stage.changes.push({ type: "numbers-ended", numbers });
-}
-
 /** Leaves out every part with a product that would take another one along which stays (R4). */
-function withoutTwins(stage: RemovalStage, key: string, parts: RemovalPart[], limits: Limits): RemovalPart[] {
+function withoutTwins(
+  parts: readonly RemovalPart[],
+  limits: Limits,
+): { free: readonly RemovalPart[]; blocks: Block[] } {
+  const blocks: Block[] = [];
   let free = parts;
   for (;;) {
     // What goes out of all orders goes by a call of its own, which only a person's word releases.
     const going = new Set(free.flatMap((part) => part.rows.flatMap(({ row, isOwned }) => (isOwned ? [row] : []))));
-    const caught = free.find((part) =>
-      part.rows.some(({ row, isOwned }) => isOwned && twinOf(row, part.reading, going, limits)),
-    );
-    if (caught === undefined) return free;
-    const { reading, rows } = caught;
-    const named = rows.find(({ row, isOwned }) => isOwned && twinOf(row, reading, going, limits) !== undefined);
-    const other = named === undefined ? undefined : twinOf(named.row, reading, going, limits);
+    const twinIn = ({ rows, reading }: RemovalPart): [GoingRow["row"], GoingRow["row"]] | undefined => {
+      for (const { row, isOwned } of rows) {
+        const other = isOwned ? twinOf(row, reading, going, limits) : undefined;
+        if (other !== undefined) return [row, other];
+      }
+      return undefined;
+    };
+    const caught = free.find((part) => twinIn(part) !== undefined);
+    const twins = caught && twinIn(caught);
+    if (caught === undefined || twins === undefined) return { free, blocks };
+    const [row, other] = twins;
     const reason =
-      `the product ${named?.row.crmProductId ?? ""} under the asset number ${reading.asset.assetNum} cannot be told ` +
-      `from ${other?.crmProductId ?? "another product"}, which must stay: both have the same product, limits, nodes ` +
+      `the product ${row.crmProductId ?? ""} under the asset number ${caught.reading.asset.assetNum} cannot be told ` +
+      `from ${other.crmProductId ?? "another product"}, which must stay: both have the same product, limits, nodes ` +
       "and licence order, so a deletion would remove both. Remove only the first one on the platform";
-    stage.blocks.push([key, { code: "order.twin-product", reason, again: true }]);
+    blocks.push({ code: "order.twin-product", reason, again: true });
     free = free.filter((part) => part !== caught);
   }
 }

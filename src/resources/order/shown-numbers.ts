@@ -1,6 +1,8 @@
 import { counted } from "../../report/text.ts";
-import type { StandingProduct, StandingUnit } from "./order-standing.ts";
+import type { StandingUnit } from "./order-standing.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
+import { pairs } from "./grouped.ts";
+import { isRowOf } from "./order-terms.ts";
 
 /**
  * The asset numbers of units of one instance whose numbers the ledger does not know, by what M7 shows of the whole
@@ -19,10 +21,10 @@ export function numbersShown(
   if (units.some((unit) => namesOf(unit) !== names)) return { doubt: "its units do not hold the same" };
   const showing = [...contents].filter(
     ([number, { products }]) =>
-      !taken.has(number) && first.products.some((standing) => products.some((row) => isOf(row, standing))),
+      !taken.has(number) && first.products.some((standing) => products.some((row) => isRowOf(row, standing))),
   );
   const whole = showing
-    .filter(([, { products }]) => first.products.every((standing) => products.some((row) => isOf(row, standing))))
+    .filter(([, { products }]) => first.products.every((standing) => products.some((row) => isRowOf(row, standing))))
     .map(([number]) => number)
     .toSorted();
   if (whole.length !== showing.length || whole.length !== units.length) {
@@ -31,15 +33,7 @@ export function numbersShown(
       `${counted(whole.length, "asset number")} and a part under ${counted(showing.length - whole.length, "other")}`;
     return { doubt };
   }
-  return { numbers: new Map(units.flatMap((unit, index) => pair(unit, whole[index]))) };
-}
-
-function pair(unit: StandingUnit, number: string | undefined): [StandingUnit, string][] {
-  return number === undefined ? [] : [[unit, number]];
-}
-
-function isOf(row: AssetReading["products"][number], { product, channelOrderId }: StandingProduct): boolean {
-  return row.crmProductId === product.id && row.channelOrderId === channelOrderId;
+  return { numbers: new Map(pairs(units, whole)) };
 }
 
 function namesOf({ products }: StandingUnit): string {

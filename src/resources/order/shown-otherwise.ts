@@ -3,7 +3,8 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { OrderWithTree } from "../../engine/desired.ts";
 import { productsUnder } from "./order-standing.ts";
 import type { PlannedProduct } from "./order-records.ts";
-import { Limits, otherLimit } from "./removal-sight.ts";
+import { observedTerms } from "./order-terms.ts";
+import { Limits } from "./removal-sight.ts";
 
 /**
  * What the platform shows under the numbers of an order otherwise than its form in the CRM says, each in words: a
@@ -51,17 +52,16 @@ export function shownTwice(purchases: readonly ShownOrder[]): string[] {
   return [...twice];
 }
 
+/** What a person calls the terms that M7 shows, where that is not their name. */
+const words: Readonly<Record<string, string>> = {
+  uri: "product",
+  nodes: "number of nodes",
+  limitStart: "start",
+  limitEnd: "end",
+  trial: "trial mark",
+};
+
 function otherFields(form: ShownForm, product: PlannedProduct, limits: Limits): string[] {
-  const uri = product.gmsPid ?? product.appKey;
-  const uris = [form.productUri, form.gmsPid, form.appKey].filter((text) => text !== null && text !== "");
-  const { term } = product;
-  const differs: readonly (readonly [string, boolean])[] = [
-    ["product", uri !== undefined && uris.length > 0 && !uris.includes(uri)],
-    ["number of nodes", form.limitConcurrent !== null && form.limitConcurrent !== product.nodes],
-    ["start", otherLimit("limitStartTime", form.limitStartTime, product.limitStart, limits) !== undefined],
-    ["end", otherLimit("limitEndTime", form.limitEndTime, product.limitEnd, limits) !== undefined],
-    ["trial mark", form.trial !== null && (form.trial === 1) !== product.trial],
-    ["term", (form.timeDurationExpression ?? "") !== "" && form.timeDurationExpression !== term],
-  ];
-  return differs.flatMap(([name, is]) => (is ? [name] : []));
+  const terms = Object.entries(observedTerms(form, product, limits));
+  return terms.flatMap(([name, is]) => (is === "other" || is === "unreadable" ? [words[name] ?? name] : []));
 }

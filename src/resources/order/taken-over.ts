@@ -6,7 +6,7 @@ import { takenOver } from "./order-standing.ts";
 import type { Need } from "../../engine/shape.ts";
 import type { Known } from "../../engine/state.ts";
 import { wantedForm } from "./state/order-steps.ts";
-import type { Endings } from "./order-difference.ts";
+import type { Endings } from "./removal-parts.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
 
 type Given = Pick<Prepared, "orders" | "takers" | "standings"> & { known: Pick<Known, "placedOrders"> };

@@ -4,7 +4,8 @@ import { givenToNew, newUnitsOf } from "../../engine/asset-numbers.ts";
 import type { StandingUnit } from "./order-standing.ts";
 import { only, standing } from "../../engine/requests.ts";
 import type { Known } from "../../engine/state.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { AssetReading } from "../../platform/snapshot.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
 import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderStage } from "./orders.ts";
 
@@ -72,56 +73,57 @@ function renewedNumbers({ after }: OrderStage["meant"][number]): string[] {
  * disabled, and the contract says of none of that what becomes of what is bought then; or it holds that already.
  */
 function notRenewable(one: OrderStage["meant"][number], given: Given): Block | undefined {
-  const {
-    observed: { contents },
-    standings,
-    known,
-  } = given;
-  const { payload } = one;
-  const purchases = new Set(
-    [...(standings?.values() ?? [])].flatMap((standing) =>
-      "lost" in standing
-        ? []
-        : standing.units.flatMap(({ products }) => products.map(({ channelOrderId }) => channelOrderId)),
-    ),
-  );
-  for (const { channelOrderId } of known.placedOrders.values()) purchases.add(channelOrderId);
   for (const number of renewedNumbers(one)) {
-    const reading = contents?.get(number);
-    if (reading === undefined) {
-      const reason = `the order continues the asset number ${number}, but neither M6 nor E8 shows that number`;
-      return { code: "order.earlier-not-shown", reason, again: true };
-    }
-    if (reading.bare) {
-      const reason =
-        `the order continues the asset number ${number}, but M7 shows that number without any product or package. ` +
-        "Ask the provider of the member-center whether such assets are empty (assumptions.emptyAssets)";
-      return { code: "order.earlier-not-shown", reason, again: true };
-    }
-    if (reading.asset.borrowed) {
-      const reason =
-        `the order continues the asset number ${number}, which is lent. The contract does not say whether crm-sync ` +
-        "may buy something for a lent asset, so have it returned on the platform first";
-      return { code: "asset.lent", reason, again: true };
-    }
-    const by = disabledBy(given, number);
-    if (by !== undefined) {
-      const reason =
-        `the order continues the lock ${number}, which is or will be disabled (by ${by}). The contract does not say ` +
-        "whether crm-sync may buy something for a disabled lock, so have it enabled first";
-      return { code: "order.earlier-locked", reason, again: true };
-    }
-    const assets = payload.orderList.flatMap((record) =>
-      record.assets.filter((asset) => asset.assetNos.includes(number)),
-    );
-    const bought = new Set(assets.flatMap((asset) => asset.products.map((product) => product.crmProductId)));
-    // A renewal may name its products as the order before did.
-    const there = reading.products.find(
-      (row) => bought.has(row.crmProductId ?? "") && !purchases.has(row.channelOrderId ?? ""),
-    );
-    if (there !== undefined) return isThereAlready(there.crmProductId ?? "", number);
+    const reading = given.observed.contents?.get(number);
+    const block = notUsable(number, reading, given) ?? (reading && boughtTwice(one, number, reading, given));
+    if (block !== undefined) return block;
   }
   return undefined;
+}
+
+function notUsable(number: string, reading: AssetReading | undefined, given: Given): Block | undefined {
+  const stopped = (code: string, reason: string): Block => ({ code, reason, again: true });
+  const continued = `the order continues the asset number ${number}`;
+  if (reading === undefined)
+    return stopped("order.earlier-not-shown", `${continued}, but neither M6 nor E8 shows that number`);
+  if (reading.bare) {
+    const reason =
+      `${continued}, but M7 shows that number without any product or package. ` +
+      "Ask the provider of the member-center whether such assets are empty (assumptions.emptyAssets)";
+    return stopped("order.earlier-not-shown", reason);
+  }
+  if (reading.asset.borrowed) {
+    const reason =
+      `${continued}, which is lent. The contract does not say whether crm-sync ` +
+      "may buy something for a lent asset, so have it returned on the platform first";
+    return stopped("asset.lent", reason);
+  }
+  const by = disabledBy(given, number);
+  if (by === undefined) return undefined;
+  const reason =
+    `the order continues the lock ${number}, which is or will be disabled (by ${by}). The contract does not say ` +
+    "whether crm-sync may buy something for a disabled lock, so have it enabled first";
+  return stopped("order.earlier-locked", reason);
+}
+
+/** A renewal may name its products as the order before did: only what no known purchase brought is there already. */
+function boughtTwice(
+  { payload }: OrderStage["meant"][number],
+  number: string,
+  { products }: AssetReading,
+  { standings, known }: Given,
+): Block | undefined {
+  const standing = [...(standings?.values() ?? [])].flatMap((one) => ("lost" in one ? [] : one.units));
+  const purchases = new Set([
+    ...standing.flatMap((unit) => unit.products.map(({ channelOrderId }) => channelOrderId)),
+    ...[...known.placedOrders.values()].map(({ channelOrderId }) => channelOrderId),
+  ]);
+  const assets = payload.orderList.flatMap((record) =>
+    record.assets.filter((asset) => asset.assetNos.includes(number)),
+  );
+  const bought = new Set(assets.flatMap((asset) => asset.products.map((product) => product.crmProductId)));
+  const there = products.find((row) => bought.has(row.crmProductId ?? "") && !purchases.has(row.channelOrderId ?? ""));
+  return there === undefined ? undefined : isThereAlready(there.crmProductId ?? "", number);
 }
 
 function isThereAlready(product: string, number: string): Block {
@@ -136,17 +138,15 @@ function isThereAlready(product: string, number: string): Block {
  * done it by hand, and nothing is bought a second time.
  */
 export function withoutThereAlready(stage: OrderStage, given: Given): OrderStage {
-  const { observed, standings } = given;
-  const blocks = [...stage.blocks];
-  const meant = stage.meant.filter((one) => {
-    const block =
-      notRenewable(one, given) ??
-      (isAmendment(one) ? thereAlready(boughtUnder(one, standings), observed.contents) : undefined);
-    if (block === undefined) return true;
-    blocks.push(...one.records.map((record) => [formatKey(record), block] as const));
-    return false;
+  const checked = stage.meant.map((one) => {
+    const amended = isAmendment(one) ? boughtUnder(one, given.standings) : [];
+    return { one, block: notRenewable(one, given) ?? thereAlready(amended, given.observed.contents) };
   });
-  return { ...stage, meant, blocks };
+  const blocks = checked.flatMap(({ one, block }) =>
+    block === undefined ? [] : one.records.map((record): BlockedRecord => [formatKey(record), block]),
+  );
+  const meant = checked.flatMap(({ one, block }) => (block === undefined ? [one] : []));
+  return { ...stage, meant, blocks: [...stage.blocks, ...blocks] };
 }
 
 function thereAlready(
@@ -160,8 +160,7 @@ function thereAlready(
       const stands = own.flatMap((unit) => unit.products.filter((item) => item.product.id === id));
       return rows.filter((row) => row.crmProductId === id).length > stands.length;
     });
-    if (more === undefined) continue;
-    return isThereAlready(more, number);
+    if (more !== undefined) return isThereAlready(more, number);
   }
   return undefined;
 }

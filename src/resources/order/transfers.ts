@@ -1,9 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { orderOf } from "./order-standing.ts";
+import { orderOf, productsUnder } from "./order-standing.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
+import { unitsIn } from "./renewals.ts";
 
 /**
  * Assets whose transferred products name the licence order that brought them (E5: srcLicenseOrderId of a product), as
@@ -14,32 +15,29 @@ export function withTransfers(
   assets: readonly PurchasedAsset[],
   standings: CustomerInput["standings"],
 ): PurchasedAsset[] | Block {
-  let unknown: PlannedProduct | undefined;
-  const product = (item: PlannedProduct): PlannedProduct => {
-    if (item.transferredFrom === undefined || item.srcLicenseOrderId !== undefined) return item;
-    const srcLicenseOrderId = sourceOf(order, item.transferredFrom, standings);
-    if (srcLicenseOrderId === undefined) unknown ??= item;
-    return { ...item, srcLicenseOrderId };
+  const named = (item: PlannedProduct): PlannedProduct => {
+    const { transferredFrom: from, srcLicenseOrderId } = item;
+    if (from === undefined || srcLicenseOrderId !== undefined) return item;
+    return { ...item, srcLicenseOrderId: sourceOf(order, from, standings) };
   };
   const inside = (item: PlannedPackage): PlannedPackage => ({
     ...item,
-    products: item.products.map(product),
+    products: item.products.map(named),
     children: item.children.map(inside),
   });
   const resolved = assets.map((asset) => ({
     ...asset,
-    products: asset.products.map(product),
+    products: asset.products.map(named),
     packages: asset.packages.map(inside),
   }));
-  if (unknown?.transferredFrom === undefined) return resolved;
-  const { transferredFrom } = unknown;
-  return {
-    code: "order.transfer-unknown",
-    reason:
-      `the product ${unknown.id} is transferred from ${transferredFrom.instanceId} of the order ` +
-      `${formatKey(orderOf(order, transferredFrom))}, but the licence order of that instance is not known`,
-    again: true,
-  };
+  const products = resolved.flatMap((asset) => [...asset.products, ...asset.packages.flatMap(productsUnder)]);
+  for (const { id, transferredFrom: from, srcLicenseOrderId } of products) {
+    if (from === undefined || srcLicenseOrderId !== undefined) continue;
+    const earlier = `${from.instanceId} of the order ${formatKey(orderOf(order, from))}`;
+    const reason = `the product ${id} is transferred from ${earlier}, but the licence order of that instance is not known`;
+    return { code: "order.transfer-unknown", reason, again: true };
+  }
+  return resolved;
 }
 
 /** The licence order that brought an instance; none where units of it came by more than one. */
@@ -48,10 +46,8 @@ function sourceOf(
   from: NonNullable<PlannedProduct["transferredFrom"]>,
   standings: CustomerInput["standings"],
 ): string | undefined {
-  const standing = standings?.get(formatKey(orderOf(order, from)));
-  if (standing === undefined || "lost" in standing) return undefined;
   const found = new Set(
-    standing.units.flatMap(({ products }) =>
+    unitsIn({ standings }, orderOf(order, from)).flatMap(({ products }) =>
       products.filter((item) => item.product.id === from.instanceId).map((item) => item.licenseOrderId),
     ),
   );

@@ -1,15 +1,19 @@
+import { standingOf } from "./fold.ts";
+import type { OrderHistory } from "./fold.ts";
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { productsUnder, standingOf } from "./order-standing.ts";
-import type { OrderHistory, OrderStanding, StandingProduct } from "./order-standing.ts";
+import { productsUnder } from "./order-standing.ts";
+import type { OrderStanding, StandingProduct, StandingUnit } from "./order-standing.ts";
 import { kindOf } from "../../engine/registry.ts";
 import type { OrderStep, RemovedItem } from "./state/order-steps.ts";
 import { isSameKey } from "../../engine/state/same-key.ts";
 import { buy } from "./amendments.ts";
-import type { Amendment } from "./amendments.ts";
+import { grouped } from "./grouped.ts";
 import type { Purchase } from "./purchase-parts.ts";
-import type { EndedPart, Endings } from "./order-difference.ts";
+import type { EndedPart } from "./order-difference.ts";
+import { endingsOf } from "./removal-parts.ts";
+import type { Endings } from "./removal-parts.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
 import { purchaseOf } from "./orders.ts";
 import { planRemovals } from "./removals.ts";
@@ -37,7 +41,7 @@ type Work = OrderWork | { lost: string };
 export function boughtByRun(of: Pick<Undoing, "rows" | "facts" | "given" | "run">): Endings[] {
   return [...ordersOf(of)].flatMap((order) => {
     const work = workOn(order, of);
-    const ending = work === undefined || "lost" in work ? undefined : endingsOf(work, of.run);
+    const ending = work === undefined || "lost" in work ? undefined : endingOf(work, of.run);
     return ending === undefined ? [] : [ending];
   });
 }
@@ -80,7 +84,7 @@ function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "fac
 }
 
 /** What the run took away is bought back first: nobody is without the old form and the new one. */
-function endingsOf(work: OrderWork, run: string): Endings | undefined {
+function endingOf(work: OrderWork, run: string): Endings | undefined {
   const { standing, bought } = work;
   const parts = standing.units.flatMap((unit): EndedPart[] => {
     const products = unit.products.filter(({ channelOrderId }) => bought.has(channelOrderId));
@@ -89,12 +93,11 @@ function endingsOf(work: OrderWork, run: string): Endings | undefined {
     return [{ unit, whole: products.length === unit.products.length, products, packages }];
   });
   if (parts.length === 0) return undefined;
-  const units = new Set(parts.flatMap(({ unit, whole }) => (whole && unit.number !== undefined ? [unit.number] : [])));
   const count = parts.reduce((sum, part) => sum + part.products.length, 0);
   const what = `${run} is taken back: it bought ${counted(count, "product")} of the order ${formatKey(standing.order)}`;
   const subject = `order:${formatKey(standing.order)}`;
   const needs = lostOf(work).length > 0 ? [{ stage: "orders" as const, subject }] : [];
-  return { order: standing, parts, units, why: "orders.ended", what, needs };
+  return endingsOf(standing, parts, { why: "orders.ended", what, needs });
 }
 
 function orderIn(row: DoneOperation, of: Undoing): { key: string; work: Work } {
@@ -113,7 +116,7 @@ export function undoPurchase(row: DoneOperation, of: Undoing): Undoes {
   const together = of.firstOf(`removal ${key}`, row.id);
   if (together !== row.id) return { is: "with", of: together };
   if (brought(work, of.given.customer)) return { is: "impossible", why: movedHere };
-  const ending = endingsOf(work, of.run);
+  const ending = endingOf(work, of.run);
   if (ending === undefined) return { is: "nothing-left" };
   const buys = of.rows.some(({ operation: { kind } }) => deletions.has(kind));
   const { meant, blocks } = planRemovals(of.given, [ending], { ...of.options, buys });
@@ -163,15 +166,13 @@ export function undoDeletion(row: DoneOperation, of: Undoing): Undoes {
   const { bought, apart } = purchasesOf(work, now, order.tree.assets);
   if (bought.length === 0) return { is: "impossible", why: apart ?? "nothing of it can be bought by itself" };
   const { placed } = work.history;
-  const amendment: Amendment = { meant: [], changes: [], blocks: [], endings: [] };
-  buy(amendment, { order, placed, standing: work.standing }, bought, {
+  const { meant = [], blocks: [block] = [] } = buy({ order, placed, standing: work.standing }, bought, {
     make: (own, purchased) => purchaseOf(of.given, own, purchased, of.options.settings),
   });
-  const [block] = amendment.blocks;
   if (block !== undefined) return { is: "waits", block };
   const reason = `undo of ${of.run}: the removed part of the order is bought again`;
   const others = lost.length > now.length ? "purchases from other forms follow with another undo" : undefined;
-  return { is: "meant", meant: amendment.meant.map((item) => ({ ...item, reason })), lacks: others ?? apart };
+  return { is: "meant", meant: meant.map((item) => ({ ...item, reason })), lacks: others ?? apart };
 }
 
 /** What the run took away and did not stand again since, but by what the run itself bought in its place. */
@@ -217,11 +218,7 @@ function brings(
   );
 }
 
-function unitIn(
-  { units }: OrderStanding,
-  instanceId: string,
-  unit: number,
-): OrderStanding["units"][number] | undefined {
+function unitIn({ units }: OrderStanding, instanceId: string, unit: number): StandingUnit | undefined {
   return units.find((one) => one.instanceId === instanceId && one.unit === unit);
 }
 
@@ -231,30 +228,30 @@ function purchasesOf(
   lost: readonly Lost[],
   assets: readonly PlannedAsset[],
 ): { bought: Purchase[]; apart: string | undefined } {
-  let apart: string | undefined;
-  const groups = Map.groupBy(lost, ({ instanceId, unit }) => JSON.stringify([instanceId, unit]));
-  const bought = [...groups.values()].flatMap((items): Purchase[] => {
-    const [first] = items;
-    const asset = assets.find(({ id }) => id === first?.instanceId);
-    if (first === undefined || asset === undefined) return [];
+  const parts = grouped(lost, ({ instanceId, unit }) => [instanceId, unit]).flatMap(([first, items]) => {
+    const asset = assets.find(({ id }) => id === first.instanceId);
+    if (asset === undefined) return [];
     const ids = new Set(items.map((item) => item.standing.product.id));
     const products = asset.products.filter(({ id }) => ids.has(id)).map(withoutPasswords);
     const wanted = new Set(items.flatMap((item) => item.standing.packageId ?? []));
     const packages = asset.packages.filter(({ id }) => wanted.has(id));
     const whole = packages.filter((item) => productsUnder(item).every(({ id }) => ids.has(id)));
-    if (whole.length < packages.length) apart = "a single product of a package cannot be bought by itself";
-    if (products.length + whole.length === 0) return [];
     const given = first.number !== null && asset.assetNumbers.includes(first.number) ? first.number : undefined;
-    return [
-      {
-        part: { asset, unit: first.unit, given },
-        standing: unitIn(standing, first.instanceId, first.unit),
-        products,
-        packages: whole.map(packageWithoutPasswords),
-      },
-    ];
+    const purchase: Purchase = {
+      part: { asset, unit: first.unit, given },
+      standing: unitIn(standing, first.instanceId, first.unit),
+      products,
+      packages: whole.map(packageWithoutPasswords),
+    };
+    return [{ purchase, isInPart: whole.length < packages.length }];
   });
-  return { bought, apart };
+  const isInPart = parts.some((one) => one.isInPart);
+  return {
+    bought: parts.flatMap(({ purchase }) =>
+      purchase.products.length + purchase.packages.length === 0 ? [] : purchase,
+    ),
+    apart: isInPart ? "a single product of a package cannot be bought by itself" : undefined,
+  };
 }
 
 /** Licence passwords are wiped once they were sent. */

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
 import type { ProductInstance } from "../../../src/contract/asset-contents.ts";
 import { withTree } from "../../../src/engine/desired.ts";
-import { standingOf } from "../../../src/resources/order/order-standing.ts";
+import { standingOf } from "../../../src/resources/order/fold.ts";
 import { planOrders } from "../../../src/resources/order/orders.ts";
 import { prepare } from "../../../src/engine/plan/prepared.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";

@@ -1,11 +1,12 @@
+import { standingOf } from "../fold.ts";
+import type { OrderHistory, StandingParts } from "../fold.ts";
 import type { LicenseType, RecordKey } from "../../../crm/model.ts";
 import { formatKey } from "../../../crm/keys.ts";
 import { withTree } from "../../../engine/desired.ts";
 import type { DesiredOrder } from "../../../engine/desired.ts";
 import type { Known } from "../../../engine/state.ts";
 import type { DesiredRows } from "../../../ledger/state/desired.ts";
-import { standingOf } from "../order-standing.ts";
-import type { OrderHistory, OrderStanding, StandingParts } from "../order-standing.ts";
+import type { OrderStanding } from "../order-standing.ts";
 import type { OrderStepRows } from "./order-step-rows.ts";
 import type { PlacedOrder } from "./placed-orders.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DesiredOrder } from "../../../src/engine/desired.ts";
-import { standingOf } from "../../../src/resources/order/order-standing.ts";
-import type { StandingParts } from "../../../src/resources/order/order-standing.ts";
+import { foldOrder, standingOf } from "../../../src/resources/order/fold.ts";
+import type { StandingParts } from "../../../src/resources/order/fold.ts";
 import type { OrderStep } from "../../../src/resources/order/state/order-steps.ts";
 import { customerKey, fixed, order, placed } from "../../engine/situation.ts";
 import { asset, product } from "../../support/world/instances.ts";
@@ -98,5 +98,64 @@ describe("what stands of an order", () => {
 
   it("is not known where the form that it was made from is not kept any more", () => {
     expect(standing({ forms: new Map() })).toEqual(["lost: form 1 of the order crm/1 is not kept any more"]);
+  });
+});
+
+describe("what the steps of an order did", () => {
+  const placing = { customer: customerKey, channelOrderId: "1", version: 1, licenceOrders: [] };
+  const of = { instanceId: "a", unit: 1, number: "N2" };
+  const gone = { ...of, product: "p", channelOrderId: "1", licenseOrderId: null };
+  const euros = (minor: number) => ({ currency: "EUR", minor });
+  const removed: OrderStep = { ...step, number: 2, kind: "removed", items: [gone] };
+  const found: OrderStep = {
+    ...step,
+    number: 3,
+    kind: "bought",
+    origin: "found",
+    channelOrderId: "1",
+    version: 1,
+    items: [{ ...of, products: ["p"], packages: [] }],
+    licenceOrders: [],
+  };
+  const priced: OrderStep = {
+    ...step,
+    number: 4,
+    kind: "priced",
+    version: 1,
+    items: [
+      { product: "p", from: null, to: euros(5) },
+      { product: null, from: null, to: euros(9) },
+    ],
+  };
+
+  function changes(forms = parts.forms, steps = [removed, found, priced]): string[][] {
+    const fold = foldOrder({ order: key("1"), placing, forms, steps, numberOf: () => undefined });
+    return fold.changes.map(({ amount, lines }) => [
+      String(amount?.minor),
+      ...lines.map(({ unit, units, product, previous }) => {
+        const price = [previous, product].map((one) => one?.product.amount?.minor ?? "-").join("→");
+        return `${units} ${product.product.id} ${unit.instanceId}${unit.unit} ${unit.number ?? "?"} ${price}`;
+      }),
+    ]);
+  }
+
+  it("is told product by product, under the number of the unit that any step names", () => {
+    expect(changes()).toEqual([
+      ["12300", "1 p a0 ? -→-", "1 p a1 N2 -→-", "1 q c0 ? -→-"],
+      ["12300", "-1 p a1 N2 -→-"],
+      ["12300", "1 p a1 N2 -→-"],
+      ["9", "0 p a0 ? -→5", "0 p a1 N2 -→5"],
+    ]);
+  });
+
+  it("costs nothing any more once nothing stands", () => {
+    const whole = { ...gone, product: null, channelOrderId: null };
+    const all = [0, 1].map((unit) => ({ ...whole, unit })).concat({ ...whole, instanceId: "c", unit: 0 });
+    const ended: OrderStep = { ...step, number: 5, kind: "removed", items: all };
+    expect(changes(parts.forms, [priced, ended]).map(([amount]) => amount)).toEqual(["12300", "9", "undefined"]);
+  });
+
+  it("has no lines where the form that was bought is not kept any more", () => {
+    expect(changes(new Map())).toEqual([["undefined"], ["undefined"], ["undefined"], ["undefined"]]);
   });
 });

@@ -1,0 +1,266 @@
+import { formatKey } from "../../crm/keys.ts";
+import type { Asset, Money, Package, Product, RecordKey } from "../../crm/model.ts";
+import { buildAssets } from "../../crm/tree.ts";
+import { foldOrder } from "../../resources/order/fold.ts";
+import type { LineChange, LineUnit, StepChange } from "../../resources/order/fold.ts";
+import type { StandingProduct } from "../../resources/order/order-standing.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import type { StepOrigin } from "../../resources/order/state/order-steps.ts";
+import { minus } from "../../report/statement/exact.ts";
+import type { Exact } from "../../report/statement/exact.ts";
+import { shareOf } from "../../report/statement/order-form.ts";
+import type { DatedOrder } from "./crm-dates.ts";
+import type { HistoryStep, OrderHistory } from "./order-history.ts";
+
+/** One product in one unit of an asset, by the purchase that brought it. */
+export interface UnitProduct {
+  unit: LineUnit;
+  asset: Asset<PrivateMarker>;
+  /** Its amount is what it costs in all units of its asset, as agreed last. */
+  product: Product<PrivateMarker>;
+  zones: DatedOrder["zones"];
+  /** The packages that it stands in, the outermost first. */
+  packages: readonly Package<PrivateMarker>[];
+  channelOrderId: string;
+  /** Null where more than one could be meant. */
+  licenceOrderId: string | null;
+  /** The unit's share of the product's amount. */
+  amount: Money | undefined;
+}
+
+/** By how much something costs more. */
+interface Cost {
+  currency: string;
+  minor: Exact;
+}
+
+/** What an event did to one product in one unit: it came (1), went (−1) or costs something else (0). */
+export interface Moved {
+  of: UnitProduct;
+  units: 1 | -1 | 0;
+  /** By how much what stands of the order costs more since. */
+  amounts: readonly Cost[];
+}
+
+type OrderEvent = "placed" | "adopted" | "amended" | "ended" | "repriced" | "found-gone" | "found-again";
+
+/** Something that happened to an order, with what it did to each product in each unit. */
+export interface OrderChange {
+  /** 0: the placing; else the number of the step. */
+  number: number;
+  at: string;
+  event: OrderEvent;
+  /** Who says so; null where nothing was sent or seen, as when amounts changed. */
+  origin: StepOrigin | null;
+  customer: RecordKey;
+  channelOrderId: string;
+  operationId: string | null;
+  moved: readonly Moved[];
+  /** What the whole order costs the customer since then; undefined where nothing of it stands. */
+  amount: Money | undefined;
+}
+
+interface StatedOrder {
+  /** What happened, oldest first. */
+  changes: OrderChange[];
+  /** What stands for a customer. */
+  productsOf: (customer: RecordKey) => UnitProduct[];
+}
+
+/** What happened to an order, and what each event cost of each product in each unit. */
+export function statedOrder(history: OrderHistory): StatedOrder {
+  const { placing, steps } = history;
+  const shares = new Shares(history.forms);
+  const changes = foldOrder(history).changes.flatMap((change, at): OrderChange[] => {
+    const step = at === 0 ? undefined : steps[at - 1];
+    const moved = shares.moved(change, step);
+    const told = step === undefined ? toldOfPlacing(placing) : toldOfStep(step, placing);
+    return told === undefined
+      ? []
+      : [{ ...told, number: change.step, customer: change.customer, moved, amount: change.amount }];
+  });
+  return { changes, productsOf: (customer) => shares.productsOf(customer) };
+}
+
+type Told = Pick<OrderChange, "at" | "event" | "origin" | "channelOrderId" | "operationId">;
+
+function toldOfPlacing({ at, origin, channelOrderId, operationId }: OrderHistory["placing"]): Told {
+  return { at, event: origin, origin: origin === "placed" ? "sent" : "found", channelOrderId, operationId };
+}
+
+/** Undefined for a step that only says under which numbers units go on. */
+function toldOfStep(step: HistoryStep, { channelOrderId }: OrderHistory["placing"]): Told | undefined {
+  const { at, operationId } = step;
+  const of = { at, operationId, channelOrderId };
+  if (step.kind === "priced") return { ...of, event: "repriced", origin: null };
+  const { origin } = step;
+  const isFound = origin === "found";
+  if (step.kind === "removed") return { ...of, event: isFound ? "found-gone" : "ended", origin };
+  if (!step.items.some(({ products, packages }) => products.length > 0 || packages.length > 0)) return undefined;
+  return { ...of, event: isFound ? "found-again" : "amended", origin, channelOrderId: step.channelOrderId };
+}
+
+/** Shares what lines cost over the units that stand, step by step. */
+class Shares {
+  readonly #forms: OrderHistory["forms"];
+  readonly #lines = new Map<DatedOrder, ReadonlyMap<string, FormLine>>();
+  /** What stands for each customer, in the order in which its units came. */
+  readonly #standing = new Map<string, Map<LineUnit, StandingProduct[]>>();
+  readonly #stated = new Map<StandingProduct, UnitProduct>();
+
+  constructor(forms: OrderHistory["forms"]) {
+    this.#forms = forms;
+  }
+
+  productsOf(customer: RecordKey): UnitProduct[] {
+    return [...this.#unitsOf(customer).values()].flatMap((products) =>
+      products.flatMap((product) => this.#stated.get(product) ?? []),
+    );
+  }
+
+  moved({ customer, lines }: StepChange, step: HistoryStep | undefined): Moved[] {
+    if (step?.kind === "priced") return this.#price(customer, lines, step.form);
+    const moved = lines.flatMap((line) => (line.units === 1 ? this.#came(customer, line) : this.#went(customer, line)));
+    if (step === undefined || (step.kind === "bought" && step.origin === "found")) return moved;
+    return [...moved, ...this.#shareAnew(customer, step.form)];
+  }
+
+  #came(customer: RecordKey, { unit, product: standing, previous, version }: LineChange): Moved[] {
+    const before = previous && this.#stated.get(previous);
+    const of = before === undefined ? this.#bought(unit, standing, version) : { ...before, unit };
+    if (of === undefined) return [];
+    const units = this.#unitsOf(customer);
+    units.set(unit, [...(units.get(unit) ?? []), standing]);
+    this.#stated.set(standing, of);
+    return [{ of, units: 1, amounts: of.amount === undefined ? [] : [of.amount] }];
+  }
+
+  #bought(unit: LineUnit, standing: StandingProduct, version: number): UnitProduct | undefined {
+    const form = this.#forms.get(version);
+    const line = this.#linesIn(form).get(standing.product.id);
+    if (line === undefined) return undefined;
+    const { asset, packages } = line;
+    const { product, channelOrderId, licenseOrderId: licenceOrderId = null } = standing;
+    const amount = partOf(product.amount, unit.unit, asset.quantity);
+    return { unit, asset, product, zones: form?.zones, packages, channelOrderId, licenceOrderId, amount };
+  }
+
+  #went(customer: RecordKey, { unit, product: standing }: LineChange): Moved[] {
+    const of = this.#stated.get(standing);
+    if (of === undefined) return [];
+    this.#replace(customer, unit, (one) => (one === standing ? [] : [one]));
+    return [{ of, units: -1, amounts: of.amount === undefined ? [] : [negative(of.amount)] }];
+  }
+
+  /** A new price is shared by as many units as the form wants, or by those that stand where they are more. */
+  #price(customer: RecordKey, lines: readonly LineChange[], form: DatedOrder | undefined): Moved[] {
+    return [...Map.groupBy(lines, ({ product }) => product.product.id)].flatMap(([id, priced]) => {
+      const units = inOrder(new Set(priced.map(({ unit }) => unit)));
+      const count = Math.max(this.#linesIn(form).get(id)?.asset.quantity ?? 0, units.length);
+      const byUnit = Map.groupBy(priced, ({ unit }) => unit);
+      return units.flatMap((unit, rank) =>
+        (byUnit.get(unit) ?? []).flatMap(({ product: standing, previous = standing }): Moved[] => {
+          const before = this.#stated.get(previous);
+          if (before === undefined) return [];
+          const { product } = standing;
+          const of = { ...before, product, amount: partOf(product.amount, rank, count) };
+          this.#stated.delete(previous);
+          this.#stated.set(standing, of);
+          this.#replace(customer, unit, (one) => [one === previous ? standing : one]);
+          const amounts = difference(before.amount, of.amount);
+          return amounts.length === 0 ? [] : [{ of, units: 0, amounts }];
+        }),
+      );
+    });
+  }
+
+  /**
+   * A unit brings and takes what it costs. Where the form says the same amount of the line for another quantity, it is
+   * shared by as many units as the form wants, or by those that stand where they are more.
+   */
+  #shareAnew(customer: RecordKey, form: DatedOrder | undefined): Moved[] {
+    const lines = this.#linesIn(form);
+    const standing = this.#unitsOf(customer);
+    // Of two purchases of one product in a unit, the later one.
+    const latest = inOrder(standing.keys()).map(
+      (unit) => new Map((standing.get(unit) ?? []).map((one) => [one.product.id, one])),
+    );
+    const stands = new Map<string, number>();
+    for (const products of latest) for (const id of products.keys()) stands.set(id, (stands.get(id) ?? 0) + 1);
+    const ranks = new Map<string, number>();
+    const moved: Moved[] = [];
+    for (const [id, one] of latest.flatMap((products) => [...products])) {
+      const rank = ranks.get(id) ?? 0;
+      ranks.set(id, rank + 1);
+      const wanted = lines.get(id);
+      const before = this.#stated.get(one);
+      if (wanted === undefined || before === undefined) continue;
+      if (difference(one.product.amount, wanted.product.amount).length > 0) continue;
+      const count = Math.max(wanted.asset.quantity, stands.get(id) ?? 0);
+      const amount = partOf(one.product.amount, rank, count);
+      const amounts = difference(before.amount, amount);
+      if (amounts.length === 0) continue;
+      const of = { ...before, amount };
+      this.#stated.set(one, of);
+      moved.push({ of, units: 0, amounts });
+    }
+    return moved;
+  }
+
+  #replace(customer: RecordKey, unit: LineUnit, by: (product: StandingProduct) => StandingProduct[]): void {
+    const units = this.#unitsOf(customer);
+    units.set(unit, (units.get(unit) ?? []).flatMap(by));
+  }
+
+  #unitsOf(customer: RecordKey): Map<LineUnit, StandingProduct[]> {
+    const name = formatKey(customer);
+    const units = this.#standing.get(name) ?? new Map<LineUnit, StandingProduct[]>();
+    this.#standing.set(name, units);
+    return units;
+  }
+
+  #linesIn(form: DatedOrder | undefined): ReadonlyMap<string, FormLine> {
+    if (form === undefined) return noLines;
+    const lines = this.#lines.get(form) ?? linesOf(form);
+    this.#lines.set(form, lines);
+    return lines;
+  }
+}
+
+/** A product of a form of an order, with its asset and the packages around it. */
+type FormLine = Pick<UnitProduct, "asset" | "product" | "packages">;
+
+const noLines: ReadonlyMap<string, FormLine> = new Map();
+
+function linesOf(form: DatedOrder): ReadonlyMap<string, FormLine> {
+  const lines = buildAssets<PrivateMarker>(form.instances).assets.flatMap((asset) => {
+    const under = (item: Package<PrivateMarker>, around: readonly Package<PrivateMarker>[]): FormLine[] => {
+      const packages = [...around, item];
+      const own = item.products.map((product) => ({ asset, product, packages }));
+      return [...own, ...item.children.flatMap((child) => under(child, packages))];
+    };
+    const own = asset.products.map((product) => ({ asset, product, packages: [] }));
+    return [...own, ...asset.packages.flatMap((item) => under(item, []))];
+  });
+  return new Map(lines.map((line) => [line.product.id, line]));
+}
+
+function inOrder(units: Iterable<LineUnit>): LineUnit[] {
+  return [...units].toSorted((one, other) => one.unit - other.unit);
+}
+
+/** A unit's share of what all units of a line cost. */
+function partOf(amount: Money | undefined, unit: number, units: number): Money | undefined {
+  return amount === undefined || units <= 1 ? amount : shareOf(amount, units, unit);
+}
+
+function negative({ currency, minor }: Money): Money {
+  return { currency, minor: minor === 0 ? 0 : -minor };
+}
+
+/** Empty where they are the same. What was paid before is given back where the currency is another one now. */
+function difference(from: Money | undefined, to: Money | undefined): Cost[] {
+  if (from !== undefined && from.currency === to?.currency)
+    return from.minor === to.minor ? [] : [{ currency: to.currency, minor: minus(to.minor, from.minor) }];
+  return [...(from === undefined ? [] : [negative(from)]), ...(to === undefined ? [] : [to])];
+}
