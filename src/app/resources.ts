@@ -5,7 +5,7 @@ import { assignment } from "../resources/assignment/index.ts";
 import { enterprise } from "../resources/enterprise/index.ts";
 import { loan } from "../resources/loan/index.ts";
 import { lock } from "../resources/lock/index.ts";
-import { kinds as orderKinds, order } from "../resources/order/index.ts";
+import { order } from "../resources/order/index.ts";
 import { kinds as staffKinds, staff } from "../resources/staff/index.ts";
 
 /** Hands in all that the program can do: the one list of resources, in the order in which they plan. */
@@ -13,11 +13,17 @@ export function handInResources(): void {
   const resources = [enterprise, order, staff, assignment, lock, loan];
   handIn({
     types: {
-      ...orderKinds,
       ...staffKinds,
       "bind-enterprise": asKind(enterprise.types["bind-enterprise"]),
       "create-enterprise": asKind(enterprise.types["create-enterprise"]),
       "update-enterprise": asKind(enterprise.types["update-enterprise"]),
+      "place-order": asKind(order.types["place-order"]),
+      "amend-order": asKind(order.types["amend-order"]),
+      "delete-products": asKind(order.types["delete-products"]),
+      "delete-package-products": asKind(order.types["delete-package-products"]),
+      "delete-assets": asKind(order.types["delete-assets"]),
+      "delete-everywhere": asKind(order.types["delete-everywhere"]),
+      "take-asset-numbers": asKind(order.types["take-asset-numbers"]),
       "grant-assets": asKind(assignment.types["grant-assets"]),
       "revoke-assets": asKind(assignment.types["revoke-assets"]),
       "lock-assets": asKind(lock.types["lock-assets"]),

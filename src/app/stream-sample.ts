@@ -3,7 +3,7 @@ import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf, formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
-import { orderableFields } from "../resources/order/order-records.ts";
+import { orderableFields } from "../resources/order/records.ts";
 import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/raw-path.ts";
 import { skipWay, valuesAt } from "../source/mapping/ways.ts";

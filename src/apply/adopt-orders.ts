@@ -11,8 +11,9 @@ import {
   shownAtAnother,
   shownInOtherForm,
   shownInPart,
+  otherThanWanted,
+  shownTwice,
 } from "../resources/order/adoption.ts";
-import { otherThanWanted, shownTwice } from "../resources/order/shown-otherwise.ts";
 import { agreedWithNone } from "../resources/order/state/order-steps.ts";
 import type { StateChange } from "../engine/state.ts";
 import type { Link } from "../resources/enterprise/state/link.ts";
@@ -20,7 +21,7 @@ import type { Snapshot } from "../platform/snapshot.ts";
 import type { Block } from "../engine/plan/block.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import type { OrderWithTree } from "../engine/desired.ts";
-import { earlierOrders } from "../resources/order/order-standing.ts";
+import { earlierOrders } from "../resources/order/model.ts";
 import { channelNumberOf } from "./channel-number.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

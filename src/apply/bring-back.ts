@@ -2,7 +2,7 @@ import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { OrderStanding } from "../resources/order/order-standing.ts";
+import type { OrderStanding } from "../resources/order/model.ts";
 import { isSameKey } from "../engine/state/same-key.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

@@ -3,7 +3,7 @@ import type { NumberAside } from "../ledger/gap/gap-statements.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
 import type { EarlierUnit } from "../engine/asset-numbers.ts";
 import type { OrderWithTree } from "../engine/desired.ts";
-import { orderOf } from "../resources/order/order-standing.ts";
+import { orderOf } from "../resources/order/model.ts";
 import { isSameKey } from "../engine/state/same-key.ts";
 import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
 import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";

@@ -5,11 +5,11 @@ import { readBackCustomer } from "../resources/enterprise/customer-read-back.ts"
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { nothingRead } from "../engine/plan/read-back.ts";
 import type { ReadBack } from "../engine/plan/read-back.ts";
-import { readBackOrder, ShownContents } from "../resources/order/order-read-back.ts";
+import { readBackOrder, ShownContents } from "../resources/order/read-back.ts";
 import { Limits } from "../resources/order/removal-sight.ts";
 import { readBackStaff } from "../resources/staff/staff-read-back.ts";
 import type { OrderWithTree } from "../engine/desired.ts";
-import type { OrderStanding } from "../resources/order/order-standing.ts";
+import type { OrderStanding } from "../resources/order/model.ts";
 import type { AssetReading, Snapshot } from "../platform/snapshot.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";

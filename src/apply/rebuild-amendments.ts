@@ -3,7 +3,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import { productUnits } from "../crm/tree.ts";
 import type { OrderWithTree } from "../engine/desired.ts";
-import { productsUnder } from "../resources/order/order-standing.ts";
+import { productsUnder } from "../resources/order/model.ts";
 import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import type { StateChange } from "../engine/state.ts";
 import { wantedForm } from "../resources/order/state/order-steps.ts";

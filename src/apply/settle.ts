@@ -11,7 +11,7 @@ import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/jo
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../engine/state.ts";
 import type { Evidence } from "../engine/kind.ts";
-import { takenLater } from "../resources/order/order-call.ts";
+import { takenLater } from "../resources/order/purchase.ts";
 import { kindOf } from "../engine/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";

@@ -1,4 +1,4 @@
-import type { UndoneOrder } from "../resources/order/given.ts";
+import type { UndoneOrder } from "../resources/order/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../engine/operation.ts";
@@ -9,7 +9,7 @@ import type { LoadedCustomer, Observed } from "../engine/plan/input.ts";
 import { planUndo } from "../engine/plan/undo.ts";
 import type { UndoStep } from "../engine/plan/undo.ts";
 import type { DoneOperation, LastGiven, UndoFacts } from "../engine/plan/undoing.ts";
-import { boughtByRun, standingsOfUndone } from "../resources/order/undo-orders.ts";
+import { boughtByRun, standingsOfUndone } from "../resources/order/undo.ts";
 import { prepare } from "../engine/plan/prepared.ts";
 import { rejectedOf } from "./customer-planning.ts";
 import type { Planner, Planning, PlanningDependencies } from "./customer-planning.ts";

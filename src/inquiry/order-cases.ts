@@ -8,7 +8,7 @@ import type { AssetNumberTable } from "../resources/order/state/asset-number-row
 import type { DesiredOrder } from "../engine/desired.ts";
 import type { StandingParts } from "../resources/order/fold.ts";
 import type { PrivateMarker } from "../engine/references.ts";
-import { sentItems } from "../resources/order/sent-order.ts";
+import { sentItems } from "../resources/order/sent.ts";
 import { crmDate } from "../report/crm-date.ts";
 import type { CrmStanding, OrderCase } from "../report/reconciliation/case.ts";
 import { amendedSides } from "./amended-orders.ts";

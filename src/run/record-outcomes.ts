@@ -1,7 +1,7 @@
 import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { orderMoving } from "../resources/order/moved-orders.ts";
+import { orderMoving } from "../resources/order/moves.ts";
 import { counts } from "../engine/plan/owner.ts";
 import type { RecordOutcome } from "../engine/plan/records.ts";
 import type { CustomerInput } from "../engine/plan/input.ts";

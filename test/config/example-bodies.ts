@@ -9,7 +9,7 @@ import { withTree } from "../../src/engine/desired.ts";
 import type { Desired, DesiredCustomer, DesiredInstance, DesiredOrder } from "../../src/engine/desired.ts";
 import type { PrivateMarker } from "../../src/engine/references.ts";
 import { markerKey } from "../../src/engine/references.ts";
-import { planOrders } from "../../src/resources/order/orders.ts";
+import { planOrders } from "../../src/resources/order/placing.ts";
 import { prepare } from "../../src/engine/plan/prepared.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
 import { checkAsset } from "../../src/sandbox/order-tree.ts";

@@ -3,7 +3,7 @@ import type { Asset, Money, Package, Product, RecordKey } from "../../crm/model.
 import { buildAssets } from "../../crm/tree.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
 import type { LineChange, LineUnit, StepChange } from "../../resources/order/fold.ts";
-import type { StandingProduct } from "../../resources/order/order-standing.ts";
+import type { StandingProduct } from "../../resources/order/model.ts";
 import type { PrivateMarker } from "../../engine/references.ts";
 import type { StepOrigin } from "../../resources/order/state/order-steps.ts";
 import { minus } from "../../report/statement/exact.ts";

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
-import type { StandingUnit } from "../../resources/order/order-standing.ts";
+import type { StandingUnit } from "../../resources/order/model.ts";
 import type { OrderHistory } from "./order-history.ts";
 
 /** Units of an order that stand for a customer at a moment. */

@@ -1,19 +1,16 @@
-import { deletionLine } from "./lines.ts";
+import type { Resting } from "../../engine/assumptions-met.ts";
+import { isAsync, customerFields } from "./payload.ts";
 import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
-import { batchOrderRequestSchema } from "../../contract/order-record.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable, plainKind } from "../../engine/kind.ts";
-import type { Bound, Effect, Evidence, JournalEntry, Kind, NotSendable, Prepared } from "../../engine/kind.ts";
-import { orderDesk, some, withinEnterprise } from "../../engine/look-for.ts";
-import { isAsync, takenLater } from "./order-call.ts";
-import { customerFields } from "./order-payload.ts";
-import { restsOfLimits } from "./order-rests.ts";
-import { fieldLines } from "../../engine/plan-lines.ts";
+import { notSendable } from "../../engine/kind.ts";
+import type { Bound, Effect, Evidence, JournalEntry, NotSendable, Prepared } from "../../engine/kind.ts";
+import { takenLater } from "./purchase.ts";
+import { restsOfLimits } from "./assumptions.ts";
 import { references } from "../../engine/references.ts";
 import type { ShapesOf } from "../../engine/shape.ts";
 import type { StateChange } from "../../engine/state.ts";
@@ -71,7 +68,7 @@ const going = z.object({
 /** What an E5 takes away of one order. */
 export type Going = z.infer<typeof going>;
 
-const schemas = {
+export const deletionSchemas = {
   target: z.object({}),
   payload: z.object({
     channelCode: z.string(),
@@ -94,13 +91,13 @@ const schemas = {
     channelOrderId: z.string(),
   }),
 };
-export type DeletionShapes = ShapesOf<typeof schemas>;
+export type DeletionShapes = ShapesOf<typeof deletionSchemas>;
 
 /**
  * What stands no more. The ledger counts products, each once for every asset number; an asset number that went whole
  * is never used again by us, and whoever held it holds it no more.
  */
-function removed(operationId: string, customer: RecordKey, order: RecordKey, going: Going): Effect {
+export function removed(operationId: string, customer: RecordKey, order: RecordKey, going: Going): Effect {
   const { items, products, held } = going;
   const numbers = items.flatMap((item) => (item.product === null && item.shared !== true ? [item.number] : []));
   const changes: StateChange[] = [
@@ -158,7 +155,7 @@ function keyOf(assetId: string, product: string | null, licenseOrderId: string |
  * nothing. An asset is gone where M7 says so (60024) or shows nothing of ours and something else; bare answers say
  * nothing (A43).
  */
-async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snapshot): Promise<Evidence> {
+export async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot: Snapshot): Promise<Evidence> {
   const { context, operation } = entry;
   const { after: going, customer } = operation;
   const gone = new Set<string>();
@@ -224,32 +221,9 @@ export function prepareDeletion(
   };
 }
 
-/**
- * What all deletions by E5 have in common. Nothing is proven by M6 and E8, and what is not proven is planned anew from
- * what M7 shows then.
- */
-export const deletion: Kind<DeletionShapes> = {
-  ...plainKind,
-  line: deletionLine,
-  schemas,
-  endpoint: "E5",
-  stages: ["removals"],
-  policy: "orders.ended",
-  takes: "products",
-  restsOn: ["A17", "A18"],
-  cureOfPart: undefined,
-  outdates: ["assets", "members"],
-  prepare: (bound) => prepareDeletion(bound, batchOrderRequestSchema),
-  read: (entry, snapshot) => readDeletion(entry, snapshot),
-  countAsApplied: ({ id, operation, context }) => ({
-    effect: removed(id, operation.customer, context.order, operation.after),
-    summary: "The removed parts count as gone; `verify` goes on comparing with M7.",
-  }),
-  amends: ({ records: [record], after: { lastStep, agreed } }) =>
-    record === undefined ? undefined : { order: { namespace: record.namespace, id: record.id }, lastStep, agreed },
-  freed: ({ after }) => after.held,
-  takesAway: ({ after }) => after.counted,
-  rests: ({ payload }) => [
+/** What a deletion depends on, by what it removes. */
+export function restsOfDeletion(payload: DeletionShapes["payload"]): Resting[] {
+  return [
     ...(isAsync(payload) ? [{ row: "A15" as const }] : []),
     ...(payload.orderList.length > 1 ? [{ row: "A16" as const }] : []),
     ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
@@ -265,34 +239,5 @@ export const deletion: Kind<DeletionShapes> = {
       .flatMap(({ assets }) => assets.flatMap(({ products = [] }) => products))
       .flatMap((product) => restsOfLimits("products", product))
       .slice(0, 1),
-  ],
-  isAsynchronous: ({ payload }) => isAsync(payload),
-  planLines: ({ payload: { orderList, ...payload } }) => [...fieldLines(payload), ...linesOf(orderList)],
-  undone: {
-    how: "approximate",
-    by: "E5",
-    difference:
-      "it is bought again under another order number; licence passwords are gone, and so are the old asset numbers",
-  },
-  lookFor({ context }) {
-    return {
-      what: `a delete order with the channel order number ${context?.channelOrderId ?? some([])}`,
-      where:
-        `back office of the order service, orders of ${withinEnterprise(context)}; M7 of the assets shows ` +
-        "their present contents",
-      whom: orderDesk,
-    };
-  },
-};
-
-function linesOf(orderList: DeletionShapes["payload"]["orderList"]): string[] {
-  return orderList.map((record, index) => {
-    const { orderType, licenseType, srcLicenseOrderId, assets } = record;
-    const whose = srcLicenseOrderId === "" ? "all orders of the customer" : `the licence order ${srcLicenseOrderId}`;
-    const listed = assets.map(({ assetNos, products = [] }) => {
-      const named = products.map((product) => `${product.crmProductId} (${product.limitConcurrent} nodes)`);
-      return `asset ${assetNos.join(", ")}${named.length === 0 ? "" : `: ${named.join(", ")}`}`;
-    });
-    return `orderList[${index}]: ${orderType} of ${whose}, ${licenseType}: ${listed.join("; ")}`;
-  });
+  ];
 }

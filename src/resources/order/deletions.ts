@@ -9,13 +9,13 @@ import { amendmentReference } from "../../engine/references.ts";
 import type { Weight } from "../../engine/taking.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { grouped } from "./grouped.ts";
-import { heldNumbers } from "./order-difference.ts";
-import { assumptionMissing, unknownCustomer } from "./order-records.ts";
+import { heldNumbers } from "./difference.ts";
+import { assumptionMissing, unknownCustomer } from "./records.ts";
 import { callsOf, namedRows } from "./removal-calls.ts";
 import type { RemovalCall } from "./removal-calls.ts";
 import type { Batch, GoingRow, Removal, RemovalKind, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
 import type { Limits } from "./removal-sight.ts";
-import { weightOfRemoval } from "./removal-weight.ts";
+import { weightOfRemoval } from "./removal-parts.ts";
 
 /** The delete orders of one CRM order, or why they cannot be made as they have to be. */
 export function deletionsOf(

@@ -2,15 +2,8 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Asset, LicenseType, Money, RecordKey } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 import type { DesiredOrder, OrderWithTree } from "../../engine/desired.ts";
-import { productsUnder, termsOf } from "./order-standing.ts";
-import type {
-  Bought,
-  EndedProduct,
-  OrderStanding,
-  StandingPackage,
-  StandingProduct,
-  StandingUnit,
-} from "./order-standing.ts";
+import { productsUnder, termsOf } from "./model.ts";
+import type { Bought, EndedProduct, OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
 import type { PrivateMarker } from "../../engine/references.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
 import type {

@@ -5,8 +5,9 @@ import type { Called, OperationLine } from "../../engine/operation-line.ts";
 import type { Change } from "../../engine/shape.ts";
 import { counted } from "../../report/text.ts";
 import type { DeletionShapes } from "./deletion.ts";
-import { productsOf } from "./order-payload.ts";
-import type { OrderRecord, ProductRecord } from "./order-payload.ts";
+import { fieldLines, shown, shownTime } from "../../engine/plan-lines.ts";
+import { productsOf } from "./payload.ts";
+import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./payload.ts";
 
 /** `place order SO-50007: 5 × CAD Pro (5 nodes, 1 year)`. */
 export function purchaseLine(verb: "place order" | "add to order") {
@@ -58,4 +59,63 @@ function termText(expression: string): string {
     ...(days === 0 ? [] : [counted(days, "day")]),
   ];
   return parts.length === 0 ? "no end" : parts.join(" ");
+}
+
+/** What an E5 that buys says, for people. */
+export function purchaseLines({ payload }: { payload: OrderShapes["payload"] | AmendmentShapes["payload"] }): string[] {
+  const { orderList, ...others } = payload;
+  return [
+    ...fieldLines(others),
+    ...orderList.flatMap((record, index) => [
+      `orderList[${index}]: ${recordLine(record)}`,
+      ...record.assets.flatMap(({ products, merchandises = [] }) =>
+        [...products, ...merchandises.flatMap(productsOf)].map((product) => `  ${productLine(product)}`),
+      ),
+    ]),
+  ];
+}
+
+/** `product P-1: CAD Pro, type tool, 5 nodes, term 1-0-0, from 2026-11-01T00:00:00Z to 2027-11-01T00:00:00Z`. */
+function productLine(product: ProductRecord): string {
+  const { crmProductId, productName, productUri, productType, limitStartDate, limitEndDate } = product;
+  return [
+    `product ${crmProductId}: ${productName}`,
+    productUri,
+    `type ${productType}`,
+    counted(product.limitConcurrent, "node"),
+    `term ${product.timeDurationExpression}`,
+    ...(limitStartDate === undefined ? [] : [`from ${shownTime(limitStartDate)}`]),
+    ...(limitEndDate === undefined ? [] : [`to ${shownTime(limitEndDate)}`]),
+    ...(product.trial === 1 ? ["trial"] : []),
+  ].join(", ");
+}
+
+/** An order record as a plan prints it. */
+function recordLine({ licenseType, customerId, assets }: OrderRecord): string {
+  const listed = assets.map(({ assetNos, products, merchandises = [] }) => {
+    const packages = merchandises.length === 0 ? "" : ` and ${counted(merchandises.length, "package")}`;
+    return `asset ${shown(assetNos)} with ${counted(products.length, "product")}${packages}`;
+  });
+  return `${shown(licenseType)} for customer ${shown(customerId)}: ${listed.join("; ")}`;
+}
+
+/** The payload of a deletion, for people. */
+export function deletionLines({
+  payload: { orderList, ...payload },
+}: {
+  payload: DeletionShapes["payload"];
+}): string[] {
+  return [...fieldLines(payload), ...linesOf(orderList)];
+}
+
+function linesOf(orderList: DeletionShapes["payload"]["orderList"]): string[] {
+  return orderList.map((record, index) => {
+    const { orderType, licenseType, srcLicenseOrderId, assets } = record;
+    const whose = srcLicenseOrderId === "" ? "all orders of the customer" : `the licence order ${srcLicenseOrderId}`;
+    const listed = assets.map(({ assetNos, products = [] }) => {
+      const named = products.map((product) => `${product.crmProductId} (${product.limitConcurrent} nodes)`);
+      return `asset ${assetNos.join(", ")}${named.length === 0 ? "" : `: ${named.join(", ")}`}`;
+    });
+    return `orderList[${index}]: ${orderType} of ${whose}, ${licenseType}: ${listed.join("; ")}`;
+  });
 }

@@ -6,8 +6,8 @@ import { goingWithout, waitsForNeeds } from "../../engine/plan/needs-of-operatio
 import type { PlanOptions } from "../../engine/plan/options.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
 import { ordersByContents, ordersToRepair } from "./needs.ts";
-import { planOrders } from "./orders.ts";
-import type { OrderStage } from "./orders.ts";
+import { planOrders } from "./placing.ts";
+import type { OrderStage } from "./placing.ts";
 import { planRemovals } from "./removals.ts";
 import { withoutThereAlready } from "./there-already.ts";
 

@@ -2,11 +2,11 @@ import { counted } from "../../report/text.ts";
 import type { RenewedUnit } from "../../engine/asset-numbers.ts";
 import type { OrderWithTree } from "../../engine/desired.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
-import type { StandingUnit } from "./order-standing.ts";
+import type { StandingUnit } from "./model.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { grouped } from "./grouped.ts";
-import type { AddedPart, ReplacedPart } from "./order-difference.ts";
-import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./order-records.ts";
+import type { AddedPart, ReplacedPart } from "./difference.ts";
+import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
 import { renewedIn } from "./renewals.ts";
 import type { Renewing } from "./renewals.ts";
 

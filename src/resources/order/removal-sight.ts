@@ -2,10 +2,10 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { PayloadUse } from "../../contract/assumptions/missing.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
-import type { StandingProduct, StandingUnit } from "./order-standing.ts";
+import type { StandingProduct, StandingUnit } from "./model.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import { isRowOf, uriOf } from "./order-terms.ts";
+import { isRowOf, uriOf } from "./terms.ts";
 
 /** A limit as a delete order has it: nothing where M7 shows none; or why it cannot be told. */
 type WireLimit = { wire: string | number | undefined } | { fault: string; lacks?: true };

@@ -1,5 +1,5 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { OrderStanding } from "./order-standing.ts";
+import type { OrderStanding } from "./model.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
 import type { Policies } from "../../engine/policy.ts";
 import type { StateChange } from "../../engine/state.ts";

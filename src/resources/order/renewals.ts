@@ -4,16 +4,16 @@ import type { EarlierInstance, RecordKey } from "../../crm/model.ts";
 import { unitsOf } from "../../engine/asset-numbers.ts";
 import type { EarlierUnit, RenewedUnit } from "../../engine/asset-numbers.ts";
 import type { OrderWithTree } from "../../engine/desired.ts";
-import { orderOf } from "./order-standing.ts";
-import type { StandingUnit } from "./order-standing.ts";
+import { orderOf } from "./model.ts";
+import type { StandingUnit } from "./model.ts";
 import type { Known } from "../../engine/state.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
 import { isSameKey } from "../../engine/state/same-key.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { pairs } from "./grouped.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
-import { heldNumbers } from "./order-difference.ts";
-import type { PurchasedAsset } from "./order-records.ts";
+import { heldNumbers } from "./difference.ts";
+import type { PurchasedAsset } from "./records.ts";
 import { numbersShown } from "./shown-numbers.ts";
 
 /** What renewals are planned from. */

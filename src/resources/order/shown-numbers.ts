@@ -1,8 +1,8 @@
 import { counted } from "../../report/text.ts";
-import type { StandingUnit } from "./order-standing.ts";
+import type { StandingUnit } from "./model.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import { pairs } from "./grouped.ts";
-import { isRowOf } from "./order-terms.ts";
+import { isRowOf } from "./terms.ts";
 
 /**
  * The asset numbers of units of one instance whose numbers the ledger does not know, by what M7 shows of the whole

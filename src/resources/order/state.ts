@@ -8,7 +8,7 @@ import type { Known } from "../../engine/state.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { statements } from "../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
-import type { OrderStanding } from "./order-standing.ts";
+import type { OrderStanding } from "./model.ts";
 import { assetNumbersParts } from "./state/asset-numbers.ts";
 import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
 import { OrderGathering } from "./state/gather.ts";

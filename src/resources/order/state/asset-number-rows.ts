@@ -1,4 +1,4 @@
-import type { EndedAsset } from "../given.ts";
+import type { EndedAsset } from "../model.ts";
 import type { Writes } from "../../../engine/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
 import { unitsOf } from "../../../engine/asset-numbers.ts";

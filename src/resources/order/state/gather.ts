@@ -1,4 +1,4 @@
-import type { AwayOrder, EndedAsset, LeftBehind } from "../given.ts";
+import type { AwayOrder, EndedAsset, LeftBehind, OrderStanding } from "../model.ts";
 import { formatKey } from "../../../crm/keys.ts";
 import type { RecordKey } from "../../../crm/model.ts";
 import { withTree } from "../../../engine/desired.ts";
@@ -11,8 +11,7 @@ import type { Known } from "../../../engine/state.ts";
 import { isSameKey } from "../../../engine/state/same-key.ts";
 import { desired } from "../../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
-import { earlierOrders, hasProducts } from "../order-standing.ts";
-import type { OrderStanding } from "../order-standing.ts";
+import { earlierOrders, hasProducts } from "../model.ts";
 import { sharingOrders } from "./asset-numbers.ts";
 import type { AssetNumberRows } from "./asset-number-rows.ts";
 import type { OrderHistories } from "./histories.ts";

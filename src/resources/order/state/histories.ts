@@ -6,7 +6,7 @@ import { withTree } from "../../../engine/desired.ts";
 import type { DesiredOrder } from "../../../engine/desired.ts";
 import type { Known } from "../../../engine/state.ts";
 import type { DesiredRows } from "../../../ledger/state/desired.ts";
-import type { OrderStanding } from "../order-standing.ts";
+import type { OrderStanding } from "../model.ts";
 import type { OrderStepRows } from "./order-step-rows.ts";
 import type { PlacedOrder } from "./placed-orders.ts";
 

@@ -1,9 +1,9 @@
 import type { ShownForm } from "../../ledger/state/observations.ts";
 import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
-import { productsUnder, termsOf as assetTermsOf } from "./order-standing.ts";
-import type { AssetTerms, StandingProduct } from "./order-standing.ts";
-import type { PlannedPackage, PlannedProduct } from "./order-records.ts";
+import { productsUnder, termsOf as assetTermsOf } from "./model.ts";
+import type { AssetTerms, StandingProduct } from "./model.ts";
+import type { PlannedPackage, PlannedProduct } from "./records.ts";
 import type { Limits } from "./removal-sight.ts";
 
 /** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */

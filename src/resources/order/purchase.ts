@@ -1,30 +1,27 @@
-import { counted } from "../../report/text.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { plainKind } from "../../engine/kind.ts";
-import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound, LookFor, Undone } from "../../engine/kind.ts";
+import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound, LookFor } from "../../engine/kind.ts";
 import { orderDesk, some, withinEnterprise } from "../../engine/look-for.ts";
-import type { OrderContext } from "./order-context.ts";
-import { productsOf } from "./order-payload.ts";
-import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./order-payload.ts";
-import { otherSequences } from "./order-sequences.ts";
-import { isWhole, sightOrder } from "./order-sight.ts";
-import type { OrderSight } from "./order-sight.ts";
-import type { Shapes } from "../../engine/shape.ts";
-import { fieldLines, shown, shownTime } from "../../engine/plan-lines.ts";
+import type { OrderContext, AmendmentShapes } from "./payload.ts";
+import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";
+import { otherSequences } from "./assumptions.ts";
+import { isWhole, sightOrder } from "./sight.ts";
+import type { OrderSight } from "./sight.ts";
+import type { Shapes, Draft } from "../../engine/shape.ts";
 import type { LicenceOrder } from "./state/order-steps.ts";
+import { numbersThere } from "../../engine/asset-numbers.ts";
+import type { PlannedAsset, RenewedUnit } from "../../engine/asset-numbers.ts";
+import { isReference } from "../../engine/references.ts";
+import type { StateChange } from "../../engine/state.ts";
+
+type AmendmentContext = AmendmentShapes["context"];
 
 /** What a purchase comes to; `licenceOrders` by sequence, as far as they are known. */
 export type PurchaseEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
-
-/** Whether an E5 is answered before it is carried out (A15). */
-export function isAsync({ syncMode }: { syncMode: string }): boolean {
-  return syncMode === "async";
-}
 
 /** What the success of an asynchronous E5 means, whatever its data: only a reading shows what became of it. */
 export const takenLater = { doubt: "it was taken asynchronously, and the platform has to show it yet (A15)" };
@@ -205,51 +202,6 @@ async function wishOf(
   return same ? "the same" : "gone";
 }
 
-/** What an E5 that buys says, for people. */
-function purchaseLines({ payload }: { payload: OrderShapes["payload"] | AmendmentShapes["payload"] }): string[] {
-  const { orderList, ...others } = payload;
-  return [
-    ...fieldLines(others),
-    ...orderList.flatMap((record, index) => [
-      `orderList[${index}]: ${recordLine(record)}`,
-      ...record.assets.flatMap(({ products, merchandises = [] }) =>
-        [...products, ...merchandises.flatMap(productsOf)].map((product) => `  ${productLine(product)}`),
-      ),
-    ]),
-  ];
-}
-
-/** `product P-1: CAD Pro, type tool, 5 nodes, term 1-0-0, from 2026-11-01T00:00:00Z to 2027-11-01T00:00:00Z`. */
-function productLine(product: ProductRecord): string {
-  const { crmProductId, productName, productUri, productType, limitStartDate, limitEndDate } = product;
-  return [
-    `product ${crmProductId}: ${productName}`,
-    productUri,
-    `type ${productType}`,
-    counted(product.limitConcurrent, "node"),
-    `term ${product.timeDurationExpression}`,
-    ...(limitStartDate === undefined ? [] : [`from ${shownTime(limitStartDate)}`]),
-    ...(limitEndDate === undefined ? [] : [`to ${shownTime(limitEndDate)}`]),
-    ...(product.trial === 1 ? ["trial"] : []),
-  ].join(", ");
-}
-
-/** How a purchase is taken back. */
-const purchaseUndone: Undone = {
-  how: "approximate",
-  by: "E5",
-  difference: "its licences are deleted as M7 shows them; its order number and its asset numbers are spent",
-};
-
-/** An order record as a plan prints it. */
-function recordLine({ licenseType, customerId, assets }: OrderRecord): string {
-  const listed = assets.map(({ assetNos, products, merchandises = [] }) => {
-    const packages = merchandises.length === 0 ? "" : ` and ${counted(merchandises.length, "package")}`;
-    return `asset ${shown(assetNos)} with ${counted(products.length, "product")}${packages}`;
-  });
-  return `${shown(licenseType)} for customer ${shown(customerId)}: ${listed.join("; ")}`;
-}
-
 /** Where a person sees whether a purchase was carried out. */
 export function lookForPurchase(channelOrderId: string, context: OrderContext | undefined): LookFor {
   const numbers = context?.records.flatMap((record) => record.numbers) ?? [];
@@ -262,17 +214,149 @@ export function lookForPurchase(channelOrderId: string, context: OrderContext | 
   };
 }
 
-/** What the kinds that buy by E5 have in common. */
-export const purchaseKind = {
-  ...plainKind,
-  endpoint: "E5",
-  stages: ["orders"],
-  policy: "orders.added",
-  isSentSparingly: true,
-  mayHoldAfterRefusal: true,
-  cureOfPart: "take the part away on the platform first, or settle it as --applied",
-  isAsynchronous: ({ payload }: { payload: { syncMode: string } }) => isAsync(payload),
-  planLines: purchaseLines,
-  outdates: ["assets"],
-  undone: purchaseUndone,
-} as const;
+/** What is recorded of an order that was placed. */
+export function orderPlaced(
+  operationId: string,
+  customer: RecordKey,
+  context: OrderContext,
+  licenceOrders: ReadonlyMap<number, string>,
+): Effect {
+  const rows = licenceOrdersOf(context, licenceOrders);
+  const changes: StateChange[] = [
+    {
+      type: "order-placed",
+      order: context.order,
+      customer,
+      channelOrderId: context.channelOrderId,
+      bodyHash: context.bodyHash,
+      version: context.version,
+      products: standingProducts(context),
+      operationId,
+      origin: "placed",
+      licenceOrders: rows,
+    },
+    ...renewals(operationId, customer, context),
+  ];
+  if (context.secrets)
+    changes.push({ type: "secrets-wiped", ref: `orders/${formatKey(context.order)}`, version: context.version });
+  return { changes, audit: purchaseAudit(context, rows) };
+}
+
+/** Units that continue earlier ones have their numbers by a step of the order, in which nothing more is bought. */
+function renewals(operationId: string, customer: RecordKey, context: OrderContext): StateChange[] {
+  const { order, channelOrderId, version, bodyHash, renewed = [] } = context;
+  if (renewed.length === 0) return [];
+  const items = renewed.map((unit) => ({ ...unit, products: [], packages: [] }));
+  const of = { order, customer, operationId, origin: "sent" } as const;
+  return [
+    { type: "order-bought", ...of, channelOrderId, version, items, licenceOrders: [], products: 0 },
+    { type: "order-agreed", order, version, bodyHash },
+  ];
+}
+
+/** What an amendment has to remember: the number that each of its units was bound to. */
+export function amendmentContextOf(
+  { after, payload }: Pick<Draft<AmendmentShapes>, "after" | "payload">,
+  request: BatchOrderRequest,
+  order: RecordKey,
+): AmendmentContext {
+  const numbers = numbersByUnit(payload, request);
+  const renewed = renewedUnits(after.assets);
+  const items = after.items.map(({ stood: _stood, ...item }) => {
+    const name = unitKey(item.instanceId, item.unit);
+    const earlier = renewed.get(name);
+    if (earlier !== undefined) return { ...item, number: earlier.number, continues: earlier.continues };
+    return { ...item, number: numbers.get(name) ?? null };
+  });
+  const stood = after.items.flatMap((item, index) => (item.stood ? [items[index]?.number ?? ""] : []));
+  const { bodyHash, version, assets, gone } = after;
+  const secrets = payload.orderList.some(holdsPasswords);
+  const common = orderContextOf(request, { order, bodyHash, version, secrets, assets });
+  return { ...common, items, stood, ...(gone === undefined ? {} : { gone }) };
+}
+
+/** Asset numbers that may have been there before: of units that stood, of earlier ones, and those that the CRM gave. */
+export function stoodBefore({
+  operation,
+  context,
+}: {
+  operation: { after: AmendmentShapes["after"] };
+  context: AmendmentContext;
+}) {
+  return [...context.stood, ...numbersThere(operation.after.assets)];
+}
+
+/** Units that continue earlier ones, by instance and unit. */
+function renewedUnits(assets: readonly PlannedAsset[]): ReadonlyMap<string, RenewedUnit> {
+  return new Map(
+    assets.flatMap(({ id, renewed = [] }) => renewed.map((unit) => [unitKey(id, unit.unit), unit] as const)),
+  );
+}
+
+/** The number that each unit was bound to: the wire form has its numbers where the payload has its units. */
+function numbersByUnit(
+  { orderList }: AmendmentShapes["payload"],
+  request: BatchOrderRequest,
+): ReadonlyMap<string, string> {
+  const numbers = new Map<string, string>();
+  for (const [at, record] of orderList.entries()) {
+    for (const [index, asset] of record.assets.entries()) {
+      for (const [place, unit] of asset.assetNos.entries()) {
+        const number = request.orderList[at]?.assets[index]?.assetNos[place];
+        const [, , instanceId, of] = isReference(unit) ? unitOf(unit.of) : [];
+        if (number !== undefined && typeof instanceId === "string" && typeof of === "number")
+          numbers.set(unitKey(instanceId, of), number);
+      }
+    }
+  }
+  return numbers;
+}
+
+function unitOf(name: string): unknown[] {
+  const parts: unknown = JSON.parse(name);
+  return Array.isArray(parts) ? parts : [];
+}
+
+function unitKey(instanceId: string, unit: number): string {
+  return JSON.stringify([instanceId, unit]);
+}
+
+/** What is recorded of an amendment that was bought. */
+export function orderBought(
+  operationId: string,
+  customer: RecordKey,
+  context: AmendmentContext,
+  licenceOrders: ReadonlyMap<number, string>,
+): Effect {
+  const rows = licenceOrdersOf(context, licenceOrders);
+  return {
+    changes: [
+      ...goneBefore(operationId, customer, context),
+      {
+        type: "order-bought",
+        order: context.order,
+        customer,
+        channelOrderId: context.channelOrderId,
+        version: context.version,
+        items: context.items,
+        licenceOrders: rows,
+        products: standingProducts(context),
+        operationId,
+        origin: "sent",
+      },
+    ],
+    audit: purchaseAudit(context, rows),
+  };
+}
+
+/** What the platform showed no more, and what was bought takes the place of, stands no more by that. */
+function goneBefore(operationId: string, customer: RecordKey, { order, gone = [] }: AmendmentContext): StateChange[] {
+  if (gone.length === 0) return [];
+  const numbers = gone.flatMap(({ product, number }) => (product === null && number !== null ? [number] : []));
+  const products = gone.reduce((sum, item) => sum + item.products, 0);
+  const items = gone.map(({ products: _count, ...item }) => item);
+  return [
+    { type: "order-removed", order, customer, operationId, origin: "found", products, items },
+    ...(numbers.length === 0 ? [] : [{ type: "numbers-ended" as const, numbers }]),
+  ];
+}

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
-import { isWhole, sightOrder } from "../../../src/resources/order/order-sight.ts";
+import { isWhole, sightOrder } from "../../../src/resources/order/sight.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";
 import { shownAsset } from "../../support/world/records.ts";
 

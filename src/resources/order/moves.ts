@@ -1,12 +1,11 @@
-import type { AwayOrder } from "./given.ts";
+import type { AwayOrder, StandingUnit } from "./model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { StandingUnit } from "./order-standing.ts";
 import type { PolicyName } from "../../engine/policy.ts";
 import type { Known } from "../../engine/state.ts";
 import type { OrderPlan } from "./amendments.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
-import { orderableFields } from "./order-records.ts";
+import { orderableFields } from "./records.ts";
 import { consider } from "../../engine/plan/policy.ts";
 import { countedParts } from "./purchase-parts.ts";
 import { endingsOf } from "./removal-parts.ts";

@@ -1,11 +1,11 @@
 import type { Money } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/desired.ts";
-import { hasProducts, productsUnder } from "./order-standing.ts";
+import { hasProducts, productsUnder } from "./model.ts";
 import type { Known } from "../../engine/state.ts";
-import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./order-standing.ts";
+import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
 import { grouped } from "./grouped.ts";
-import { changedAssetTerms, changedTerms, endedIn, isSame } from "./order-terms.ts";
-import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./order-records.ts";
+import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";
+import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
 
 /** What the CRM wants of an order for one customer. No assets: nothing, since it was cancelled, is gone, or moved. */
 export interface WantedOrder {

@@ -1,6 +1,6 @@
-import type { Resting } from "../../engine/assumptions-met.ts";
-import { isAsync } from "./order-call.ts";
-import type { AssetRecord, MerchandiseRecord, OrderShapes, ProductRecord } from "./order-payload.ts";
+import { isAsync } from "./payload.ts";
+import type { AssumptionMet, Resting } from "../../engine/assumptions-met.ts";
+import type { AssetRecord, MerchandiseRecord, OrderShapes, ProductRecord } from "./payload.ts";
 
 /** Licence types of which the contract calls the authorization a cloud one (A39). */
 const cloudPrefix = "cloud_";
@@ -65,4 +65,19 @@ function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEnd
       : [{ row: "A20" as const, about: "end of a trial", fields: ["trialEndDate"] }]),
     ...restsOfLimits("products", { limitStartDate, limitEndDate }),
   ];
+}
+
+/**
+ * What sequences other than those that were sent show (A17): as many as were sent, each once. An answer that lacks or
+ * repeats one says nothing of how records are counted.
+ */
+export function otherSequences(
+  sent: { orderList: readonly { sequence: number }[] },
+  answered: readonly { sequence?: number | null | undefined }[],
+): AssumptionMet[] {
+  const came = new Set(answered.map((row) => row.sequence));
+  const isComplete = came.size === sent.orderList.length && answered.length === sent.orderList.length;
+  if (!isComplete || sent.orderList.every(({ sequence }) => came.has(sequence))) return [];
+  const evidence = "E5 answered with other sequences than were sent";
+  return [{ row: "A17", evidence }];
 }

@@ -1,16 +1,16 @@
 import { parseTerm } from "../../contract/term.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { GoneItem } from "./order-payload.ts";
+import type { GoneItem } from "./payload.ts";
 import { standingAfter } from "./fold.ts";
-import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit } from "./order-standing.ts";
+import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import type { OrderBought } from "./state/order-steps.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { lastingOf, shownName } from "../../engine/plan/drift.ts";
 import type { CustomerInput, Observed } from "../../engine/plan/input.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
-import { isRowOf } from "./order-terms.ts";
+import { isRowOf } from "./terms.ts";
 import { wholeUnit } from "./removal-parts.ts";
 import { policyOf, unproven } from "../../engine/policy.ts";
 import { isShared } from "./state/asset-numbers.ts";
@@ -19,7 +19,7 @@ import { blockedBy, buy, joinedPlans } from "./amendments.ts";
 import type { OrderPlan, Placed } from "./amendments.ts";
 import { countedParts, purchasesOf } from "./purchase-parts.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
-import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./order-difference.ts";
+import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./difference.ts";
 
 /** What repairs of an order are planned from. */
 export type RepairsGiven = Pick<CustomerInput, "drift"> & {
