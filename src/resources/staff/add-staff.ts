@@ -6,20 +6,12 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable, plainKind } from "../../engine/kind.ts";
-import type {
-  Bound,
-  Effect,
-  Evidence,
-  JournalEntry,
-  Kind,
-  NotSendable,
-  Prepared,
-  SettleFacts,
-} from "../../engine/kind.ts";
+import { notSendable } from "../../engine/kind.ts";
+import type { Bound, Effect, Evidence, JournalEntry, NotSendable, Prepared, SettleFacts } from "../../engine/kind.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/references.ts";
 import { matchAddedStaff } from "./staff-match.ts";
+import type { OperationType } from "../../engine/resource.ts";
 import type { Draft, ShapesOf } from "../../engine/shape.ts";
 import type { StaffMatch } from "./staff-match.ts";
 import { staffCommitments } from "./staff-commitments.ts";
@@ -55,60 +47,61 @@ const schemas = {
     ),
   }),
 };
-type AddStaffShapes = ShapesOf<typeof schemas>;
-type AddStaffContext = AddStaffShapes["context"];
+export type AddShapes = ShapesOf<typeof schemas>;
+type AddContext = AddShapes["context"];
 /** A person as an M1 names them. */
-export type AddedPerson = AddStaffShapes["payload"]["userList"][number];
+export type AddedPerson = AddShapes["payload"]["userList"][number];
 
 /**
- * M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent
+ * M1 adds people, some in one call. A person who is refused alone is reported; those who were refused together are sent
  * in parts.
  */
-export const addStaff: Kind<AddStaffShapes> = {
-  ...plainKind,
-  line: async ({ records }, called) => adds(`add staff ${named(await peopleOf(records, called))}`),
-  schemas,
+export const addStaff: OperationType<AddShapes> = {
   endpoint: "M1",
   stages: ["staff"],
-  rests: ({ customer }) => [
-    { row: "A29", about: formatKey(customer) },
-    { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
-  ],
-  isSentSparingly: true,
-  cureOfPart: undefined,
-  outdates: ["members"],
-  undone: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
+  schemas,
+  invalidates: ["members"],
   prepare,
-  read: (entry, snapshot, facts) => readStaff(facts, snapshot, entry),
-  countAsApplied: (_, evidence) => ({
-    code: "settle.nobody-to-link",
-    why:
-      evidence.kind === "ambiguous"
-        ? evidence.reason
-        : "the platform (M5) does not show all of these people, so crm-sync cannot link them",
-    cure:
-      "wait until M5 shows all of them, or decide --not-applied: visible accounts are kept, and the next run plans " +
-      "the others again",
-  }),
-  parts(operation) {
-    const { userList } = operation.payload;
-    return operation.records.map((record, index) => ({ record, part: userList[index] ?? null }));
+  onUnknown: { by: "observe", observe, nonRepeatable: true },
+  decide: {
+    applied: (_, evidence) => ({
+      code: "settle.nobody-to-link",
+      why:
+        evidence.kind === "ambiguous"
+          ? evidence.reason
+          : "the platform (M5) does not show all of these people, so crm-sync cannot link them",
+      cure:
+        "wait until M5 shows all of them, or decide --not-applied: visible accounts are kept, and the next run plans " +
+        "the others again",
+    }),
   },
-  newAccounts: ({ records }) => records,
-  lookFor: (entry) => ({
+  reversal: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
+  whereToLook: ({ records, context }) => ({
     what:
-      `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, ` +
+      `accounts of the staff records ${some(records.map(formatKey))}; the CRM has their user names, ` +
       "the platform appends the enterprise's code",
-    where: `back office of the member-center, staff of ${withinEnterprise(entry.context)}; M5 shows them`,
+    where: `back office of the member-center, staff of ${withinEnterprise(context)}; M5 shows them`,
     whom: memberDesk,
   }),
+  can: {
+    items: ({ records, payload: { userList } }) =>
+      records.map((record, index) => ({ record, part: userList[index] ?? null })),
+    credentials: { accounts: ({ records }) => records },
+    assumes: {
+      by: ({ customer }) => [
+        { row: "A29", about: formatKey(customer) },
+        { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
+      ],
+    },
+    prints: { line: async ({ records }, called) => adds(`add staff ${named(await peopleOf(records, called))}`) },
+  },
 };
 
-function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSendable {
+function prepare(bound: Bound<AddShapes>): Prepared<AddShapes> | NotSendable {
   const { operation, facts } = bound;
   const request = checked(addStaffRequestSchema, bound.wire);
   if (!request.success) return notSendable(request.error.issues);
-  const context: AddStaffContext = {
+  const context: AddContext = {
     enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),
     shownBefore: bound.shownBefore.map(({ globalId }) => globalId),
     staff: operation.after.map(({ userName, name, remark, mobile, departmentId }, index) => ({
@@ -187,19 +180,19 @@ function takenIds(
   return undefined;
 }
 
-function keyOf(operation: Draft<AddStaffShapes>, index: number): RecordKey {
+function keyOf(operation: Draft<AddShapes>, index: number): RecordKey {
   const record = operation.records[index];
   if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
   return { namespace: record.namespace, id: record.id };
 }
 
-function sealedPassword(operation: Draft<AddStaffShapes>, index: number): { ref: string; version: number } | undefined {
+function sealedPassword(operation: Draft<AddShapes>, index: number): { ref: string; version: number } | undefined {
   const password = operation.payload.userList[index]?.password;
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }
 
 /** M1 added these people. */
-function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffMatch): Effect {
+function staffAdded(customer: RecordKey, context: AddContext, match: StaffMatch): Effect {
   const people = new Map(context.staff.map((person) => [formatKey(person.key), person]));
   const changes: StateChange[] = match.added.flatMap((added) => {
     const person = people.get(formatKey(added.key));
@@ -232,11 +225,7 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
  * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
  * all. In one piece: what a reading may show of an M1, case by case.
  */
-async function readStaff(
-  facts: SettleFacts,
-  snapshot: Snapshot,
-  entry: JournalEntry<AddStaffShapes>,
-): Promise<Evidence> {
+async function observe(entry: JournalEntry<AddShapes>, snapshot: Snapshot, facts: SettleFacts): Promise<Evidence> {
   const { context } = entry;
   const people = clearNames(facts, entry);
   if (people === undefined)
@@ -303,7 +292,7 @@ async function readStaff(
 
 function clearNames(
   facts: SettleFacts,
-  { operation, context }: JournalEntry<AddStaffShapes>,
+  { operation, context }: JournalEntry<AddShapes>,
 ): { key: RecordKey; userName: string; name: string }[] | undefined {
   const people: { key: RecordKey; userName: string; name: string }[] = [];
   for (const [index, item] of operation.payload.userList.entries()) {
