@@ -3,7 +3,7 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { passwordSubject } from "../resources/staff/password-request.ts";
+import { passwordSubject } from "../resources/staff/request.ts";
 import { types } from "../resources/staff/operations.ts";
 import { initialPasswordRef } from "../engine/sealed-passwords.ts";
 import { fits } from "../engine/shape.ts";

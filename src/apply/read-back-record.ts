@@ -8,7 +8,7 @@ import type { ReadBack } from "../engine/plan/read-back.ts";
 import { readBackOrder } from "../resources/order/order-read-back.ts";
 import { ShownContents } from "../resources/order/shown-contents.ts";
 import { Limits } from "../resources/order/removal-sight.ts";
-import { readBackStaff } from "../resources/staff/staff-read-back.ts";
+import { readBackStaff } from "../resources/staff/observe.ts";
 import type { OrderWithTree } from "../engine/desired.ts";
 import type { OrderStanding } from "../resources/order/order-standing.ts";
 import type { AssetReading, Snapshot } from "../platform/snapshot.ts";

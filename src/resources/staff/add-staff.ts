@@ -1,21 +1,21 @@
-import { adds, named, peopleOf } from "../../engine/operation-line.ts";
 import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { addStaffRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Snapshot } from "../../platform/snapshot.ts";
+import type { ObservedMember, Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
 import { notSendable } from "../../engine/kind.ts";
 import type { Bound, Effect, Evidence, JournalEntry, NotSendable, Prepared, SettleFacts } from "../../engine/kind.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
+import { adds, named, peopleOf } from "../../engine/operation-line.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/references.ts";
-import { matchAddedStaff } from "./staff-match.ts";
 import type { OperationType } from "../../engine/resource.ts";
 import type { Draft, ShapesOf } from "../../engine/shape.ts";
-import type { StaffMatch } from "./staff-match.ts";
-import { staffCommitments } from "./staff-commitments.ts";
 import type { Known, StateChange } from "../../engine/state.ts";
+import { matchAddedStaff } from "./account-name.ts";
+import type { StaffMatch } from "./account-name.ts";
+import { commitments } from "./profile.ts";
 
 const schemas = {
   target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),
@@ -32,7 +32,7 @@ const schemas = {
     ),
   }),
   before: z.null(),
-  after: z.array(staffCommitments.extend({ staff: z.string() })),
+  after: z.array(commitments.extend({ staff: z.string() })),
   context: z.object({
     enterpriseGlobalId: z.string(),
     /** Members that the platform showed before the call (A29). */
@@ -41,7 +41,7 @@ const schemas = {
     staff: z.array(
       z.object({
         key: z.object({ namespace: z.string(), id: z.string() }),
-        particulars: staffCommitments,
+        particulars: commitments,
         password: z.object({ ref: z.string(), version: z.int() }).optional(),
       }),
     ),
@@ -221,80 +221,94 @@ function staffAdded(customer: RecordKey, context: AddContext, match: StaffMatch)
   };
 }
 
+/** A person of an M1 in clear. */
+interface SentPerson {
+  key: RecordKey;
+  userName: string;
+  name: string;
+}
+
+/** A person with the new rows of M5 that may be theirs. */
+interface Hit {
+  person: SentPerson;
+  rows: ObservedMember[];
+}
+
 /**
  * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
- * all. In one piece: what a reading may show of an M1, case by case.
+ * all.
  */
 async function observe(entry: JournalEntry<AddShapes>, snapshot: Snapshot, facts: SettleFacts): Promise<Evidence> {
   const { context } = entry;
   const people = clearNames(facts, entry);
-  if (people === undefined)
-    return {
-      kind: "ambiguous",
-      reason: "the names of the staff were erased, so they cannot be looked for",
-      detail: {},
-    };
-  const { customer } = entry.operation;
+  if (people === undefined) {
+    const reason = "the names of the staff were erased, so they cannot be looked for";
+    return { kind: "ambiguous", reason, detail: {} };
+  }
   const known = await facts.known();
   const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
   const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
   const rows = (await snapshot.members(context.enterpriseGlobalId)).filter(
     (member) => !member.deleted && !before.has(member.globalId),
   );
-  const knownCode = known.enterpriseCode;
-  const hits = people.map((person) => ({
-    person,
-    rows: rows.filter((member) => member.name === person.name && member.userName.startsWith(person.userName)),
-  }));
-  const suffixes = new Set(
-    hits
-      .flatMap(({ person, rows: found }) => found.map((member) => member.userName.slice(person.userName.length)))
-      .filter((suffix) => suffix.length <= facts.settings.enterpriseCodeMaxLength),
-  );
-  const code = knownCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
+  const hits = people.map((person): Hit => {
+    const isTheirs = ({ name, userName }: ObservedMember): boolean =>
+      name === person.name && userName.startsWith(person.userName);
+    return { person, rows: rows.filter(isTheirs) };
+  });
+  const suffixes = suffixesOf(hits, facts.settings.enterpriseCodeMaxLength);
+  const code = known.enterpriseCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
   const added = hits.flatMap(({ person, rows: found }) =>
     found
       .filter((member) => code !== undefined && member.userName === person.userName + code)
       .map((member) => ({ key: person.key, globalId: member.globalId })),
   );
   const detail = { call: "M5", shown: added.map((item) => item.globalId), wanted: people.length };
-  if (new Set(added.map((item) => formatKey(item.key))).size !== added.length)
-    return { kind: "ambiguous", reason: "the platform shows a new staff member twice", detail };
-  if (added.length === 0 && suffixes.size > 1)
-    return { kind: "ambiguous", reason: "new staff members fit the names, but with different suffixes", detail };
-  if (knownCode === undefined && added.length > 0 && added.length < people.length) {
-    return {
-      kind: "ambiguous",
-      reason: "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people",
-      detail,
-    };
-  }
-  const found = new Set(added.map((item) => item.globalId));
-  const accounts = new Set(people.map((person) => person.userName + (code ?? "")));
-  const strangers = hits.some(
-    ({ person, rows: shown }) =>
-      !added.some((item) => formatKey(item.key) === formatKey(person.key)) &&
-      shown.some((member) => !found.has(member.globalId) && !accounts.has(member.userName)),
-  );
-  if (strangers) {
-    return {
-      kind: "ambiguous",
-      reason:
-        "M5 shows a new account with a name that was sent and another ending than the enterprise code " +
-        "(A29), so it may be one of these people; look on the platform whose it is, then settle it",
-      detail,
-    };
-  }
-  const effect = staffAdded(customer, context, { added, refused: [], code });
+  const isGuessed = known.enterpriseCode === undefined;
+  const reason = whyAmbiguous(hits, added, suffixes, isGuessed) ?? strangerAmong(hits, added, code);
+  if (reason !== undefined) return { kind: "ambiguous", reason, detail };
+  const effect = staffAdded(entry.operation.customer, context, { added, refused: [], code });
   if (added.length === people.length) return { kind: "confirmed", effect, detail };
   return { kind: "not-found", detail, partEffect: added.length === 0 ? undefined : effect };
 }
 
-function clearNames(
-  facts: SettleFacts,
-  { operation, context }: JournalEntry<AddShapes>,
-): { key: RecordKey; userName: string; name: string }[] | undefined {
-  const people: { key: RecordKey; userName: string; name: string }[] = [];
+/** What account names end with after the names that were sent, as far as it can be an enterprise code. */
+function suffixesOf(hits: readonly Hit[], maxLength: number): ReadonlySet<string> {
+  const all = hits.flatMap(({ person, rows }) => rows.map(({ userName }) => userName.slice(person.userName.length)));
+  return new Set(all.filter((suffix) => suffix.length <= maxLength));
+}
+
+/** Why the rows that were found say nothing for sure. `isGuessed`: the enterprise code is not known. */
+function whyAmbiguous(
+  hits: readonly Hit[],
+  added: StaffMatch["added"],
+  suffixes: ReadonlySet<string>,
+  isGuessed: boolean,
+): string | undefined {
+  if (new Set(added.map((item) => formatKey(item.key))).size !== added.length)
+    return "the platform shows a new staff member twice";
+  if (added.length === 0 && suffixes.size > 1) return "new staff members fit the names, but with different suffixes";
+  if (isGuessed && added.length > 0 && added.length < hits.length)
+    return "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people";
+  return undefined;
+}
+
+/** Why nothing is known if somebody is not found, and a new account could be theirs. */
+function strangerAmong(hits: readonly Hit[], added: StaffMatch["added"], code: string | undefined): string | undefined {
+  const found = new Set(added.map(({ globalId }) => globalId));
+  const people = new Set(added.map(({ key }) => formatKey(key)));
+  const accounts = new Set(hits.map(({ person }) => person.userName + (code ?? "")));
+  const isStrange = ({ globalId, userName }: ObservedMember): boolean =>
+    !found.has(globalId) && !accounts.has(userName);
+  if (!hits.some(({ person, rows }) => !people.has(formatKey(person.key)) && rows.some(isStrange))) return undefined;
+  return (
+    "M5 shows a new account with a name that was sent and another ending than the enterprise code " +
+    "(A29), so it may be one of these people; look on the platform whose it is, then settle it"
+  );
+}
+
+function clearNames(facts: SettleFacts, { operation, context }: JournalEntry<AddShapes>): SentPerson[] | undefined {
+  const people: SentPerson[] = [];
   for (const [index, item] of operation.payload.userList.entries()) {
     const key = context.staff[index]?.key;
     const userName = facts.privateValue(item.userName);

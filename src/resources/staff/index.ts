@@ -1,9 +1,9 @@
 import type { Resource } from "../../engine/resource.ts";
 import { types } from "./operations.ts";
-import { passwordRequest } from "./password-request.ts";
 import { plan, planLast } from "./plan.ts";
+import { passwordRequest } from "./request.ts";
 import { state } from "./state.ts";
-import { undoAddition, undoDeletedAccount, undoProfile } from "./undo-people.ts";
+import { undo } from "./undo.ts";
 
 /** Accounts of people in the member-center (M1, M2 and M4; read by M5) and their passwords (M3). */
 export const staff = {
@@ -13,7 +13,7 @@ export const staff = {
   requests: { password: passwordRequest },
   plan,
   planLast,
-  undo: { "add-staff": undoAddition, "edit-staff": undoProfile, "delete-staff": undoDeletedAccount },
+  undo,
 } as const satisfies Resource<
   "add-staff" | "edit-staff" | "delete-staff" | "reset-password",
   "staff-linked" | "staff-edited" | "staff-unlinked",

@@ -17,8 +17,7 @@ import { everyVersion } from "../../engine/state/secrets.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { addStaff } from "./add-staff.ts";
 import type { AddShapes } from "./add-staff.ts";
-import { shownOtherwise } from "./shown-profile.ts";
-import { staffCommitments } from "./staff-commitments.ts";
+import { commitments, shownOtherwise } from "./profile.ts";
 import type { ShownField } from "./state.ts";
 
 declare module "../../engine/resource.ts" {
@@ -65,11 +64,11 @@ const editSchemas = {
     remark: clearable,
     passwordMobile: clearable,
   }),
-  before: staffCommitments,
-  after: staffCommitments,
+  before: commitments,
+  after: commitments,
   context: z.object({
     ...account,
-    profile: staffCommitments,
+    profile: commitments,
     /** What of it the call says. */
     sent: z.array(z.enum(["name", "remark", "mobile", "departmentId"])),
   }),
