@@ -1,4 +1,5 @@
 import type { Resource } from "../../engine/resource.ts";
+import { compare } from "./compare.ts";
 import { types } from "./operations.ts";
 import { plan, planLast } from "./plan.ts";
 import { passwordRequest } from "./request.ts";
@@ -13,6 +14,7 @@ export const staff = {
   requests: { password: passwordRequest },
   plan,
   planLast,
+  compare,
   undo,
 } as const satisfies Resource<
   "add-staff" | "edit-staff" | "delete-staff" | "reset-password",
