@@ -6,7 +6,7 @@ import type { Operation } from "../engine/operation.ts";
 import { markerKey } from "../engine/references.ts";
 import type { PrivateMarker } from "../engine/references.ts";
 import type { NewRequest } from "../engine/requests.ts";
-import { isAccountOf } from "../resources/staff/shown-profile.ts";
+import { isAccountOf } from "../resources/staff/account-name.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";

@@ -6,14 +6,17 @@ import { enterprise } from "../resources/enterprise/index.ts";
 import { loan } from "../resources/loan/index.ts";
 import { lock } from "../resources/lock/index.ts";
 import { order } from "../resources/order/index.ts";
-import { kinds as staffKinds, staff } from "../resources/staff/index.ts";
+import { staff } from "../resources/staff/index.ts";
 
 /** Hands in all that the program can do: the one list of resources, in the order in which they plan. */
 export function handInResources(): void {
   const resources = [enterprise, order, staff, assignment, lock, loan];
   handIn({
     types: {
-      ...staffKinds,
+      "add-staff": asKind(staff.types["add-staff"]),
+      "edit-staff": asKind(staff.types["edit-staff"]),
+      "delete-staff": asKind(staff.types["delete-staff"]),
+      "reset-password": asKind(staff.types["reset-password"]),
       "bind-enterprise": asKind(enterprise.types["bind-enterprise"]),
       "create-enterprise": asKind(enterprise.types["create-enterprise"]),
       "update-enterprise": asKind(enterprise.types["update-enterprise"]),

@@ -3,8 +3,8 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { passwordSubject } from "../resources/staff/password-request.ts";
-import { resetPassword } from "../resources/staff/reset-password.ts";
+import { passwordSubject } from "../resources/staff/request.ts";
+import { types } from "../resources/staff/operations.ts";
 import { initialPasswordRef } from "../engine/sealed-passwords.ts";
 import { fits } from "../engine/shape.ts";
 import type { Application } from "./application.ts";
@@ -85,7 +85,7 @@ async function setAnew(ledger: Ledger, { staff }: Account, memberGlobalId: strin
     );
   }
   const context = (await ledger.journal.newestOn(subject, ["done"]))?.context;
-  if (context === undefined || !fits(resetPassword.schemas.context, context)) return undefined;
+  if (context === undefined || !fits(types["reset-password"].schemas.context, context)) return undefined;
   if (context.memberGlobalId !== memberGlobalId) return undefined;
   const { ref, version } = context.password;
   if (!context.generated) {

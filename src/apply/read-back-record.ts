@@ -7,7 +7,7 @@ import { nothingRead } from "../engine/plan/read-back.ts";
 import type { ReadBack } from "../engine/plan/read-back.ts";
 import { readBackOrder, ShownContents } from "../resources/order/read-back.ts";
 import { Limits } from "../resources/order/removal-sight.ts";
-import { readBackStaff } from "../resources/staff/staff-read-back.ts";
+import { readBackStaff } from "../resources/staff/observe.ts";
 import type { OrderWithTree } from "../engine/desired.ts";
 import type { OrderStanding } from "../resources/order/model.ts";
 import type { AssetReading, Snapshot } from "../platform/snapshot.ts";

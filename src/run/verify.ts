@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { shownOtherwise } from "../resources/staff/shown-profile.ts";
-import type { ClearProfile } from "../resources/staff/shown-profile.ts";
-import { fieldNames } from "../resources/staff/staff-profile.ts";
+import { fieldNames, shownOtherwise } from "../resources/staff/profile.ts";
+import type { ClearProfile } from "../resources/staff/profile.ts";
 import type { ObservedMember, SnapshotReader } from "../platform/snapshot.ts";
 import type { MerchandiseNode, ProductInstance } from "../contract/asset-contents.ts";
 import type { ShownOfCustomer } from "../ledger/state/enterprise-state.ts";

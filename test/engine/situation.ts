@@ -17,7 +17,7 @@ import type { Known } from "../../src/engine/state.ts";
 import type { CustomerInput, Observed, Rejection } from "../../src/engine/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../src/engine/desired.ts";
-import { profileOf } from "../../src/resources/staff/staff-profile.ts";
+import { profileOf } from "../../src/resources/staff/profile.ts";
 import type { Operation } from "../../src/engine/operation.ts";
 import { isPrivateMarker, markerKey } from "../../src/engine/references.ts";
 import type { PlanOptions } from "../../src/engine/plan/options.ts";

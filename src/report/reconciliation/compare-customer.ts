@@ -1,14 +1,13 @@
 import { handedIn } from "../../engine/registry.ts";
 import { orderRows, shownForms } from "./compare-orders.ts";
-import { isWanted, notRead, stillShown, waitNote, whyNot } from "./case.ts";
-import type { Comparison, CustomerCase, ReconciliationView, ShownItem, StaffCase } from "./case.ts";
+import { notRead, stillShown, waitNote, whyNot } from "./case.ts";
+import type { Comparison, CustomerCase, ReconciliationView } from "./case.ts";
 
 /** Compares everything of one customer, in a fixed order. */
 export function compareCustomer(item: CustomerCase, view: ReconciliationView): Comparison[] {
   return [
     ...enterpriseRows(item),
     ...orderRows(item, view),
-    ...item.staff.flatMap((staff) => staffRow(item, staff)),
     ...handedIn().resources.flatMap(({ compare }) => compare?.(item, view) ?? []),
     ...deletedRows(item),
     ...twiceRows(item),
@@ -147,49 +146,4 @@ function deletedRows(item: CustomerCase): Comparison[] {
     if (shown === undefined || shown.body["deleted"] === true || at >= shown.seenAt) return [];
     return [{ ...stillShown(shown, "as an account that can be used"), level: "staff", staff, memberGlobalId }];
   });
-}
-
-function staffRow(item: CustomerCase, staff: StaffCase): Comparison[] {
-  const wanted = isWanted(staff);
-  const base = { level: "staff" as const, staff: staff.key, inCrm: wanted };
-  if (staff.member === null) {
-    return wanted ? [{ ...base, verdict: "missing", sent: false, shown: null, details: [whyNot(staff.crm)] }] : [];
-  }
-  const seen = item.shown.members.get(staff.member.memberGlobalId);
-  const shared = {
-    ...base,
-    sent: true,
-    memberGlobalId: staff.member.memberGlobalId,
-    at: staff.member.at,
-    seenAt: seen?.seenAt ?? item.read?.seenAt ?? null,
-  };
-  if (seen === undefined || seen.body["deleted"] === true) {
-    if (seen === undefined && item.read?.complete !== true)
-      return [{ ...shared, verdict: "not-observable", shown: null, details: [notRead(item)] }];
-    if (!wanted) return [];
-    return [
-      {
-        ...shared,
-        verdict: "missing",
-        shown: false,
-        details: ["M5 does not show the member", ...waitNote(staff.crm)],
-        finding: "not-shown",
-      },
-    ];
-  }
-  if (!wanted)
-    return [
-      { ...shared, verdict: "extra", shown: true, details: ["the CRM no longer has this person; the account stays"] },
-    ];
-  const otherwise = shownOtherwise(seen);
-  if (otherwise.length > 0) {
-    const details = [`M5 shows another ${otherwise.join(" and ")} than was sent`, ...waitNote(staff.crm)];
-    return [{ ...shared, verdict: "different", shown: true, details, finding: "differs" }];
-  }
-  return [{ ...shared, verdict: "matched", shown: true, details: waitNote(staff.crm) }];
-}
-
-/** The fields of a member that a reading showed otherwise than they were left. */
-function shownOtherwise({ body: { otherwise } }: ShownItem): string[] {
-  return Array.isArray(otherwise) ? otherwise.filter((field) => typeof field === "string") : [];
 }

@@ -1,29 +1,21 @@
-import { adds, named, peopleOf } from "../../engine/operation-line.ts";
 import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { addStaffRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Snapshot } from "../../platform/snapshot.ts";
+import type { ObservedMember, Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable, plainKind } from "../../engine/kind.ts";
-import type {
-  Bound,
-  Effect,
-  Evidence,
-  JournalEntry,
-  Kind,
-  NotSendable,
-  Prepared,
-  SettleFacts,
-} from "../../engine/kind.ts";
+import { notSendable } from "../../engine/kind.ts";
+import type { Bound, Effect, Evidence, JournalEntry, NotSendable, Prepared, SettleFacts } from "../../engine/kind.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
+import { adds, named, peopleOf } from "../../engine/operation-line.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/references.ts";
-import { matchAddedStaff } from "./staff-match.ts";
+import type { OperationType } from "../../engine/resource.ts";
 import type { Draft, ShapesOf } from "../../engine/shape.ts";
-import type { StaffMatch } from "./staff-match.ts";
-import { staffCommitments } from "./staff-commitments.ts";
 import type { Known, StateChange } from "../../engine/state.ts";
+import { matchAddedStaff } from "./account-name.ts";
+import type { StaffMatch } from "./account-name.ts";
+import { commitments } from "./profile.ts";
 
 const schemas = {
   target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),
@@ -40,7 +32,7 @@ const schemas = {
     ),
   }),
   before: z.null(),
-  after: z.array(staffCommitments.extend({ staff: z.string() })),
+  after: z.array(commitments.extend({ staff: z.string() })),
   context: z.object({
     enterpriseGlobalId: z.string(),
     /** Members that the platform showed before the call (A29). */
@@ -49,66 +41,67 @@ const schemas = {
     staff: z.array(
       z.object({
         key: z.object({ namespace: z.string(), id: z.string() }),
-        particulars: staffCommitments,
+        particulars: commitments,
         password: z.object({ ref: z.string(), version: z.int() }).optional(),
       }),
     ),
   }),
 };
-type AddStaffShapes = ShapesOf<typeof schemas>;
-type AddStaffContext = AddStaffShapes["context"];
+export type AddShapes = ShapesOf<typeof schemas>;
+type AddContext = AddShapes["context"];
 /** A person as an M1 names them. */
-export type AddedPerson = AddStaffShapes["payload"]["userList"][number];
+export type AddedPerson = AddShapes["payload"]["userList"][number];
 
 /**
- * M1 adds members of staff, some at once. One who is refused alone is told of; those who were refused together are sent
+ * M1 adds people, some in one call. A person who is refused alone is reported; those who were refused together are sent
  * in parts.
  */
-export const addStaff: Kind<AddStaffShapes> = {
-  ...plainKind,
-  line: async ({ records }, called) => adds(`add staff ${named(await peopleOf(records, called))}`),
-  schemas,
+export const addStaff: OperationType<AddShapes> = {
   endpoint: "M1",
   stages: ["staff"],
-  rests: ({ customer }) => [
-    { row: "A29", about: formatKey(customer) },
-    { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
-  ],
-  isSentSparingly: true,
-  cureOfPart: undefined,
-  outdates: ["members"],
-  undone: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
+  schemas,
+  invalidates: ["members"],
   prepare,
-  read: (entry, snapshot, facts) => readStaff(facts, snapshot, entry),
-  countAsApplied: (_, evidence) => ({
-    code: "settle.nobody-to-link",
-    why:
-      evidence.kind === "ambiguous"
-        ? evidence.reason
-        : "the platform (M5) does not show all of these people, so crm-sync cannot link them",
-    cure:
-      "wait until M5 shows all of them, or decide --not-applied: visible accounts are kept, and the next run plans " +
-      "the others again",
-  }),
-  parts(operation) {
-    const { userList } = operation.payload;
-    return operation.records.map((record, index) => ({ record, part: userList[index] ?? null }));
+  onUnknown: { by: "observe", observe, nonRepeatable: true },
+  decide: {
+    applied: (_, evidence) => ({
+      code: "settle.nobody-to-link",
+      why:
+        evidence.kind === "ambiguous"
+          ? evidence.reason
+          : "the platform (M5) does not show all of these people, so crm-sync cannot link them",
+      cure:
+        "wait until M5 shows all of them, or decide --not-applied: visible accounts are kept, and the next run plans " +
+        "the others again",
+    }),
   },
-  newAccounts: ({ records }) => records,
-  lookFor: (entry) => ({
+  reversal: { how: "approximate", by: "M4", difference: "the person comes back as another member" },
+  whereToLook: ({ records, context }) => ({
     what:
-      `accounts of the staff records ${some(entry.records.map(formatKey))}; the CRM has their user names, ` +
+      `accounts of the staff records ${some(records.map(formatKey))}; the CRM has their user names, ` +
       "the platform appends the enterprise's code",
-    where: `back office of the member-center, staff of ${withinEnterprise(entry.context)}; M5 shows them`,
+    where: `back office of the member-center, staff of ${withinEnterprise(context)}; M5 shows them`,
     whom: memberDesk,
   }),
+  can: {
+    items: ({ records, payload: { userList } }) =>
+      records.map((record, index) => ({ record, part: userList[index] ?? null })),
+    credentials: { accounts: ({ records }) => records },
+    assumes: {
+      by: ({ customer }) => [
+        { row: "A29", about: formatKey(customer) },
+        { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
+      ],
+    },
+    prints: { line: async ({ records }, called) => adds(`add staff ${named(await peopleOf(records, called))}`) },
+  },
 };
 
-function prepare(bound: Bound<AddStaffShapes>): Prepared<AddStaffShapes> | NotSendable {
+function prepare(bound: Bound<AddShapes>): Prepared<AddShapes> | NotSendable {
   const { operation, facts } = bound;
   const request = checked(addStaffRequestSchema, bound.wire);
   if (!request.success) return notSendable(request.error.issues);
-  const context: AddStaffContext = {
+  const context: AddContext = {
     enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),
     shownBefore: bound.shownBefore.map(({ globalId }) => globalId),
     staff: operation.after.map(({ userName, name, remark, mobile, departmentId }, index) => ({
@@ -187,19 +180,19 @@ function takenIds(
   return undefined;
 }
 
-function keyOf(operation: Draft<AddStaffShapes>, index: number): RecordKey {
+function keyOf(operation: Draft<AddShapes>, index: number): RecordKey {
   const record = operation.records[index];
   if (record === undefined) throw new Error(`operation on ${operation.subject} names no record ${index}`);
   return { namespace: record.namespace, id: record.id };
 }
 
-function sealedPassword(operation: Draft<AddStaffShapes>, index: number): { ref: string; version: number } | undefined {
+function sealedPassword(operation: Draft<AddShapes>, index: number): { ref: string; version: number } | undefined {
   const password = operation.payload.userList[index]?.password;
   return isPrivateMarker(password) ? { ref: password.$private, version: password.version } : undefined;
 }
 
 /** M1 added these people. */
-function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffMatch): Effect {
+function staffAdded(customer: RecordKey, context: AddContext, match: StaffMatch): Effect {
   const people = new Map(context.staff.map((person) => [formatKey(person.key), person]));
   const changes: StateChange[] = match.added.flatMap((added) => {
     const person = people.get(formatKey(added.key));
@@ -228,84 +221,94 @@ function staffAdded(customer: RecordKey, context: AddStaffContext, match: StaffM
   };
 }
 
+/** A person of an M1 in clear. */
+interface SentPerson {
+  key: RecordKey;
+  userName: string;
+  name: string;
+}
+
+/** A person with the new rows of M5 that may be theirs. */
+interface Hit {
+  person: SentPerson;
+  rows: ObservedMember[];
+}
+
 /**
  * A29: new rows of M5 with the name that was sent and an account name that is the one sent plus one suffix common to
- * all. In one piece: what a reading may show of an M1, case by case.
+ * all.
  */
-async function readStaff(
-  facts: SettleFacts,
-  snapshot: Snapshot,
-  entry: JournalEntry<AddStaffShapes>,
-): Promise<Evidence> {
+async function observe(entry: JournalEntry<AddShapes>, snapshot: Snapshot, facts: SettleFacts): Promise<Evidence> {
   const { context } = entry;
   const people = clearNames(facts, entry);
-  if (people === undefined)
-    return {
-      kind: "ambiguous",
-      reason: "the names of the staff were erased, so they cannot be looked for",
-      detail: {},
-    };
-  const { customer } = entry.operation;
+  if (people === undefined) {
+    const reason = "the names of the staff were erased, so they cannot be looked for";
+    return { kind: "ambiguous", reason, detail: {} };
+  }
   const known = await facts.known();
   const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
   const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
   const rows = (await snapshot.members(context.enterpriseGlobalId)).filter(
     (member) => !member.deleted && !before.has(member.globalId),
   );
-  const knownCode = known.enterpriseCode;
-  const hits = people.map((person) => ({
-    person,
-    rows: rows.filter((member) => member.name === person.name && member.userName.startsWith(person.userName)),
-  }));
-  const suffixes = new Set(
-    hits
-      .flatMap(({ person, rows: found }) => found.map((member) => member.userName.slice(person.userName.length)))
-      .filter((suffix) => suffix.length <= facts.settings.enterpriseCodeMaxLength),
-  );
-  const code = knownCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
+  const hits = people.map((person): Hit => {
+    const isTheirs = ({ name, userName }: ObservedMember): boolean =>
+      name === person.name && userName.startsWith(person.userName);
+    return { person, rows: rows.filter(isTheirs) };
+  });
+  const suffixes = suffixesOf(hits, facts.settings.enterpriseCodeMaxLength);
+  const code = known.enterpriseCode ?? (suffixes.size === 1 ? [...suffixes][0] : undefined);
   const added = hits.flatMap(({ person, rows: found }) =>
     found
       .filter((member) => code !== undefined && member.userName === person.userName + code)
       .map((member) => ({ key: person.key, globalId: member.globalId })),
   );
   const detail = { call: "M5", shown: added.map((item) => item.globalId), wanted: people.length };
-  if (new Set(added.map((item) => formatKey(item.key))).size !== added.length)
-    return { kind: "ambiguous", reason: "the platform shows a new staff member twice", detail };
-  if (added.length === 0 && suffixes.size > 1)
-    return { kind: "ambiguous", reason: "new staff members fit the names, but with different suffixes", detail };
-  if (knownCode === undefined && added.length > 0 && added.length < people.length) {
-    return {
-      kind: "ambiguous",
-      reason: "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people",
-      detail,
-    };
-  }
-  const found = new Set(added.map((item) => item.globalId));
-  const accounts = new Set(people.map((person) => person.userName + (code ?? "")));
-  const strangers = hits.some(
-    ({ person, rows: shown }) =>
-      !added.some((item) => formatKey(item.key) === formatKey(person.key)) &&
-      shown.some((member) => !found.has(member.globalId) && !accounts.has(member.userName)),
-  );
-  if (strangers) {
-    return {
-      kind: "ambiguous",
-      reason:
-        "M5 shows a new account with a name that was sent and another ending than the enterprise code " +
-        "(A29), so it may be one of these people; look on the platform whose it is, then settle it",
-      detail,
-    };
-  }
-  const effect = staffAdded(customer, context, { added, refused: [], code });
+  const isGuessed = known.enterpriseCode === undefined;
+  const reason = whyAmbiguous(hits, added, suffixes, isGuessed) ?? strangerAmong(hits, added, code);
+  if (reason !== undefined) return { kind: "ambiguous", reason, detail };
+  const effect = staffAdded(entry.operation.customer, context, { added, refused: [], code });
   if (added.length === people.length) return { kind: "confirmed", effect, detail };
   return { kind: "not-found", detail, partEffect: added.length === 0 ? undefined : effect };
 }
 
-function clearNames(
-  facts: SettleFacts,
-  { operation, context }: JournalEntry<AddStaffShapes>,
-): { key: RecordKey; userName: string; name: string }[] | undefined {
-  const people: { key: RecordKey; userName: string; name: string }[] = [];
+/** What account names end with after the names that were sent, as far as it can be an enterprise code. */
+function suffixesOf(hits: readonly Hit[], maxLength: number): ReadonlySet<string> {
+  const all = hits.flatMap(({ person, rows }) => rows.map(({ userName }) => userName.slice(person.userName.length)));
+  return new Set(all.filter((suffix) => suffix.length <= maxLength));
+}
+
+/** Why the rows that were found say nothing for sure. `isGuessed`: the enterprise code is not known. */
+function whyAmbiguous(
+  hits: readonly Hit[],
+  added: StaffMatch["added"],
+  suffixes: ReadonlySet<string>,
+  isGuessed: boolean,
+): string | undefined {
+  if (new Set(added.map((item) => formatKey(item.key))).size !== added.length)
+    return "the platform shows a new staff member twice";
+  if (added.length === 0 && suffixes.size > 1) return "new staff members fit the names, but with different suffixes";
+  if (isGuessed && added.length > 0 && added.length < hits.length)
+    return "only some of the staff are shown, and the enterprise code is not known yet, so they may be other people";
+  return undefined;
+}
+
+/** Why nothing is known if somebody is not found, and a new account could be theirs. */
+function strangerAmong(hits: readonly Hit[], added: StaffMatch["added"], code: string | undefined): string | undefined {
+  const found = new Set(added.map(({ globalId }) => globalId));
+  const people = new Set(added.map(({ key }) => formatKey(key)));
+  const accounts = new Set(hits.map(({ person }) => person.userName + (code ?? "")));
+  const isStrange = ({ globalId, userName }: ObservedMember): boolean =>
+    !found.has(globalId) && !accounts.has(userName);
+  if (!hits.some(({ person, rows }) => !people.has(formatKey(person.key)) && rows.some(isStrange))) return undefined;
+  return (
+    "M5 shows a new account with a name that was sent and another ending than the enterprise code " +
+    "(A29), so it may be one of these people; look on the platform whose it is, then settle it"
+  );
+}
+
+function clearNames(facts: SettleFacts, { operation, context }: JournalEntry<AddShapes>): SentPerson[] | undefined {
+  const people: SentPerson[] = [];
   for (const [index, item] of operation.payload.userList.entries()) {
     const key = context.staff[index]?.key;
     const userName = facts.privateValue(item.userName);

@@ -1,17 +1,23 @@
-import { passwordRequest } from "./password-request.ts";
+import type { Resource } from "../../engine/resource.ts";
+import { compare } from "./compare.ts";
+import { types } from "./operations.ts";
 import { plan, planLast } from "./plan.ts";
+import { passwordRequest } from "./request.ts";
 import { state } from "./state.ts";
-import { undoAddition, undoDeletedAccount, undoProfile } from "./undo-people.ts";
+import { undo } from "./undo.ts";
 
-export { kinds } from "./kinds.ts";
-
-/** Accounts of people in the member-center (M1 to M5) and their passwords. */
+/** Accounts of people in the member-center (M1, M2 and M4; read by M5) and their passwords (M3). */
 export const staff = {
   name: "staff",
-  types: {},
+  types,
   state,
   requests: { password: passwordRequest },
   plan,
   planLast,
-  undo: { "add-staff": undoAddition, "edit-staff": undoProfile, "delete-staff": undoDeletedAccount },
-};
+  compare,
+  undo,
+} as const satisfies Resource<
+  "add-staff" | "edit-staff" | "delete-staff" | "reset-password",
+  "staff-linked" | "staff-edited" | "staff-unlinked",
+  "password"
+>;

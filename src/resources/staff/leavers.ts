@@ -7,9 +7,7 @@ import { policyOf } from "../../engine/policy.ts";
 import { markerKey } from "../../engine/references.ts";
 import { kindOf } from "../../engine/registry.ts";
 import type { Need } from "../../engine/shape.ts";
-import { isAccountOf } from "./shown-profile.ts";
 import type { StateChange } from "../../engine/state.ts";
-import type { StaffLink } from "./state.ts";
 import { noWeight } from "../../engine/taking.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
@@ -20,80 +18,89 @@ import type { Part } from "../../engine/plan/part.ts";
 import { consider } from "../../engine/plan/policy.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
 import { quarantineBlock } from "../../engine/plan/quarantine-block.ts";
+import { isAccountOf } from "./account-name.ts";
+import type { StaffLink } from "./state.ts";
 
-/** What the leavers stage looks at. */
+/** What planning leavers looks at. */
 type Given = Pick<
   Prepared,
   "customer" | "staff" | "known" | "observed" | "privateValues" | "quarantinedInScope" | "sourceWithStrayRecord"
 >;
 
-export interface LeaversStage {
-  meant: DraftOperation<"delete-staff">[];
+interface Leavers {
+  drafts: DraftOperation<"delete-staff">[];
   /** Accounts that somebody else deleted. */
   changes: StateChange[];
   blocks: BlockedRecord[];
 }
 
-/** Why a person's account is not wanted any more. */
-type Leaving = Extract<PolicyName, "staff.left" | "staff.moved">;
+/** An account that crm-sync made and the CRM does not want here any more, and why. */
+interface Leaver {
+  link: StaffLink;
+  why: Extract<PolicyName, "staff.left" | "staff.moved">;
+}
+type Options = Pick<PlanOptions, "settings" | "policies" | "takingBlocked">;
 
 /**
- * Plans whose account is deleted (M4): of people who are gone from the CRM, or belong to another customer now, where
- * crm-sync made the account and the policy says so. Last of all, and only where what is held is taken away by the same
- * plan, M5 and M6 show nothing else with the member, no lock is lent to it (M5, M8), and no other record of the
- * customer has its account name. `people`: what this plan does for the customer's people.
+ * Deletes the accounts (M4) of people who are gone from the CRM, or belong to another customer now, if crm-sync made the
+ * account and the policy allows it. `people`: what this plan does for the customer's people.
  */
-export function planLeavers(
-  given: Given,
-  people: Pick<Part, "operations" | "changes">,
-  { settings, policies, takingBlocked }: Pick<PlanOptions, "settings" | "policies" | "takingBlocked">,
-): LeaversStage {
-  const { operations: revokes } = people;
-  const stage: LeaversStage = { meant: [], changes: [], blocks: [] };
+export function planLeavers(given: Given, people: Pick<Part, "operations" | "changes">, options: Options): Leavers {
   const adopted = new Set(
     people.changes.flatMap((change) => (change.type === "staff-linked" ? [change.memberGlobalId] : [])),
   );
-  for (const { link, why } of leavingOf(given)) {
-    // The account is another record's with this plan.
-    if (adopted.has(link.memberGlobalId)) continue;
-    const key = formatKey(link.key);
-    const said = consider(policies, why, `${reasonOf[why]}; the account stays`);
-    if (said === "nothing") continue;
-    const ours = given.known.assignments.filter((item) => item.memberGlobalId === link.memberGlobalId);
-    if (said !== "act") {
-      // What is still to be taken away is what the record waits for.
-      if (ours.length === 0) stage.blocks.push([key, said]);
-      continue;
-    }
-    const { members, assets } = given.observed;
-    if (members === undefined || assets === undefined) continue;
-    const member = members.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
-    const first = revokes.filter(({ records }) => records.some((record) => formatKey(record) === key));
-    const freed = new Set(first.flatMap((operation) => kindOf(operation).freed(operation)));
-    // Why it is not taken away is said of the person already.
-    if (ours.some((item) => !freed.has(item.assetNumber))) continue;
-    if (member === undefined && ours.length > 0) continue;
-    if (member === undefined) {
-      stage.changes.push({ type: "staff-unlinked", staff: link.key, customer: given.customer, operationId: null });
-      continue;
-    }
-    const unread = given.observed.unread?.seats;
-    const stopped =
-      takingBlocked ?? quarantineBlock(given) ?? unread ?? whyKept(given, { link, member, freed }, settings);
-    const needs = first.map(({ stage, subject }) => ({ stage, subject }));
-    if (stopped === undefined) stage.meant.push({ ...deletion(given, link, member, why), needs });
-    else stage.blocks.push([key, stopped]);
-  }
-  return stage;
+  const planned = leaversOf(given)
+    // Else the account is another record's with this plan.
+    .filter(({ link }) => !adopted.has(link.memberGlobalId))
+    .map((leaver) => planLeaver(given, leaver, people.operations, options));
+  return {
+    drafts: planned.flatMap(({ drafts = [] }) => drafts),
+    changes: planned.flatMap(({ changes = [] }) => changes),
+    blocks: planned.flatMap(({ blocks = [] }) => blocks),
+  };
 }
 
-const reasonOf: Record<Leaving, string> = {
+/**
+ * An account goes only if the same plan revokes all that it holds, M5 and M6 show nothing else with the member, no lock
+ * is lent to it (M5, M8), and no other record of the customer has its account name.
+ */
+function planLeaver(
+  given: Given,
+  { link, why }: Leaver,
+  revokes: Part["operations"],
+  { settings, policies, takingBlocked }: Options,
+): Partial<Leavers> {
+  const key = formatKey(link.key);
+  const said = consider(policies, why, `${reasonOf[why]}; the account stays`);
+  if (said === "nothing") return {};
+  const ours = given.known.assignments.filter((item) => item.memberGlobalId === link.memberGlobalId);
+  // While something is still to be revoked, the record waits for that.
+  if (said !== "act") return ours.length === 0 ? { blocks: [[key, said]] } : {};
+  const { members, assets, unread } = given.observed;
+  if (members === undefined || assets === undefined) return {};
+  const member = members.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
+  const first = revokes.filter(({ records }) => records.some((record) => formatKey(record) === key));
+  const freed = new Set(first.flatMap((operation) => kindOf(operation).freed(operation)));
+  // The person has the reason already why it is not revoked.
+  if (ours.some((item) => !freed.has(item.assetNumber))) return {};
+  if (member === undefined)
+    return ours.length > 0
+      ? {}
+      : { changes: [{ type: "staff-unlinked", staff: link.key, customer: given.customer, operationId: null }] };
+  const stopped =
+    takingBlocked ?? quarantineBlock(given) ?? unread?.seats ?? whyKept(given, { link, member, freed }, settings);
+  if (stopped !== undefined) return { blocks: [[key, stopped]] };
+  const needs = first.map(({ stage, subject }) => ({ stage, subject }));
+  return { drafts: [{ ...deletion(given, link, member, why), needs }] };
+}
+
+const reasonOf: Record<Leaver["why"], string> = {
   "staff.left": "the person is gone from the CRM",
   "staff.moved": "the person belongs to another customer in the CRM now",
 };
 
-/** The accounts that crm-sync made and the CRM does not want here any more, and why; in the order of their links. */
-function leavingOf({ staff, known }: Pick<LoadedCustomer, "staff" | "known">): { link: StaffLink; why: Leaving }[] {
+/** In the order of their links. */
+function leaversOf({ staff, known }: Pick<LoadedCustomer, "staff" | "known">): Leaver[] {
   const people = new Map(staff.map((person) => [formatKey(person.key), person]));
   return [...known.staffLinks].flatMap(([key, link]) => {
     const person = people.get(key);
@@ -108,20 +115,20 @@ export function deletesAccounts(policies: Policies): boolean {
   return acts(policies, "staff.left") || acts(policies, "staff.moved");
 }
 
-function acts(policies: Policies, why: Leaving): boolean {
+function acts(policies: Policies, why: Leaver["why"]): boolean {
   const word = policyOf(policies, why);
   return word !== "ignore" && word !== "report";
 }
 
-/** Whether people who moved away have to be looked at on the platform: nobody of the customer's own need be pending. */
+/** Whether the platform must be read for people who moved away, although nobody of the customer is new or changed. */
 export function movedMatter(loaded: Pick<LoadedCustomer, "staff" | "known">, policies: Policies): boolean {
   if (!acts(policies, "staff.moved")) return false;
-  return leavingOf(loaded).some(({ why }) => why === "staff.moved");
+  return leaversOf(loaded).some(({ why }) => why === "staff.moved");
 }
 
 /**
- * The M4 of an account that crm-sync made and that is given up by hand, or why it stays. `freed`: numbers that the same
- * plan takes from it, by operations on `needs`.
+ * The M4 of an account that crm-sync made and that an undo gives up, or why it stays. `freed`: numbers that the same
+ * plan revokes from it, by operations on `needs`.
  */
 export function accountGivenUp(
   given: Given,
@@ -142,8 +149,9 @@ export function accountGivenUp(
   const own = formatKey(link.key);
   const staff = given.staff.map((one) => (formatKey(one.key) === own ? { ...one, state: "absent" as const } : one));
   const why = whyKept({ ...given, staff }, { link, member, freed }, settings);
-  const stopped = takingBlocked ?? quarantineBlock(given) ?? why;
-  return stopped ?? { ...deletion(given, link, member, "staff.left"), reason, needs };
+  return (
+    takingBlocked ?? quarantineBlock(given) ?? why ?? { ...deletion(given, link, member, "staff.left"), reason, needs }
+  );
 }
 
 /** Why an account is left alone although nobody in the CRM wants it. */
@@ -170,7 +178,7 @@ function whyKept(
   const person = given.staff.find((one) => formatKey(one.key) === formatKey(link.key));
   const marker = link.login ?? person?.body.userName;
   const login = marker === undefined ? undefined : given.privateValues.get(markerKey(marker));
-  // Of somebody who moved the account name is with the other customer: the id alone says whose it is.
+  // The account name of somebody who moved is with the other customer: only the id shows whose account it is.
   if (login !== undefined && !isAccountOf(member, login, code))
     return kept(
       "staff.other-account",
@@ -207,7 +215,7 @@ function deletion(
   { customer }: Given,
   { key: staff, memberGlobalId }: StaffLink,
   member: ObservedMember,
-  why: Leaving,
+  why: Leaver["why"],
 ): DraftOperation<"delete-staff"> {
   return {
     kind: "delete-staff",

@@ -14,8 +14,8 @@ import { stored } from "../../ledger/database/stored.ts";
 import { table } from "../../ledger/database/table.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
-import type { ClearProfile } from "./shown-profile.ts";
-import { leftProfile } from "./staff-profile.ts";
+import { leftProfile } from "./profile.ts";
+import type { ClearProfile } from "./profile.ts";
 
 export interface StaffLinkTable {
   namespace: string;

@@ -1,99 +1,48 @@
-import { wireLong } from "../../contract/member-center.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { wireLong } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { policyOf } from "../../engine/policy.ts";
 import type { Desired, DesiredStaff } from "../../engine/desired.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
-import { markerKey } from "../../engine/references.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
-import { isAccountOf, isMasked, shownOtherwise } from "./shown-profile.ts";
-import type { ClearProfile } from "./shown-profile.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
-import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
-import type { ObservedMember } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/block.ts";
-import { subjectOf } from "../../report/reconciliation/rows.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
 import { driftName, lastingOf } from "../../engine/plan/drift.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
 import type { Prepared } from "../../engine/plan/prepared.ts";
+import { policyOf } from "../../engine/policy.ts";
+import { markerKey } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import type { Known, StateChange } from "../../engine/state.ts";
+import type { ObservedMember } from "../../platform/snapshot.ts";
+import { subjectOf } from "../../report/reconciliation/rows.ts";
+import { isAccountOf } from "./account-name.ts";
+import {
+  clearProfile,
+  fieldNames,
+  leftProfile,
+  profileOf,
+  shownFields,
+  shownOtherwise,
+  shownProfile,
+} from "./profile.ts";
+import type { ClearProfile } from "./profile.ts";
+import type { ShownField, StaffLink, StaffProfile } from "./state.ts";
 
 /** What planning the profiles of staff looks at. */
 type Given = Pick<Prepared, "customer" | "staff" | "privateValues" | "drift"> & {
   known: Pick<Known, "staffLinks" | "protectedMembers" | "enterpriseCode">;
   observed: Pick<Observed, "members">;
 };
+type Draft = DraftOperation<"edit-staff">;
 
-export interface ProfileStage {
-  meant: DraftOperation<"edit-staff">[];
+interface Edits {
+  drafts: Draft[];
   /** What M5 shows as M2 left it. */
   changes: StateChange[];
-  /** Blocks that concern a record without stopping its assets, such as a changed account name. */
-  notes: ReadonlyMap<string, Block>;
+  /** What concerns a record without stopping its assets, such as a changed account name. */
+  notes: BlockedRecord[];
 }
 
-/** What M1 and M2 are told of a person besides the password, as commitments. */
-export function profileOf(body: DesiredStaff): StaffProfile {
-  return {
-    userName: body.userName.commitment,
-    name: body.name.commitment,
-    remark: body.remark?.commitment ?? null,
-    mobile: body.mobile?.commitment ?? null,
-    departmentId: body.departmentId ?? null,
-  };
-}
-
-/** What the CRM says of a person in clear, as M5 shows it; null: it says nothing, undefined: that was erased. */
-export function clearProfile(privateValues: ReadonlyMap<string, string>, body: DesiredStaff): ClearProfile {
-  const text = (marker: PrivateMarker | undefined): string | null | undefined =>
-    marker === undefined ? null : privateValues.get(markerKey(marker));
-  const { name, remark, mobile, departmentId } = body;
-  return { name: text(name), remark: text(remark), mobile: text(mobile), departmentId };
-}
-
-/**
- * What of a person M5 shows as the CRM has it, as commitments; for each field that it shows otherwise, or masks, what no
- * CRM says: nobody has sent it, so that it counts as changed in the CRM since.
- */
-export function shownProfile(
-  { privateValues }: Pick<Given, "privateValues">,
-  body: DesiredStaff,
-  member: ObservedMember,
-): StaffProfile {
-  const own = clearProfile(privateValues, body);
-  const otherwise = shownOtherwise(member, own);
-  const unknown = fields.filter((field) => typeof own[field] === "string" && isMasked(member[field]));
-  const unsent: Partial<StaffProfile> = Object.fromEntries(
-    [...otherwise, ...unknown].map((field) => [field, field === "name" ? "" : null]),
-  );
-  return { ...profileOf(body), ...unsent };
-}
-
-/**
- * What M5 should show of a person: each field that the CRM gives and that it had already when something was last sent.
- * What it does not give, or gives otherwise by now, is not compared.
- */
-export function leftProfile(
-  privateValues: ReadonlyMap<string, string>,
-  body: DesiredStaff,
-  sent: StaffProfile,
-): ClearProfile {
-  const wanted = profileOf(body);
-  const own = clearProfile(privateValues, body);
-  const left = fields.filter((field) => wanted[field] !== null && wanted[field] === sent[field]);
-  return Object.fromEntries(left.map((field) => [field, own[field]]));
-}
-
-/** What the fields that M5 shows are called. */
-export const fieldNames: Record<ShownField, string> = {
-  name: "name",
-  remark: "note",
-  mobile: "mobile number",
-  departmentId: "department",
-};
-const fields: readonly ShownField[] = ["name", "remark", "mobile", "departmentId"];
-
-/** A linked person with everything that its profile is planned from. */
+/** A linked person with everything that the profile is planned from. */
 interface Person {
   staff: Desired<DesiredStaff>;
   link: StaffLink;
@@ -102,15 +51,23 @@ interface Person {
   wanted: StaffProfile;
 }
 
+/** What comes of one profile. */
+interface Edit {
+  draft?: Draft;
+  change?: StateChange;
+  note?: Block | undefined;
+}
+
+/** What is done about an account that M5 shows differently than it was left; nothing if it is left out. */
+type Repairs = Pick<PlanOptions, "policies" | "repairs">;
+
 /**
- * What the CRM says otherwise of people whose accounts are there goes out by M2, all that is known of them together
- * (A41). An account name never changes: no call does that. What M2 set is compared with M5 once, and a difference is
- * told and not sent a second time. What somebody changed on the platform since is set again where `drift.different`
- * says so.
+ * What the CRM changed of people whose accounts exist goes out by M2, all that is known of each person together (A41).
+ * An account name never changes: no call does that. What M2 set is compared with M5 once; a difference is reported and
+ * not sent a second time. What somebody changed on the platform since is set again if `drift.different` says so.
  */
-export function planProfiles(given: Given, settings: AssumptionSettings, repairs?: ProfileRepairs): ProfileStage {
-  const stage = { meant: [] as DraftOperation<"edit-staff">[], changes: [] as StateChange[] };
-  const notes = new Map<string, Block>();
+export function planEdits(given: Given, settings: AssumptionSettings, repairs?: Repairs): Edits {
+  const edits: Edits = { drafts: [], changes: [], notes: [] };
   const shown = (given.observed.members ?? []).filter(({ deleted }) => !deleted);
   const members = new Map(shown.map((member) => [member.globalId, member]));
   for (const staff of given.staff) {
@@ -121,16 +78,14 @@ export function planProfiles(given: Given, settings: AssumptionSettings, repairs
     const link = toldAnew(given, { staff, link: kept, member }, settings);
     const wanted = profileOf(staff.body);
     const login = wanted.userName === link.profile.userName ? undefined : loginChanged;
-    const own =
-      member === undefined ? undefined : planProfile(given, { staff, link, member, wanted }, settings, repairs);
-    const note = [own?.note, login].find((block) => block?.again) ?? login ?? own?.note;
-    if (note !== undefined) notes.set(key, note);
-    if (own?.meant !== undefined) stage.meant.push(own.meant);
-    if (own?.change !== undefined) stage.changes.push(own.change);
-    else if (link !== kept)
-      stage.changes.push({ type: "staff-edited", staff: staff.key, customer: given.customer, profile: link.profile });
+    const own = member === undefined ? {} : planEdit(given, { staff, link, member, wanted }, settings, repairs);
+    const note = [own.note, login].find((block) => block?.again) ?? login ?? own.note;
+    if (note !== undefined) edits.notes.push([key, note]);
+    if (own.draft !== undefined) edits.drafts.push(own.draft);
+    if (own.change !== undefined) edits.changes.push(own.change);
+    else if (link !== kept) edits.changes.push(agreed(given, staff, link.profile));
   }
-  return { ...stage, notes };
+  return edits;
 }
 
 /**
@@ -158,59 +113,50 @@ const loginChanged: Block = {
   again: false,
 };
 
-interface OwnProfile {
-  meant?: DraftOperation<"edit-staff">;
-  change?: StateChange;
-  note?: Block | undefined;
-}
-
-/** What is done of an account that M5 shows otherwise than it was left; nothing where it is left out. */
-type ProfileRepairs = Pick<PlanOptions, "policies" | "repairs">;
-
 /** Makes one account what the CRM says of the person (M2), or says what keeps it from that. */
-export function planProfile(
-  given: Given,
-  person: Person,
-  settings: AssumptionSettings,
-  repairs?: ProfileRepairs,
-): OwnProfile {
+export function planEdit(given: Given, person: Person, settings: AssumptionSettings, repairs?: Repairs): Edit {
   const { staff, link, member, wanted } = person;
   const { unread, ...before } = link.profile;
   const dropped = droppedFields(before, wanted, settings);
   const cleared = dropped.filter((field) => (member[field] ?? "") === "");
   if (cleared.length > 0) {
     const profile = { ...link.profile, ...Object.fromEntries(cleared.map((field) => [field, null])) };
-    return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile } };
+    return { change: agreed(given, staff, profile) };
   }
   const kept = Object.fromEntries(dropped.map((field) => [field, before[field]]));
   const after: StaffProfile = { ...wanted, userName: before.userName, ...kept };
-  const changed = fields.filter((field) => before[field] !== after[field]);
+  const changed = shownFields.filter((field) => before[field] !== after[field]);
   const note = dropped.length === 0 ? undefined : notCleared(dropped);
   if (changed.length > 0) {
     const drifted = driftedFields(given, person, repairs);
     const stopped = whyNotSent(given, person, settings) ?? whyNotLeft(drifted, settings);
     if (stopped !== undefined) return { note: stopped };
     const { left, held } = drifted;
-    const meant = edit(given, person, { before, after, changed, left, settings });
-    if (held.length === 0) return { meant, note };
-    const reason = `${meant.reason}; M5 shows another ${named(held)} than was sent, which is set back with it`;
-    return { meant: { ...meant, reason, policy: "drift.different" }, note };
+    const draft = edit(given, person, { before, after, changed, left, settings });
+    if (held.length === 0) return { draft, note };
+    const reason = `${draft.reason}; M5 shows another ${named(held)} than was sent, which is set back with it`;
+    return { draft: { ...draft, reason, policy: "drift.different" }, note };
   }
   if (unread === undefined) return { note, ...setAgain(given, person, { before, after, settings }, repairs) };
   const otherwise = shownOtherwise(member, sentProfile(given, staff.body, unread, settings));
   if (otherwise.length > 0) return { note: shownDifferently(otherwise) };
-  return { change: { type: "staff-edited", staff: staff.key, customer: given.customer, profile: before }, note };
+  return { change: agreed(given, staff, before), note };
+}
+
+/** M5 shows this profile. */
+function agreed({ customer }: Given, { key: staff }: Person["staff"], profile: StaffProfile): StateChange {
+  return { type: "staff-edited", staff, customer, profile };
 }
 
 /**
- * What a reading back found to be changed on the platform since it was sent, and M5 shows so now: what the policy
- * leaves as it is, and what a person is asked about. All of it stands in an M2 that sends something else. Readings keep
- * nothing of what the policy ignores: M5 alone tells it.
+ * What somebody changed on the platform since it was sent, as readings found and M5 shows now: what the policy leaves
+ * as it is, and what a person is asked about. An M2 that sends something else sends all of it. Readings keep nothing of
+ * what the policy ignores: only M5 shows it.
  */
 function driftedFields(
   given: Given,
   { staff, link, member }: Person,
-  options: ProfileRepairs | undefined,
+  options: Repairs | undefined,
 ): { left: readonly ShownField[]; held: readonly ShownField[] } {
   const none = { left: [], held: [] };
   if (options === undefined) return none;
@@ -235,15 +181,15 @@ function whyNotLeft({ left }: { left: readonly ShownField[] }, settings: Assumpt
 }
 
 /**
- * What was changed on the platform since it was sent is sent again: shown so by whole readings over the settle time,
- * and by M5 now.
+ * What was changed on the platform since it was sent is sent again, if full readings showed that over the settle time
+ * and M5 shows it now.
  */
 function setAgain(
   given: Given,
   person: Person,
   of: { before: StaffProfile; after: StaffProfile; settings: AssumptionSettings },
-  options: ProfileRepairs | undefined,
-): OwnProfile {
+  options: Repairs | undefined,
+): Edit {
   const { staff, link, member } = person;
   if (options === undefined || ["ignore", "report"].includes(policyOf(options.policies, "drift.different"))) return {};
   if (lastingOf(given.drift, options.repairs, "staff", "different", { staff: staff.key }) === undefined) return {};
@@ -252,12 +198,12 @@ function setAgain(
   const stopped = whyNotSent(given, person, of.settings);
   if (stopped !== undefined) return { note: stopped };
   const reason = `M5 shows another ${named(changed)} than was sent; the value of the CRM is sent again`;
-  return { meant: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
+  return { draft: { ...edit(given, person, { ...of, changed }), reason, policy: "drift.different" } };
 }
 
-/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department stands for none. */
+/** What the CRM no longer says of a person and M2 cannot or may not clear. A default department replaces none. */
 function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: AssumptionSettings): ShownField[] {
-  return fields.filter((field) => {
+  return shownFields.filter((field) => {
     if (before[field] === null || wanted[field] !== null) return false;
     return field === "departmentId"
       ? settings.defaultDepartmentId === undefined
@@ -362,7 +308,7 @@ function edit(
     left?: readonly ShownField[];
     settings: AssumptionSettings;
   },
-): DraftOperation<"edit-staff"> {
+): Draft {
   const { before, after, changed, left = [], settings } = of;
   const { body } = staff;
   const wanted = left.includes("departmentId") ? undefined : (body.departmentId ?? settings.defaultDepartmentId);

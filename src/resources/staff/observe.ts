@@ -3,36 +3,29 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/desired.ts";
 import { markerKey } from "../../engine/references.ts";
-import { isAccountOf, isMasked, shownOtherwise } from "./shown-profile.ts";
-import type { ShownField } from "./state.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { addRead, nothingRead } from "../../engine/plan/read-back.ts";
 import type { ReadBack } from "../../engine/plan/read-back.ts";
-import { clearProfile, fieldNames, profileOf } from "./staff-profile.ts";
+import { isAccountOf } from "./account-name.ts";
+import { clearProfile, fieldNames, isMasked, profileOf, shownFields, shownOtherwise } from "./profile.ts";
 
 /** M5, and M6 with E8, of the enterprise. */
-export interface ShownPeople {
+interface ShownPeople {
   members: readonly ObservedMember[];
   assets: readonly ObservedAsset[];
 }
 
-/** What M5 and M6 show of a person whose account or assets somebody saw to by hand. */
+/** What M5 and M6 show of a person whose account or assets somebody changed manually. */
 export function readBackStaff(
   loaded: LoadedCustomer,
   staff: Desired<DesiredStaff>,
   shown: ShownPeople,
   settings: AssumptionSettings,
 ): ReadBack {
-  const read = nothingRead();
   const member = memberOf(loaded, staff, shown, settings);
-  if (typeof member === "string") {
-    read.otherwise.push(member);
-    return read;
-  }
-  read.seen.push(`the account ${member.globalId}`);
-  readProfile(read, loaded, staff, member);
-  link(read, loaded, staff, member);
+  if (typeof member === "string") return { ...nothingRead(), otherwise: [member] };
+  const read = readProfile(loaded, staff, member);
   for (const { adopt } of handedIn().resources)
     if (adopt !== undefined) addRead(read, adopt(loaded, { person: staff, member, assets: shown.assets }));
   return read;
@@ -60,14 +53,14 @@ function memberOf(
   return only;
 }
 
-const shownFields: readonly ShownField[] = ["name", "remark", "mobile", "departmentId"];
-
+/** The account is linked with the person, or counts as agreed with the CRM. */
 function readProfile(
-  read: ReadBack,
-  { privateValues }: LoadedCustomer,
-  { body }: Desired<DesiredStaff>,
+  { customer, known, privateValues }: LoadedCustomer,
+  { key: staff, body }: Desired<DesiredStaff>,
   member: ObservedMember,
-): void {
+): ReadBack {
+  const { globalId: memberGlobalId } = member;
+  const read: ReadBack = { ...nothingRead(), seen: [`the account ${memberGlobalId}`] };
   const wanted = clearProfile(privateValues, body);
   const otherwise = new Set(shownOtherwise(member, wanted));
   for (const field of shownFields) {
@@ -77,14 +70,6 @@ function readProfile(
     else if (wanted[field] === undefined || isMasked(member[field])) read.unseen.push(name);
     else read.seen.push(name);
   }
-}
-
-function link(
-  read: ReadBack,
-  { customer, known }: LoadedCustomer,
-  { key: staff, body }: Desired<DesiredStaff>,
-  { globalId: memberGlobalId }: ObservedMember,
-): void {
   const profile = profileOf(body);
   const before = known.staffLinks.get(formatKey(staff));
   const isSame = before?.memberGlobalId === memberGlobalId && before.profile.userName === profile.userName;
@@ -94,4 +79,5 @@ function link(
       ? { type: "staff-edited", staff, customer, profile }
       : { type: "staff-linked", staff, customer, enterpriseGlobalId, memberGlobalId, origin: "adopted", profile },
   );
+  return read;
 }

@@ -1,23 +1,25 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DesiredStaff } from "../../engine/desired.ts";
+import type { Desired, DesiredStaff } from "../../engine/desired.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
 import type { PrivateMarker } from "../../engine/references.ts";
 import type { RecordReference } from "../../engine/shape.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { holdersNotRead } from "../../engine/plan/holders.ts";
-import { addedAgain } from "./staff.ts";
-import { fieldNames, planProfile, profileOf } from "./staff-profile.ts";
-import { accountGivenUp } from "./leavers.ts";
 import { isNewest, newerSince } from "../../engine/plan/undoing.ts";
 import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undoing.ts";
+import { addedAgain } from "./additions.ts";
+import { accountGivenUp } from "./leavers.ts";
+import { planEdit } from "./profile-edits.ts";
+import { fieldNames, profileOf, shownFields } from "./profile.ts";
+import type { ShownField, StaffProfile } from "./state.ts";
 
 function keyIn([record]: readonly RecordReference[]): RecordKey {
   return { namespace: record?.namespace ?? "", id: record?.id ?? "" };
 }
 
 /** The accounts that an M1 made are deleted, where they are still those accounts and hold nothing else. */
-export function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
+function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undoes {
   const { given, facts, freed, run, options } = of;
   const meant: DraftOperation<"delete-staff">[] = [];
   const blocks: Block[] = [];
@@ -37,7 +39,7 @@ export function undoAddition(row: DoneOperation<"add-staff">, of: Undoing): Undo
 }
 
 /** A person whose account an M4 deleted is added again: as another member, with another password. */
-export function undoDeletedAccount(row: DoneOperation<"delete-staff">, of: Undoing): Undoes {
+function undoDeletion(row: DoneOperation<"delete-staff">, of: Undoing): Undoes {
   const { given, options } = of;
   const staff = keyIn(row.operation.records);
   const key = formatKey(staff);
@@ -51,8 +53,8 @@ export function undoDeletedAccount(row: DoneOperation<"delete-staff">, of: Undoi
 }
 
 /** What M2 set is set back to what was acknowledged before, where nothing newer was sent since. */
-export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
-  const { given, facts, options, run } = of;
+function undoEdit(row: DoneOperation<"edit-staff">, of: Undoing): Undoes {
+  const { given, options, run } = of;
   const { before, after, records, target } = row.operation;
   const key = formatKey(keyIn(records));
   const link = given.known.staffLinks.get(key);
@@ -62,7 +64,7 @@ export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undo
   if (link?.memberGlobalId !== target.memberGlobalId || staff === undefined || member === undefined)
     return { is: "impossible", why: `the account ${target.memberGlobalId} is not this person's any more` };
   const { unread: _, ...now } = link.profile;
-  const changed = profileFields.filter((field) => before[field] !== after[field]);
+  const changed = shownFields.filter((field) => before[field] !== after[field]);
   if (changed.length === 0)
     return {
       is: "impossible",
@@ -70,6 +72,28 @@ export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undo
     };
   if (changed.every((field) => now[field] === before[field])) return { is: "nothing-left" };
   if (changed.some((field) => now[field] !== after[field]) || !isNewest(row, of)) return newerSince;
+  const body = bodyBefore(of, staff, before, changed);
+  if (typeof body === "string")
+    return { is: "impossible", why: `the ${fieldNames[body]} of before is not kept any more` };
+  const asBefore = { staff: { ...staff, body }, link, member, wanted: profileOf(body) };
+  const { draft, note } = planEdit(given, asBefore, options.settings);
+  if (draft !== undefined)
+    return {
+      is: "meant",
+      meant: [{ ...draft, reason: `${run} is taken back: it edited this account` }],
+      lacks: note?.reason,
+    };
+  return note === undefined ? { is: "nothing-left" } : { is: "waits", block: note };
+}
+
+/** The record with these fields as they were; or the one of them whose value is kept no more. */
+function bodyBefore(
+  of: Undoing,
+  staff: Desired<DesiredStaff>,
+  before: StaffProfile,
+  changed: readonly ShownField[],
+): DesiredStaff | ShownField {
+  const forms = of.facts.staffForms.get(formatKey(staff.key)) ?? [];
   const body: DesiredStaff = { ...staff.body };
   for (const field of changed) {
     if (field !== "name") delete body[field];
@@ -77,22 +101,12 @@ export function undoProfile(row: DoneOperation<"edit-staff">, of: Undoing): Undo
       if (before.departmentId !== null) body.departmentId = before.departmentId;
       continue;
     }
-    const marker = markerOf(of, facts.staffForms.get(key) ?? [], field, before[field]);
-    if (marker === "lost") return { is: "impossible", why: `the ${fieldNames[field]} of before is not kept any more` };
+    const marker = markerOf(of, forms, field, before[field]);
+    if (marker === "lost") return field;
     if (marker !== undefined) body[field] = marker;
   }
-  const asBefore = { staff: { ...staff, body }, link, member, wanted: profileOf(body) };
-  const { meant, note } = planProfile(given, asBefore, options.settings);
-  if (meant !== undefined)
-    return {
-      is: "meant",
-      meant: [{ ...meant, reason: `${run} is taken back: it edited this account` }],
-      lacks: note?.reason,
-    };
-  return note === undefined ? { is: "nothing-left" } : { is: "waits", block: note };
+  return body;
 }
-
-const profileFields = ["name", "remark", "mobile", "departmentId"] as const;
 
 /** The marker of a field in the newest form that had this value; undefined where it had none. */
 function markerOf(
@@ -105,3 +119,6 @@ function markerOf(
   const marker = forms.map((form) => form[field]).find((item) => item?.commitment === commitment);
   return marker === undefined || !facts.isKept(marker) ? "lost" : marker;
 }
+
+/** What takes back a done operation of each type. */
+export const undo = { "add-staff": undoAddition, "edit-staff": undoEdit, "delete-staff": undoDeletion };

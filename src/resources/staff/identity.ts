@@ -6,7 +6,6 @@ import type { PrivateMarker } from "../../engine/references.ts";
 import { markerKey } from "../../engine/references.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { policyOf } from "../../engine/policy.ts";
-import type { Block } from "../../engine/plan/block.ts";
 import { lastingOf } from "../../engine/plan/drift.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
 import type { CustomerInput, Observed } from "../../engine/plan/input.ts";
@@ -32,35 +31,31 @@ export function membershipsOf(
   given: Given,
   settings: AssumptionSettings,
   options?: Pick<PlanOptions, "policies" | "repairs">,
-): Map<string, Membership> {
+): ReadonlyMap<string, Membership> {
   const { link: enterprise, staffLinks } = given.known;
   const shown = (given.observed.members ?? []).filter((member) => !member.deleted);
-  const unread = enterprise !== undefined && given.observed.members === undefined;
+  const isUnread = enterprise !== undefined && given.observed.members === undefined;
   const shownIds = new Set(shown.map(({ globalId }) => globalId));
   const members: Members = { shown, names: accountNames(given) };
   const memberships = new Map<string, Membership>();
-  const unlinked = new Map<string, Membership>();
+  const identified = new Map<string, Membership>();
   for (const staff of given.staff) {
     const key = formatKey(staff.key);
-    const link = staffLinks.get(key);
-    if (link !== undefined) {
-      const { memberGlobalId } = link;
-      const isShown = unread || shownIds.has(memberGlobalId);
-      if (isShown) memberships.set(key, { kind: "member", memberGlobalId, origin: "linked" });
-      else if (options !== undefined && isLost(given, staff, memberGlobalId, options))
-        unlinked.set(key, identify(given, staff, members, settings, true));
-      else memberships.set(key, notShown);
-    } else if (staff.state === "current" && unread) {
-      memberships.set(key, blocked("staff.not-read", "crm-sync did not read the staff list of the platform"));
-    } else if (staff.state === "current") {
-      unlinked.set(key, identify(given, staff, members, settings));
-    }
+    const memberGlobalId = staffLinks.get(key)?.memberGlobalId;
+    if (memberGlobalId === undefined) {
+      if (staff.state !== "current") continue;
+      if (isUnread) memberships.set(key, notRead);
+      else identified.set(key, identify(given, staff, members, settings));
+    } else if (isUnread || shownIds.has(memberGlobalId))
+      memberships.set(key, { kind: "member", memberGlobalId, origin: "linked" });
+    else if (options !== undefined && isLost(given, staff, memberGlobalId, options)) {
+      const found = identify(given, staff, members, settings);
+      identified.set(key, found.kind === "to-add" ? { ...found, lost: true } : found);
+    } else memberships.set(key, notShown);
   }
-  const fits = new Map<string, number>();
-  for (const found of unlinked.values())
-    if (found.kind === "member") fits.set(found.memberGlobalId, (fits.get(found.memberGlobalId) ?? 0) + 1);
-  for (const [key, found] of unlinked) memberships.set(key, onlyOne(found, fits) ?? found);
-  return memberships;
+  const ids = [...identified.values()].flatMap((found) => (found.kind === "member" ? [found.memberGlobalId] : []));
+  const fits = Map.groupBy(ids, (id) => id);
+  return new Map([...memberships, ...[...identified].map(([key, found]) => [key, onlyOne(found, fits)] as const)]);
 }
 
 /** An account that M5 showed once, and no more in whole readings over the settle time, nor now. */
@@ -93,24 +88,21 @@ function blocked(code: string, reason: string, again = true): Membership {
   return { kind: "blocked", block: { code, reason, again } };
 }
 
+const notRead = blocked("staff.not-read", "crm-sync did not read the staff list of the platform");
+
 const notShown = blocked(
   "staff.not-shown",
   "the platform no longer shows this staff member; check whether somebody deleted the account",
 );
 
 /** Blocks a staff record whose account name, bare or with a code, leads to the same member as another record's. */
-function onlyOne(found: Membership, fits: ReadonlyMap<string, number>): Membership | undefined {
-  if (found.kind !== "member") return undefined;
-  const hits = fits.get(found.memberGlobalId) ?? 0;
-  if (hits <= 1) return undefined;
-  return {
-    kind: "blocked",
-    block: {
-      code: "staff.ambiguous",
-      reason: `${hits} staff records fit the same staff member on the platform; a person must choose one`,
-      again: true,
-    },
-  };
+function onlyOne(found: Membership, fits: ReadonlyMap<string, readonly string[]>): Membership {
+  const hits = found.kind === "member" ? (fits.get(found.memberGlobalId)?.length ?? 0) : 0;
+  if (hits <= 1) return found;
+  return blocked(
+    "staff.ambiguous",
+    `${hits} staff records fit the same staff member on the platform; a person must choose one`,
+  );
 }
 
 /** Finds one unlinked staff record among the members, by its account name, bare or with the enterprise code (A28). */
@@ -119,7 +111,6 @@ function identify(
   staff: Desired<DesiredStaff>,
   members: Members,
   settings: AssumptionSettings,
-  lost = false,
 ): Membership {
   const userName = clear(given, staff.body.userName);
   if (userName === undefined) return blocked("staff.erased", "the person's private values were erased", false);
@@ -142,19 +133,18 @@ function identify(
       `${hits.length} staff members on the platform fit the account name; a person must choose one`,
     );
   }
-  if (hit !== undefined) return adoptable(given, hit);
+  if (hit !== undefined) return adopted(given, hit);
   const stranger = members.shown.some(
     (member) => member.name === name && member.userName.startsWith(userName) && isNobodys(given, member, members.names),
   );
-  if (stranger) return { kind: "blocked", block: otherEnding };
-  return lost ? { kind: "to-add", lost } : { kind: "to-add" };
+  return stranger ? otherEnding : { kind: "to-add" };
 }
 
 /**
- * Whether the member with a person's account name may be that person. It is where the record that it was linked with is
- * gone from the CRM: the CRM has the person under another id now, who goes on with what that one holds.
+ * The member with a person's account name is that person, if it is linked with no record, or with one that is gone from
+ * the CRM: the CRM has the person under another id now, who keeps what the old one holds.
  */
-function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
+function adopted({ known, staff }: Pick<Given, "known" | "staff">, hit: ObservedMember): Membership {
   if (known.protectedMembers.has(hit.globalId)) {
     return blocked(
       "staff.protected",
@@ -165,8 +155,8 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
   const member = { kind: "member", memberGlobalId: hit.globalId, origin: "adopted" } as const;
   if (owner === undefined) return member;
   const key = formatKey(owner.key);
-  const isGone = staff.some((person) => formatKey(person.key) === key && person.state === "absent");
-  if (isGone) return { ...member, insteadOf: owner.key };
+  if (staff.some((person) => formatKey(person.key) === key && person.state === "absent"))
+    return { ...member, insteadOf: owner.key };
   return blocked("staff.member-taken", `the account with this account name is linked to ${key} already`);
 }
 
@@ -174,13 +164,11 @@ function adoptable({ known, staff }: Pick<Given, "known" | "staff">, hit: Observ
  * Whoever has this person's name and an account name that begins like the one that would be sent may be that person: no
  * second account is made.
  */
-const otherEnding: Block = {
-  code: "staff.other-ending",
-  reason:
-    "the platform (M5) shows an account with this person's name and account name, but with another ending than the " +
+const otherEnding = blocked(
+  "staff.other-ending",
+  "the platform (M5) shows an account with this person's name and account name, but with another ending than the " +
     "enterprise code. The account may belong to this person, so crm-sync adds no second account",
-  again: true,
-};
+);
 
 /**
  * Whether a member is neither linked to a staff record, nor made with the enterprise, nor the account of another record

@@ -2,6 +2,19 @@ import { readableMessage } from "../../contract/answer-json.ts";
 import type { AddedStaff, RefusedStaff } from "../../contract/member-center.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { RefusedPerson } from "../../engine/kind.ts";
+import type { ObservedMember } from "../../platform/snapshot.ts";
+
+/** Whether M5 shows an account under this name: bare, or with the enterprise code, known or of any length allowed. */
+export function isAccountOf(
+  { userName }: Pick<ObservedMember, "userName">,
+  login: string,
+  code: { known: string | undefined; maxLength: number },
+): boolean {
+  if (userName === login) return true;
+  if (!userName.startsWith(login)) return false;
+  const ending = userName.slice(login.length);
+  return code.known === undefined ? ending.length <= code.maxLength : ending === code.known;
+}
 
 /** Who was added, who was refused, and the enterprise code that the account names show. */
 export interface StaffMatch {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { commonSuffix, matchAddedStaff } from "../../src/resources/staff/staff-match.ts";
-import { addedStaffSchema } from "../../src/contract/member-center.ts";
-import { key } from "../support/world/records.ts";
+import { commonSuffix, matchAddedStaff } from "../../../src/resources/staff/account-name.ts";
+import { addedStaffSchema } from "../../../src/contract/member-center.ts";
+import { key } from "../../support/world/records.ts";
 
 const sent = [
   { key: key("S1"), userName: "ann" },

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import type { DesiredStaff } from "../../engine/desired.ts";
+import { markerKey } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/references.ts";
+import type { ObservedMember } from "../../platform/snapshot.ts";
+import type { ShownField, StaffProfile } from "./state.ts";
+
+/** In clear and in memory only; null: nothing; undefined: not compared. */
+export type ClearProfile = { readonly [Field in ShownField]?: string | null | undefined };
+
+/** What the fields that M5 shows are called. */
+export const fieldNames: Record<ShownField, string> = {
+  name: "name",
+  remark: "note",
+  mobile: "mobile number",
+  departmentId: "department",
+};
+export const shownFields: readonly ShownField[] = ["name", "remark", "mobile", "departmentId"];
+
+/** Commitments to what M1 and M2 are told of a person; null where the CRM says nothing. */
+export const commitments = z.object({
+  userName: z.string(),
+  name: z.string(),
+  remark: z.string().nullable(),
+  mobile: z.string().nullable(),
+  departmentId: z.string().nullable(),
+});
+
+/** What M1 and M2 are told of a person besides the password, as commitments. */
+export function profileOf(body: DesiredStaff): StaffProfile {
+  return {
+    userName: body.userName.commitment,
+    name: body.name.commitment,
+    remark: body.remark?.commitment ?? null,
+    mobile: body.mobile?.commitment ?? null,
+    departmentId: body.departmentId ?? null,
+  };
+}
+
+/** What the CRM says of a person in clear, as M5 shows it; null: it says nothing, undefined: that was erased. */
+export function clearProfile(privateValues: ReadonlyMap<string, string>, body: DesiredStaff): ClearProfile {
+  const text = (marker: PrivateMarker | undefined): string | null | undefined =>
+    marker === undefined ? null : privateValues.get(markerKey(marker));
+  const { name, remark, mobile, departmentId } = body;
+  return { name: text(name), remark: text(remark), mobile: text(mobile), departmentId };
+}
+
+/**
+ * What M5 shows of a person as the CRM has it, as commitments. Each field that it shows differently, or masks, has a
+ * value that no CRM gives: nobody has sent it, so that it counts as changed in the CRM since.
+ */
+export function shownProfile(
+  { privateValues }: { privateValues: ReadonlyMap<string, string> },
+  body: DesiredStaff,
+  member: ObservedMember,
+): StaffProfile {
+  const own = clearProfile(privateValues, body);
+  const otherwise = shownOtherwise(member, own);
+  const unknown = shownFields.filter((field) => typeof own[field] === "string" && isMasked(member[field]));
+  const unsent: Partial<StaffProfile> = Object.fromEntries(
+    [...otherwise, ...unknown].map((field) => [field, field === "name" ? "" : null]),
+  );
+  return { ...profileOf(body), ...unsent };
+}
+
+/**
+ * What M5 should show of a person: each field that the CRM gives and gave already when something was last sent. What
+ * the CRM does not give, or has changed since, is not compared.
+ */
+export function leftProfile(
+  privateValues: ReadonlyMap<string, string>,
+  body: DesiredStaff,
+  sent: StaffProfile,
+): ClearProfile {
+  const wanted = profileOf(body);
+  const own = clearProfile(privateValues, body);
+  const left = shownFields.filter((field) => wanted[field] !== null && wanted[field] === sent[field]);
+  return Object.fromEntries(left.map((field) => [field, own[field]]));
+}
+
+/** The fields that M5 shows differently than they should be. A text that it masks with stars says nothing. */
+export function shownOtherwise(member: ObservedMember, wanted: ClearProfile): ShownField[] {
+  return shownFields.filter((field) => {
+    const text = wanted[field];
+    const shown = member[field] ?? "";
+    return text !== undefined && !isMasked(shown) && shown !== (text ?? "");
+  });
+}
+
+/** Whether M5 hides a text behind stars. */
+export function isMasked(shown: string | null): boolean {
+  return shown?.includes("*") === true;
+}
