@@ -46,8 +46,7 @@ type About = Partial<{ order: RecordKey; item: string; assetNumber: string; staf
 
 /** The last reading of a difference that at least two whole readings showed, far enough apart to be believed. */
 export function lastingOf(
-  drift: Drift | undefined,
-  repairs: RepairSettings | undefined,
+  { drift, repairs }: { drift: Drift | undefined; repairs: RepairSettings | undefined },
   level: Level,
   of: DriftClass,
   about: About,

@@ -143,7 +143,7 @@ export function judgeTakings(
   sums: Sums,
   rule: TakingRule,
 ): ReadonlyMap<string, HeldFor> {
-  const { live, windows, asked, released } = sums;
+  const { live, asked, released } = sums;
   const held = new Map<string, HeldFor>();
   const counted: Taking[] = [];
   for (const item of items) {
@@ -157,7 +157,10 @@ export function judgeTakings(
     if (first === undefined) continue;
     const { customer } = first;
     const together = [...(before.get(key) ?? []), ...own];
-    const over = overLimit(together, asked.of(customer), limits.enterprise, live.of(customer), { allows: allowedBy });
+    const over = overLimit(together, asked.of(customer), limits.enterprise, {
+      live: live.of(customer),
+      allows: allowedBy,
+    });
     if (over === undefined) continue;
     const why = {
       ...over,
@@ -167,7 +170,7 @@ export function judgeTakings(
     for (const { hash } of own) held.set(hash, why);
   }
   const all = [...released, ...counted];
-  const wider = overRun(all, limits, sums) ?? overWindows(all, limits, live.all, asked.all, windows);
+  const wider = overRun(all, limits, sums) ?? overWindows(all, limits, sums);
   if (wider !== undefined) for (const { hash } of counted) if (!held.has(hash)) held.set(hash, wider);
   return held;
 }
@@ -229,8 +232,7 @@ function overLimit(
   items: readonly Taking[],
   asked: readonly Removes[],
   limit: DeletionLimit,
-  live: Counts,
-  { allows = allowedOfAll, before }: { allows?: typeof allowedBy; before?: Counts } = {},
+  { live, allows = allowedOfAll, before }: { live: Counts; allows?: typeof allowedBy; before?: Counts },
 ): Over | undefined {
   const own = items.map(({ removes }) => removes);
   const now = countRemoved(own);
@@ -247,7 +249,7 @@ function overLimit(
 }
 
 function overRun(counted: readonly Taking[], limits: TakingLimits, { live, asked }: Sums): HeldFor | undefined {
-  const over = overLimit(counted, asked.all, limits.run, live.all);
+  const over = overLimit(counted, asked.all, limits.run, { live: live.all });
   if (over === undefined) return undefined;
   return { ...over, scope: "run", explanation: `${sum(over)} of the whole run ${taken(over)}` };
 }
@@ -255,15 +257,13 @@ function overRun(counted: readonly Taking[], limits: TakingLimits, { live, asked
 function overWindows(
   counted: readonly Taking[],
   limits: TakingLimits,
-  live: Counts,
-  asked: readonly Removes[],
-  windows: Windows,
+  { live, asked, windows }: Sums,
 ): HeldFor | undefined {
   for (const [scope, span] of [
     ["day", "24 hours"],
     ["week", "7 days"],
   ] as const) {
-    const over = overLimit(counted, asked, limits[scope], live, { before: windows[scope] });
+    const over = overLimit(counted, asked.all, limits[scope], { live: live.all, before: windows[scope] });
     if (over === undefined) continue;
     const before = windows[scope][over.thing];
     const earlier = before === 0 ? "" : `, ${grouped(before)} of them before this run`;

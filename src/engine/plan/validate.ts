@@ -87,7 +87,6 @@ function packageFault(item: Extract<Instance, { kind: "package" }>): ValidationF
   };
 }
 
-/** In one piece: one check after the other, each with its own words. */
 function productFault(
   product: Extract<InstanceWith<unknown>, { kind: "product" }>,
   settings: AssumptionSettings,
@@ -123,10 +122,33 @@ function productFault(
       expected: Object.keys(timeUnits).join(", "),
     };
   }
+  const wrongTerm = termFault(product, unit);
+  if (wrongTerm !== undefined) return wrongTerm;
+  if (product.trial && product.trialEnd === undefined) {
+    return {
+      field: at("trialEnd"),
+      code: "no-trial-end",
+      message: `product ${product.id} is a trial, but the end of the trial is missing`,
+      expected: "the end of the trial",
+    };
+  }
+  for (const feature of product.features) {
+    const wrong = featureFault(product.id, feature);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+/** A term that is none, or that does not agree with the unit, the quantity and the limits. */
+function termFault(
+  product: Extract<InstanceWith<unknown>, { kind: "product" }>,
+  unit: Parameters<typeof termDisagreement>[0]["unit"] | undefined,
+): ValidationFault | undefined {
+  const field = `instances[${product.id}].term`;
   const term = parseTerm(product.term);
   if (!term.ok) {
     return {
-      field: at("term"),
+      field,
       code: "bad-term",
       message: `the term of product ${product.id} ${term.error}`,
       expected: "years-months-days",
@@ -141,23 +163,11 @@ function productFault(
   });
   if (disagreement !== undefined) {
     return {
-      field: at("term"),
+      field,
       code: "terms-disagree",
       message: `product ${product.id}: ${disagreement}`,
       expected: "a term, a unit × quantity and limits that agree",
     };
-  }
-  if (product.trial && product.trialEnd === undefined) {
-    return {
-      field: at("trialEnd"),
-      code: "no-trial-end",
-      message: `product ${product.id} is a trial, but the end of the trial is missing`,
-      expected: "the end of the trial",
-    };
-  }
-  for (const feature of product.features) {
-    const wrong = featureFault(product.id, feature);
-    if (wrong !== undefined) return wrong;
   }
   return undefined;
 }

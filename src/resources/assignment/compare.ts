@@ -38,13 +38,11 @@ export function compare(item: CustomerCase, view: ReconciliationView): Compariso
   const people = new Map(item.staff.map((staff) => [formatKey(staff.key), staff]));
   for (const assignment of item.assignments) {
     rows.push(
-      assignmentRow(
-        item,
+      assignmentRow(item, view, {
         assignment,
-        people.get(formatKey(assignment.staff)),
-        claimed.has(assignment.assetNumber),
-        view,
-      ),
+        staff: people.get(formatKey(assignment.staff)),
+        wanted: claimed.has(assignment.assetNumber),
+      }),
     );
   }
   rows.push(...unmet);
@@ -101,13 +99,15 @@ function disagreements(item: CustomerCase): Comparison[] {
   });
 }
 
-function assignmentRow(
-  item: CustomerCase,
-  assignment: AssignmentCase,
-  staff: StaffCase | undefined,
-  wanted: boolean,
-  view: ReconciliationView,
-): Comparison {
+/** An assignment with its person; `wanted`: the CRM gives them the asset. */
+interface AssignmentOf {
+  assignment: AssignmentCase;
+  staff: StaffCase | undefined;
+  wanted: boolean;
+}
+
+function assignmentRow(item: CustomerCase, view: ReconciliationView, of: AssignmentOf): Comparison {
+  const { assignment, wanted } = of;
   const shown = item.shown.assets.get(assignment.assetNumber);
   return {
     level: "assignment",
@@ -121,18 +121,17 @@ function assignmentRow(
     operationId: assignment.operationId,
     at: assignment.at,
     seenAt: shown?.seenAt ?? item.read?.seenAt ?? null,
-    ...judgeAssignment(item, assignment, shown, wanted, view, waitNote(staff?.crm ?? null)),
+    ...judgeAssignment(item, view, of, shown),
   };
 }
 
 function judgeAssignment(
   item: CustomerCase,
-  assignment: AssignmentCase,
-  shown: ShownItem | undefined,
-  wanted: boolean,
   view: ReconciliationView,
-  notes: readonly string[],
+  { assignment, staff, wanted }: AssignmentOf,
+  shown: ShownItem | undefined,
 ): Judgement {
+  const notes = waitNote(staff?.crm ?? null);
   const missing = (detail: string): Judgement =>
     isSince(item, assignment.at)
       ? { verdict: "not-observable", shown: null, details: [sentSince, ...notes] }

@@ -33,6 +33,8 @@ export interface EnterpriseStage {
   note?: Block | undefined;
 }
 
+type Options = Pick<PlanOptions, "settings" | "policies">;
+
 export function plan(given: Given, make: Earlier["make"], options: PlanOptions): ResourcePlan {
   const { meant, changes, block, note } = planEnterprise(given, options.settings, options.policies);
   const { operations, refused } = make(meant);
@@ -45,11 +47,12 @@ export function plan(given: Given, make: Earlier["make"], options: PlanOptions):
  * back.
  */
 export function planEnterprise(given: Given, settings: AssumptionSettings, policies: Policies): EnterpriseStage {
+  const options = { settings, policies };
   const body = usableBody(given);
   if ("block" in body) return body;
   const { link } = given.known;
-  if (link === undefined) return planUnlinked(given, body, settings, policies);
-  return isGone(given) ? planGone(body, link, policies) : planLinked(given, body, link, settings, policies);
+  if (link === undefined) return planUnlinked(given, body, options);
+  return isGone(given) ? planGone(body, link, policies) : planLinked(given, body, link, options);
 }
 
 /** Of a customer that is gone nothing is changed: its enterprise stays; its orders and staff have their policies. */
@@ -92,12 +95,8 @@ function usableBody({
 }
 
 /** Adopts the one enterprise that E3 shows, or makes one where it shows none. */
-function planUnlinked(
-  given: Given,
-  body: DesiredCustomer,
-  settings: AssumptionSettings,
-  policies: Policies,
-): EnterpriseStage {
+function planUnlinked(given: Given, body: DesiredCustomer, options: Options): EnterpriseStage {
+  const { settings } = options;
   const { unlinked } = given.known;
   if (unlinked !== undefined) return blocked("enterprise.unlinked", unlinkedReason(given, unlinked), true);
   const [missing] = missingAssumptions(settings, isToBeBound(body, settings) ? "E1" : "E3");
@@ -118,7 +117,7 @@ function planUnlinked(
     return blocked("enterprise.ambiguous", reason, true);
   }
   const [only] = found;
-  if (only !== undefined) return adoption(given, body, only, settings, policies);
+  if (only !== undefined) return adoption(given, body, only, options);
   if (isToBeBound(body, settings) && body.purchaserMobile === undefined)
     return blocked("customer.incomplete", "E1 needs the purchaser's mobile number, and the CRM does not give it", true);
   return { meant: [creation(given, body, settings)], changes: [] };
@@ -149,9 +148,9 @@ function adoption(
   given: Given,
   body: DesiredCustomer,
   { enterpriseGlobalId, customers }: ShownEnterprise,
-  settings: AssumptionSettings,
-  policies: Policies,
+  options: Options,
 ): EnterpriseStage {
+  const { settings } = options;
   const isBound = isToBeBound(body, settings);
   const link: Link = {
     enterpriseGlobalId,
@@ -166,7 +165,7 @@ function adoption(
     { type: "platform-customers", enterpriseGlobalId, customers },
   ];
   if (!isBound || settings.boundEnterpriseUpdate !== "never")
-    return { ...updates(given, body, settings, policies, adoptedReason), changes: linked };
+    return { ...updates(given, body, adoptedReason, options), changes: linked };
   // One that was bound before this ledger knew of it gets no E4 either: what E1 carries counts as known there.
   return { meant: [], changes: [...linked, { type: "acknowledged", customer, fields: acknowledgedFields(body) }] };
 }
@@ -174,13 +173,8 @@ function adoption(
 const adoptedReason = "adopted: nothing reads its branch and address back";
 
 /** Changes the enterprise where the CRM says otherwise than what the platform acknowledged last. */
-function planLinked(
-  given: Given,
-  body: DesiredCustomer,
-  link: Link,
-  settings: AssumptionSettings,
-  policies: Policies,
-): EnterpriseStage {
+function planLinked(given: Given, body: DesiredCustomer, link: Link, options: Options): EnterpriseStage {
+  const { settings, policies } = options;
   const before = given.known.acknowledged;
   const changed = changedFields(before, acknowledgedFields(body), settings);
   const { renumbered } = given;
@@ -189,7 +183,7 @@ function planLinked(
     return { meant: [], changes: [], note: note ?? boundNote(changed) };
   if (changed.length === 0) return { meant: [], changes: [], note };
   const reason = before === undefined ? adoptedReason : `changed in the CRM: ${changed.join(", ")}`;
-  const made = updates(given, body, settings, policies, reason);
+  const made = updates(given, body, reason, options);
   return { ...made, changes: [], note: note ?? made.note };
 }
 
@@ -197,9 +191,8 @@ function planLinked(
 function updates(
   given: Given,
   body: DesiredCustomer,
-  settings: AssumptionSettings,
-  policies: Policies,
   reason: string,
+  { settings, policies }: Options,
 ): Pick<EnterpriseStage, "meant" | "note"> {
   const considered = consider(policies, "enterprises.update", reason);
   if (considered === "act") return { meant: [update(given, body, settings, reason)] };

@@ -118,7 +118,7 @@ function isLostOf(
   { product, channelOrderId }: StandingProduct,
 ): boolean {
   const about = { order, item: product.id, assetNumber: number };
-  const lasting = lastingOf(drift, repairs, "product", "missing", about);
+  const lasting = lastingOf({ drift, repairs }, "product", "missing", about);
   if (lasting === undefined || drift === undefined) return false;
   if (drift.products.get(shownName(number, product.id))?.has(channelOrderId) !== true) return false;
   return !isOver([product.limitEnd, limitEnd], product, drift.bought.get(channelOrderId), lasting.lastSeen);
@@ -229,7 +229,7 @@ function isThereAgain(
   const { product, licenseOrderId, packageId } = standing;
   if (number === undefined || licenseOrderId === undefined || packageId !== undefined) return false;
   const about = { item: product.id, assetNumber: number };
-  if (lastingOf(drift, repairs, "product", "extra", about) === undefined) return false;
+  if (lastingOf({ drift, repairs }, "product", "extra", about) === undefined) return false;
   // Another unit may have its place by now.
   if (units.some((one) => one.instanceId === instanceId && one.unit === unit.unit && one.number !== number))
     return false;

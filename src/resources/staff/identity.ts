@@ -66,7 +66,7 @@ function isLost(
   { policies, repairs }: Pick<PlanOptions, "policies" | "repairs">,
 ): boolean {
   if (state !== "current" || ["ignore", "report"].includes(policyOf(policies, "drift.missing"))) return false;
-  const lasting = lastingOf(drift, repairs, "staff", "missing", { staff });
+  const lasting = lastingOf({ drift, repairs }, "staff", "missing", { staff });
   return lasting !== undefined && drift?.members.has(memberGlobalId) === true;
 }
 

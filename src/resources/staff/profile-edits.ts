@@ -192,7 +192,11 @@ function setAgain(
 ): Edit {
   const { staff, link, member } = person;
   if (options === undefined || ["ignore", "report"].includes(policyOf(options.policies, "drift.different"))) return {};
-  if (lastingOf(given.drift, options.repairs, "staff", "different", { staff: staff.key }) === undefined) return {};
+  if (
+    lastingOf({ drift: given.drift, repairs: options.repairs }, "staff", "different", { staff: staff.key }) ===
+    undefined
+  )
+    return {};
   const changed = shownOtherwise(member, leftProfile(given.privateValues, staff.body, link.profile));
   if (changed.length === 0) return {};
   const stopped = whyNotSent(given, person, of.settings);

@@ -153,16 +153,8 @@ export class AssetNumberRows {
       for (const { unit, given } of units) {
         if (numbers.has(unit)) continue;
         if (given !== undefined) {
-          const place = [order.namespace, order.id, instanceId, unit, ...owner];
-          if (run.byWire.get(given, given) === undefined) run.fixGiven.run(given, at, at, given, ...place);
-          else {
-            run.keepEnded.run({ at, number: given });
-            if (run.fixAgain.run(at, ...place, given, order.namespace, order.id).changes === 0) {
-              clashing.push(given);
-              continue;
-            }
-          }
-          fix(given, unit);
+          if (this.#fixGiven(given, [order.namespace, order.id, instanceId, unit, ...owner], at)) fix(given, unit);
+          else clashing.push(given);
           continue;
         }
         const free = this.#takeFree(item, at);
@@ -175,6 +167,18 @@ export class AssetNumberRows {
       }
     }
     return { lacking, clashing, fixed: now };
+  }
+
+  /** Fixes a number that the CRM gave, also again where its asset ended; false where it is another instance's. */
+  #fixGiven(number: string, place: readonly [namespace: string, order: string, ...unknown[]], at: string): boolean {
+    const run = this.#statements;
+    if (run.byWire.get(number, number) === undefined) {
+      run.fixGiven.run(number, at, at, number, ...place);
+      return true;
+    }
+    run.keepEnded.run({ at, number });
+    const [namespace, order] = place;
+    return run.fixAgain.run(at, ...place, number, namespace, order).changes > 0;
   }
 
   /**
