@@ -147,7 +147,7 @@ describe("a second signal while the program stops", () => {
 });
 
 describe("SIGTERM while the outcome of a call is not known", () => {
-  const impatient = { CRM_SYNC__orderService__callTimeoutMs: "500" };
+  const impatient = { CRM_SYNC__orderService__callTimeoutMs: "2000" };
 
   it.each(["run", "serve"] as const)("does not wait for its settle time: %s", async (way) => {
     await inWorld(102, { ...impatient, CRM_SYNC__settle__timeMs: "3600000" }, async (cell, crm) => {
