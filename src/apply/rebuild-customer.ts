@@ -1,12 +1,8 @@
 import type { ShownOrder } from "../ledger/state/observations.ts";
-import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { handedIn } from "../engine/registry.ts";
-import { commonSuffix } from "../resources/staff/account-name.ts";
 import { productsUnder } from "../resources/order/model.ts";
-import { markerKey } from "../engine/references.ts";
 import { requestKindOf, requestsOf } from "../engine/requests.ts";
 import type { StateChange } from "../engine/state.ts";
 import { isSameKey } from "../engine/state/same-key.ts";
@@ -15,11 +11,10 @@ import type { OrderWithTree } from "../engine/desired.ts";
 import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
 import type { Block } from "../engine/plan/block.ts";
 import { acknowledgedFields } from "../resources/enterprise/state/acknowledged.ts";
-import type { LoadedCustomer, Observed } from "../engine/plan/input.ts";
+import type { Observed } from "../engine/plan/input.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { otherThanWanted } from "../resources/order/adoption.ts";
-import { membershipsOf } from "../resources/staff/identity.ts";
-import { shownProfile } from "../resources/staff/profile.ts";
+import { adoptedPeople } from "../resources/staff/observe.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { FoundOrder } from "./adopt-orders.ts";
 import { leftSteps, nothingStands, rebuiltSteps } from "./rebuild-amendments.ts";
@@ -217,43 +212,16 @@ function numbersOf(order: OrderWithTree, shown: ShownOrder, renewed: readonly Fi
   });
 }
 
-/**
- * Who M5 shows is adopted with all that the person holds and should hold, whichever unit of an instance that is, and
- * with what M5 shows otherwise than the CRM has it not yet sent. Says whether anything was learned by that.
- */
+/** Adopts who M5 shows, with the assets of each person. Says whether anything was learned by that. */
 async function adoptPeople(
   { settings }: Dependencies,
   knows: CustomerState,
   { members, assets }: Pick<Observed, "members" | "assets">,
 ): Promise<boolean> {
   const loaded = await knows.loaded();
-  const { customer, known } = loaded;
-  const { link } = known;
-  if (link === undefined || members === undefined || assets === undefined) return false;
-  const { enterpriseGlobalId } = link;
-  const memberships = membershipsOf({ ...loaded, observed: { members } }, settings);
-  const changes: StateChange[] = [];
-  const code = enterpriseCodeOf(loaded, members);
-  if (code !== undefined && known.enterpriseCode === undefined)
-    changes.push({ type: "enterprise-code", enterpriseGlobalId, code });
-  for (const person of loaded.staff) {
-    const membership = memberships.get(formatKey(person.key));
-    const member = members.find(
-      ({ globalId }) => membership?.kind === "member" && globalId === membership.memberGlobalId,
-    );
-    if (membership?.kind !== "member" || member === undefined || person.state !== "current") continue;
-    const { memberGlobalId } = membership;
-    const { key: staff } = person;
-    const profile = shownProfile(loaded, person.body, member);
-    const linked = { customer, enterpriseGlobalId, memberGlobalId, origin: "adopted", profile } as const;
-    const before = known.staffLinks.get(formatKey(staff));
-    if (before === undefined) changes.push({ type: "staff-linked", staff, ...linked });
-    else if (canonicalJson(toJson(before.profile)) !== canonicalJson(toJson(profile)))
-      changes.push({ type: "staff-edited", staff, customer, profile });
-    for (const { adopt } of handedIn().resources)
-      changes.push(...(adopt?.({ customer, known }, { person, member, assets }).changes ?? []));
-  }
-  if (changes.length > 0) await knows.record(changes, auditOf(customer, { people: changes.length }));
+  if (members === undefined || assets === undefined) return false;
+  const changes = adoptedPeople(loaded, { members, assets }, settings);
+  if (changes.length > 0) await knows.record(changes, auditOf(loaded.customer, { people: changes.length }));
   return changes.length > 0;
 }
 
@@ -282,19 +250,6 @@ async function assumeRequests({ policies }: Dependencies, knows: CustomerState):
   const told = all.flatMap((one) => one.told);
   if (changes.length > 0) await knows.record(changes, auditOf(customer, { wishes: told.length }));
   return told.map((why) => ({ record: subjectOf("customers", customer), why }));
-}
-
-/** The one ending that turns account names of the CRM into those that M5 shows, where there is one (A29). */
-function enterpriseCodeOf(
-  { staff, privateValues }: LoadedCustomer,
-  members: NonNullable<Observed["members"]>,
-): string | undefined {
-  const logins = staff.flatMap((person) => privateValues.get(markerKey(person.body.userName)) ?? []);
-  const shown = members.flatMap(({ userName, deleted }) =>
-    !deleted && logins.some((login) => userName.startsWith(login)) ? [userName] : [],
-  );
-  const ending = commonSuffix(logins, shown, undefined);
-  return ending === "" ? undefined : ending;
 }
 
 function auditOf(customer: RecordKey, body: JsonObject): { kind: string; subject: string; body: JsonObject } {

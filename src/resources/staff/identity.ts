@@ -8,13 +8,13 @@ import type { ObservedMember } from "../../platform/snapshot.ts";
 import { policyOf } from "../../engine/policy.ts";
 import { lastingOf } from "../../engine/plan/drift.ts";
 import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { CustomerInput, Observed } from "../../engine/plan/input.ts";
+import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Known } from "../../engine/state.ts";
 
 /** What tells who a person is. */
 interface Given extends Pick<CustomerInput, "staff" | "privateValues" | "drift"> {
   known: Pick<Known, "link" | "staffLinks" | "protectedMembers" | "enterpriseCode" | "assignments">;
-  observed: Pick<Observed, "members">;
+  observed: { readonly members: readonly ObservedMember[] | undefined };
 }
 
 /** The members that M5 shows, and how often the CRM gives each account name. */

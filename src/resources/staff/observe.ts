@@ -1,14 +1,17 @@
-import { handedIn } from "../../engine/registry.ts";
+import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/desired.ts";
 import { markerKey } from "../../engine/references.ts";
+import { handedIn } from "../../engine/registry.ts";
+import type { StateChange } from "../../engine/state.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { addRead, nothingRead } from "../../engine/plan/read-back.ts";
 import type { ReadBack } from "../../engine/plan/read-back.ts";
-import { isAccountOf } from "./account-name.ts";
-import { clearProfile, fieldNames, isMasked, profileOf, shownFields, shownOtherwise } from "./profile.ts";
+import { commonSuffix, isAccountOf } from "./account-name.ts";
+import { membershipsOf } from "./identity.ts";
+import { clearProfile, fieldNames, isMasked, profileOf, shownFields, shownOtherwise, shownProfile } from "./profile.ts";
 
 /** M5, and M6 with E8, of the enterprise. */
 interface ShownPeople {
@@ -80,4 +83,46 @@ function readProfile(
       : { type: "staff-linked", staff, customer, enterpriseGlobalId, memberGlobalId, origin: "adopted", profile },
   );
   return read;
+}
+
+/**
+ * Adopts everybody whom M5 shows, for a rebuild: with all that the person holds and should hold, whichever unit of an
+ * instance that is. What M5 shows differently than the CRM has it counts as not sent yet.
+ */
+export function adoptedPeople(loaded: LoadedCustomer, shown: ShownPeople, settings: AssumptionSettings): StateChange[] {
+  const { members, assets } = shown;
+  const { customer, known } = loaded;
+  if (known.link === undefined) return [];
+  const { enterpriseGlobalId } = known.link;
+  const memberships = membershipsOf({ ...loaded, observed: { members } }, settings);
+  const people = loaded.staff.flatMap((person): StateChange[] => {
+    const { key: staff, body, state } = person;
+    const is = memberships.get(formatKey(staff));
+    const member = is?.kind === "member" ? members.find(({ globalId }) => globalId === is.memberGlobalId) : undefined;
+    if (member === undefined || state !== "current") return [];
+    const { globalId: memberGlobalId } = member;
+    const profile = shownProfile(loaded, body, member);
+    const before = known.staffLinks.get(formatKey(staff))?.profile;
+    const own: StateChange =
+      before === undefined
+        ? { type: "staff-linked", staff, customer, enterpriseGlobalId, memberGlobalId, origin: "adopted", profile }
+        : { type: "staff-edited", staff, customer, profile };
+    const held = handedIn().resources.flatMap(({ adopt }) => adopt?.(loaded, { person, member, assets }).changes ?? []);
+    return canonicalJson(toJson(before ?? null)) === canonicalJson(toJson(profile)) ? held : [own, ...held];
+  });
+  const code = known.enterpriseCode === undefined ? enterpriseCodeOf(loaded, members) : undefined;
+  return code === undefined ? people : [{ type: "enterprise-code", enterpriseGlobalId, code }, ...people];
+}
+
+/** The one ending that turns account names of the CRM into those that M5 shows, if there is one (A29). */
+function enterpriseCodeOf(
+  { staff, privateValues }: Pick<LoadedCustomer, "staff" | "privateValues">,
+  members: readonly ObservedMember[],
+): string | undefined {
+  const logins = staff.flatMap((person) => privateValues.get(markerKey(person.body.userName)) ?? []);
+  const shown = members.flatMap(({ userName, deleted }) =>
+    !deleted && logins.some((login) => userName.startsWith(login)) ? [userName] : [],
+  );
+  const ending = commonSuffix(logins, shown, undefined);
+  return ending === "" ? undefined : ending;
 }
