@@ -80,7 +80,18 @@ function recordsOf(
     srcLicenseOrderId,
     licenseType,
     orderType: asset ? "delete_asset" : "delete_product",
-    assets: [asset ? { assetNos: [number] } : { assetNos: [number], products: productsOf(own, removing.limits) }],
+    assets: [
+      asset
+        ? { assetNos: [number] }
+        : // A product without a licence order is named nowhere: under an empty one it would leave all orders.
+          {
+            assetNos: [number],
+            products: productsOf(
+              own.filter(({ row }) => row.licenseOrderId !== null),
+              removing.limits,
+            ),
+          },
+    ],
   }));
 }
 
