@@ -102,3 +102,14 @@ test("a change of an enterprise that was refused stops nothing else; one that wa
     true,
   ]);
 });
+
+test("a person whose M1 was refused is not sent again as they are, and their record says why", () => {
+  const [ann, bob] = [staff("ann"), staff("bob")];
+  const given = people({ staff: [ann, bob], observed: shown([], {}) });
+  const [alone] = plan({ ...given, staff: [ann] }).operations;
+  const rejections = refused(alone === undefined ? [] : [alone]);
+  expect(rejections).toHaveLength(1);
+  const later = plan({ ...given, rejections });
+  expect(later.operations.flatMap(({ records }) => records.map(({ id }) => id))).toEqual(["bob"]);
+  expect(outcomes(later)).toContainEqual(expect.stringContaining("rejected"));
+});

@@ -25,6 +25,7 @@ import {
   staffLink,
   staffLinks,
   staffOutcome,
+  standingOrders,
   wireOf,
 } from "../../engine/situation.ts";
 import type { Situation } from "../../engine/situation.ts";
@@ -631,4 +632,19 @@ describe("whatever people claim and hold", () => {
       );
     },
   );
+});
+
+it("a number of an order that is to go is given to nobody, also while its removal waits", () => {
+  const ann = staff("ann", claims("N1"));
+  const instances = [asset("i"), product("p", "i")];
+  const { placedOrders, numbers } = brought("N1");
+  const given = people({
+    staff: [ann],
+    orders: [order("1", { cancelled: true, instances })],
+    standings: standingOrders([order("1", { instances })], numbers),
+    known: { placedOrders, numbers, staffLinks: staffLinks(ann) },
+    observed: shown(["ann"], { N1: null }),
+  });
+  expect(lines(plan(given))).toEqual([]);
+  expect(lines(plan({ ...given, orders: [] }))).toEqual(["grant-assets staff:crm/ann N1"]);
 });
