@@ -80,18 +80,7 @@ function recordsOf(
     srcLicenseOrderId,
     licenseType,
     orderType: asset ? "delete_asset" : "delete_product",
-    assets: [
-      asset
-        ? { assetNos: [number] }
-        : // A product without a licence order is named nowhere: under an empty one it would leave all orders.
-          {
-            assetNos: [number],
-            products: productsOf(
-              own.filter(({ row }) => row.licenseOrderId !== null),
-              removing.limits,
-            ),
-          },
-    ],
+    assets: [asset ? { assetNos: [number] } : { assetNos: [number], products: productsOf(own, removing.limits) }],
   }));
 }
 
@@ -224,9 +213,9 @@ interface Shown {
 }
 
 /**
- * A deletion out of all orders of the customer, since neither M7 nor the ledger knows the licence order: a person
- * approves this very one, and is told what else it would take; where it would take something else, or something that is
- * wanted, it is another one, or none. Never of a cloud type, whose deletion has to name its licence order (A19).
+ * A deletion from all orders of the customer, because neither M7 nor the ledger knows the licence order. A person
+ * approves this one call, and is told what else it would remove. If that changes, it is another call; if it would remove
+ * something that is wanted, there is none. Never of a cloud type: its deletion must name the licence order (A19).
  */
 function everywhere(removing: Removing, body: DesiredCustomer, part: RemovalPart, item: GoingRow): Removal | Block {
   const { settings, limits } = removing;

@@ -30,8 +30,8 @@ type Options = Pick<PlanOptions, "repairs">;
 type Given = RepairsGiven & { known: Pick<Known, "assignments" | "numbers"> };
 
 /**
- * Plans what makes an order whole again of which the platform lost something or shows something again, where it stands
- * as the CRM says: what is lost is bought under a number of its own, and what had ended is taken away again.
+ * Plans the repair of an order that the ledger has as the CRM wants it, while the platform differs. A product that the
+ * platform lost is bought again, under an order number of its own. A product that ended and is shown again is removed.
  */
 export function planRepair(
   given: Given,
@@ -78,9 +78,9 @@ export interface Lost {
 }
 
 /**
- * What stands of an order by the ledger and is on the platform no more: shown once under the very purchase, missing in
- * whole readings over the settle time, and missing now. Buying twice is worse than lacking something, so all that could
- * mean something else is left alone: an asset that is lent, one that shows nothing at all, something like it in it.
+ * Products that the ledger has and the platform lost: they were shown once under this very purchase, were missing in
+ * whole readings over the settle time, and are missing now. To buy twice is worse than to lack something. So nothing is
+ * bought where it could mean something else: the asset is lent, shows nothing at all, or shows a similar product.
  */
 export function lostOf(given: RepairsGiven, { order, units }: OrderStanding, options: Options): Lost {
   const lost = given.drift === undefined ? [] : units.flatMap((unit) => lostIn(given, order, unit, options));
@@ -186,7 +186,7 @@ function byHand(what: string): Block {
   };
 }
 
-/** What stands once what is gone is gone. */
+/** The order without what the platform lost. */
 export function standingWithout(standing: OrderStanding, gone: readonly GoneItem[]): OrderStanding {
   const { order, customer } = standing;
   const items = gone.map(({ products: _count, ...item }) => item);
@@ -195,8 +195,8 @@ export function standingWithout(standing: OrderStanding, gone: readonly GoneItem
 }
 
 /**
- * What had ended of an order and the platform shows again, as what our own purchase brought, by its licence order: it
- * stands, so that it can be taken away as everything is that stands and is not wanted.
+ * Products that had ended and that the platform shows again, under the licence order of our own purchase. They are
+ * recorded again, so that they are removed like every product that is recorded and not wanted.
  */
 export function shownAgain(
   given: RepairsGiven,

@@ -229,8 +229,8 @@ const removeEverywhere: OperationType<DeletionShapes> = {
       Promise.resolve({
         kind: "park",
         reason:
-          "the platform still shows what a deletion without a licence order was to take out of all orders of the " +
-          "customer; a person looks and decides",
+          "the platform still shows the product that a deletion without a licence order was to remove from all orders " +
+          "of the customer; a person must look at the platform and decide",
       }),
   },
   reversal: { how: "impossible", why: "nobody knows all that it took out of the orders of the customer" },

@@ -43,7 +43,10 @@ const movingField = {
   counted: { moving: movingSchema(["again", "trust"], "again") },
   offset: { moving: movingSchema(["overlap", "again", "trust"], "overlap") },
   placed: {
-    moving: movingSchema(["again", "trust"], "trust, but again if the next page is found by counting pages or records"),
+    moving: movingSchema(
+      ["again", "trust"],
+      "`again` if the next page is found by counting pages or records, otherwise `trust`",
+    ),
   },
   passes: z
     .int()

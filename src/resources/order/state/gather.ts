@@ -65,9 +65,9 @@ export class OrderGathering {
   }
 
   /**
-   * What stands of placed orders that have to be looked at, and of which the CRM says something else or something was
-   * read back otherwise, of those with an asset to be switched, of those that something is transferred from or that
-   * something continues, and of those that have an asset number in common with one of them.
+   * The state of each placed order that needs it: the CRM wants it otherwise, or it was read back otherwise; an asset of
+   * it is to be switched; another order takes a product over from it or continues an asset of it; or it shares an asset
+   * number with one of these.
    */
   #standings(
     customer: RecordKey,
