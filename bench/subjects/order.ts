@@ -12,7 +12,7 @@ import { wireText } from "../../src/contract/wire-body.ts";
 import { withTree } from "../../src/engine/desired.ts";
 import type { DesiredCustomer, DesiredInstance, OrderWithTree } from "../../src/engine/desired.ts";
 import type { Operation } from "../../src/engine/operation.ts";
-import { kindOf } from "../../src/engine/registry.ts";
+import { typeOf } from "../../src/engine/registry.ts";
 import type { Known } from "../../src/engine/state.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import type { CustomerNumbers } from "../../src/engine/plan/customer-numbers.ts";
@@ -217,7 +217,7 @@ function sendable(input: CustomerInput, operation: Operation<"place-order">): Se
   const { wire } = bound;
   const wireHash = sha256(JSON.stringify(["E5", {}, wireText(wire)]));
   const known = () => Promise.reject<Known>(new Error("nothing is answered"));
-  const made = kindOf(operation).prepare({
+  const made = typeOf(operation).prepare({
     operation,
     wire,
     target: {},

@@ -1,7 +1,7 @@
 import { decide } from "../apply/decide.ts";
 import type { Decision, PersonsVerdict } from "../apply/decide.ts";
 import { Problem, usage } from "../base/errors.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { TrustedClock } from "../run/trusted-clock.ts";
 import type { Application } from "./application.ts";
@@ -47,7 +47,7 @@ export async function openOperationsOf(application: Application, run: string): P
   const wanted = run === "last" ? (await inquiry.runs({ limit: 1 }))[0]?.id : run;
   const found: string[] = [];
   for await (const row of inquiry.unsettled())
-    if (row.runId === wanted && kindOf(row).whenUnknown !== "lost") found.push(row.id);
+    if (row.runId === wanted && typeOf(row).onUnknown.by !== "lost") found.push(row.id);
   if (found.length === 0)
     throw usage(
       `the run ${run} has no operation with an unknown outcome`,

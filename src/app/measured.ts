@@ -7,7 +7,7 @@ import type { ServiceState } from "../http/client.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { workDoneExits } from "../inquiry/measures.ts";
 import type { JobEnds, LedgerMeasures, MeasuredRun } from "../inquiry/measures.ts";
-import { allKinds } from "../engine/registry.ts";
+import { operationNames } from "../engine/registry.ts";
 import { nextFireTime } from "../run/fire-times.ts";
 import type { BoundJob } from "../run/job.ts";
 import { isKind as isAlertKind } from "../run/notify/alert.ts";
@@ -96,7 +96,7 @@ export async function measuredOf({ application, schedule, version }: MeasuredOf)
       const { orderService, memberCenter } = application().platform().state();
       return { "order-service": orderService, "member-center": memberCenter };
     },
-    operationKinds: allKinds(),
+    operationKinds: operationNames(),
     ledgerBytes: () => ({ db: bytesOf(ledgerPath), wal: bytesOf(`${ledgerPath}-wal`) }),
     ledger: async () => {
       if (ledger.broken !== undefined) throw ledger.broken;

@@ -7,7 +7,7 @@ import { readRegular } from "../base/regular-file.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { payloadLines } from "../engine/registry.ts";
 import type { HeldFor } from "../engine/plan/limits.ts";
 import type { WaitsInPlan } from "../run/judgement.ts";
 import { restsOf } from "../engine/plan/contradicted.ts";
@@ -109,7 +109,6 @@ export async function writePlanFile(
 
 /** An operation of a plan for people and machines. */
 function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "explanation"> | undefined): JsonObject {
-  const kind = kindOf(operation);
   return {
     kind: operation.kind,
     endpoint: operation.endpoint,
@@ -126,7 +125,7 @@ function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "expl
     policy: operation.policy ?? null,
     heldBy: held === undefined ? null : { scope: held.scope, explanation: held.explanation },
     restsOn: [...new Set(restsOf(operation).map(({ row }) => row))],
-    lines: kind.planLines(operation),
+    lines: payloadLines(operation),
     hash: operation.hash,
   };
 }

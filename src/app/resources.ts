@@ -1,4 +1,3 @@
-import { asKind } from "../engine/as-kind.ts";
 import { handIn } from "../engine/registry.ts";
 import { nothingRecorded, stateParts } from "../engine/state.ts";
 import { assignment } from "../resources/assignment/index.ts";
@@ -12,27 +11,7 @@ import { staff } from "../resources/staff/index.ts";
 export function handInResources(): void {
   const resources = [enterprise, order, staff, assignment, lock, loan];
   handIn({
-    types: {
-      "add-staff": asKind(staff.types["add-staff"]),
-      "edit-staff": asKind(staff.types["edit-staff"]),
-      "delete-staff": asKind(staff.types["delete-staff"]),
-      "reset-password": asKind(staff.types["reset-password"]),
-      "bind-enterprise": asKind(enterprise.types["bind-enterprise"]),
-      "create-enterprise": asKind(enterprise.types["create-enterprise"]),
-      "update-enterprise": asKind(enterprise.types["update-enterprise"]),
-      "place-order": asKind(order.types["place-order"]),
-      "amend-order": asKind(order.types["amend-order"]),
-      "delete-products": asKind(order.types["delete-products"]),
-      "delete-package-products": asKind(order.types["delete-package-products"]),
-      "delete-assets": asKind(order.types["delete-assets"]),
-      "delete-everywhere": asKind(order.types["delete-everywhere"]),
-      "take-asset-numbers": asKind(order.types["take-asset-numbers"]),
-      "grant-assets": asKind(assignment.types["grant-assets"]),
-      "revoke-assets": asKind(assignment.types["revoke-assets"]),
-      "lock-assets": asKind(lock.types["lock-assets"]),
-      "unlock-assets": asKind(lock.types["unlock-assets"]),
-      "borrow-assets": asKind(loan.types["borrow-assets"]),
-    },
+    types: { ...enterprise.types, ...order.types, ...staff.types, ...assignment.types, ...lock.types, ...loan.types },
     changes: {
       ...stateParts,
       ...enterprise.state.changes,

@@ -17,7 +17,7 @@ import type { LoadedCustomer, Observed, Unread } from "../engine/plan/input.ts";
 import type { Link } from "../resources/enterprise/state/link.ts";
 import { customerNumbers } from "../engine/plan/customer-numbers.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { freedBy, typeOf } from "../engine/registry.ts";
 import { selectPlatformCustomer } from "../resources/enterprise/platform-customer.ts";
 import { deletesAccounts, movedMatter } from "../resources/staff/leavers.ts";
 import { contentsNeeded, needsOf } from "../resources/order/needs.ts";
@@ -273,8 +273,8 @@ export class CustomerSnapshot {
 
   /** Forgets what operations of which some did something have made old. */
   forget(operations: readonly Operation[]): void {
-    const outdated = new Set(operations.flatMap((operation) => kindOf(operation).outdates));
-    const isFreed = operations.some((operation) => kindOf(operation).freed(operation).length > 0);
+    const outdated = new Set(operations.flatMap((operation) => typeOf(operation).invalidates));
+    const isFreed = operations.some((operation) => freedBy(operation).length > 0);
     // M5 shows what each member holds too, which decides whether an account may go.
     if (isFreed && deletesAccounts(this.#deps.policies)) outdated.add("members");
     this.#snapshot.forget(outdated);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
-import { handedIn, kindOf } from "../engine/registry.ts";
+import { handedIn, typeOf } from "../engine/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { Sequence } from "../ledger/database/sequence.ts";
@@ -162,8 +162,8 @@ export class CustomerState {
   #isLearntWithoutReading(operation: Operation, { changes, rejections }: Conclusion): boolean {
     const bodyHashes = this.#advanced?.bodyHashes;
     if (bodyHashes === undefined || rejections !== undefined) return false;
-    const kind = kindOf(operation);
-    if (kind.newAccounts(operation).length > 0 || kind.requests(operation).length > 0) return false;
+    const { credentials, answers } = typeOf(operation).can;
+    if ((credentials?.accounts?.(operation) ?? []).length > 0 || (answers?.(operation) ?? []).length > 0) return false;
     return !changes.some(
       (change) => (change.type === "linked" && change.link.origin !== "created") || isOutdated(change, bodyHashes),
     );

@@ -7,8 +7,8 @@ import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import type { StateChange } from "../engine/state.ts";
-import type { Effect, Evidence } from "../engine/kind.ts";
-import { kindOf } from "../engine/registry.ts";
+import type { Effect, Evidence } from "../engine/operation-type.ts";
+import { typeOf } from "../engine/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { readEvidence } from "./evidence.ts";
@@ -136,9 +136,9 @@ async function openOperation(deps: DecisionDependencies, id: string): Promise<Jo
       `nothing needs to be decided: \`${explainCommand("customers", row.operation.customer)}\` shows what happened`,
     );
   }
-  const { whenUnknown, countAsApplied } = kindOf(row.operation);
-  if (whenUnknown === "lost") {
-    const counted = countAsApplied(journalEntry(row), { kind: "not-found", detail: {} });
+  const { onUnknown, decide } = typeOf(row.operation);
+  if (onUnknown.by === "lost") {
+    const counted = decide.applied(journalEntry(row), { kind: "not-found", detail: {} });
     if ("code" in counted) throw refusal(counted.code, row, counted.why, counted.cure);
   }
   return row;
@@ -150,13 +150,13 @@ function applied(row: JournalRow, evidence: Evidence): Outcome {
       evidence.effect,
       "Recorded: the operation was carried out, as the platform shows. The next run continues from there.",
     );
-  const counted = kindOf(row.operation).countAsApplied(journalEntry(row), evidence);
+  const counted = typeOf(row.operation).decide.applied(journalEntry(row), evidence);
   if ("effect" in counted) return done(counted.effect, counted.summary);
   throw refusal(counted.code, row, counted.why, counted.cure);
 }
 
 function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evidence, left: number): Outcome {
-  const { cureOfPart, whenUnknown } = kindOf(row.operation);
+  const { onUnknown, decide } = typeOf(row.operation);
   if (evidence.kind === "confirmed") {
     throw refusal(
       "settle.is-there",
@@ -165,9 +165,9 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
       "decide --applied. If the change must not stay, first undo it on the platform, then decide --not-applied",
     );
   }
-  if (evidence.kind === "ambiguous" && cureOfPart !== undefined && !saysNothing(evidence))
-    throw refusal("settle.is-there-in-part", row, evidence.reason, cureOfPart);
-  if (whenUnknown !== "send-again" || row.verdict === maybePaused) refuseTooEarly(deps, row, left);
+  if (evidence.kind === "ambiguous" && decide.partCure !== undefined && !saysNothing(evidence))
+    throw refusal("settle.is-there-in-part", row, evidence.reason, decide.partCure);
+  if (onUnknown.by !== "resend" || row.verdict === maybePaused) refuseTooEarly(deps, row, left);
   if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
     return done(
       evidence.partEffect,
@@ -176,7 +176,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   }
   return {
     state: "dropped",
-    changes: kindOf(row.operation).whenNotApplied(journalEntry(row)),
+    changes: decide.notApplied?.(journalEntry(row)) ?? [],
     audit: {},
     summary: "Recorded: the operation was not carried out. The next run sends it again if the CRM still wants it.",
   };

@@ -8,7 +8,7 @@ import { contradictedBlock } from "../engine/plan/contradicted.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
 import type { PlannedAsset } from "../engine/asset-numbers.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { numbersOf, typeOf } from "../engine/registry.ts";
 import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
@@ -69,7 +69,7 @@ export async function deliver(
   if (contradicted !== undefined && existing === undefined) return { kind: "blocked", ...contradicted };
   if (contradicted !== undefined && existing !== undefined)
     return await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
-  const assets = kindOf(operation).assets(operation);
+  const assets = numbersOf(operation);
   if (assets.length > 0 && existing === undefined) {
     const [order] = operation.records;
     if (order === undefined)
@@ -102,7 +102,7 @@ async function amendmentNumber(
   state: CustomerState,
   existing: Existing | undefined,
 ): Promise<{ number: string } | Unready | undefined> {
-  const order = kindOf(operation).amends(operation)?.order;
+  const order = typeOf(operation).can.expects?.(operation)?.order;
   if (order === undefined) return undefined;
   const before = existing?.context["channelOrderId"];
   if (typeof before === "string") return { number: before };

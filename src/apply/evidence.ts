@@ -2,8 +2,8 @@ import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
-import type { Evidence, SettleFacts } from "../engine/kind.ts";
-import { kindOf } from "../engine/registry.ts";
+import type { Evidence, SettleFacts } from "../engine/operation-type.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { isShown } from "./licence-types.ts";
@@ -36,12 +36,11 @@ export async function readEvidence(
   signal?: AbortSignal,
 ): Promise<Evidence> {
   const { operation } = row;
+  const { onUnknown } = typeOf(operation);
+  const observe = onUnknown.by === "observe" || onUnknown.by === "resend" ? onUnknown.observe : undefined;
+  if (observe === undefined) return { kind: "not-found", detail: { call: "none: no operation reads it back" } };
   try {
-    return await kindOf(operation).read(
-      journalEntry(row),
-      reader.of(operation.customer, signal),
-      settleFacts(deps, knows),
-    );
+    return await observe(journalEntry(row), reader.of(operation.customer, signal), settleFacts(deps, knows));
   } catch (error) {
     if (!(error instanceof AmbiguousReading)) throw error;
     return {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import { initialPasswordRef, newPasswordRef } from "../engine/sealed-passwords.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import { generatePassword } from "./password.ts";
@@ -27,7 +27,7 @@ export async function madePasswords(deps: ApplyDependencies, operation: Operatio
   const initial = await initialPasswords(deps, operation, toSeal);
   const anew = new Map<string, string>();
   const { customer } = operation;
-  for (const staff of kindOf(operation).newPasswords(operation)) {
+  for (const staff of typeOf(operation).can.credentials?.passwords?.(operation) ?? []) {
     const key = formatKey(staff);
     const ref = newPasswordRef({ staff, customer });
     const { nextVersion } = await deps.ledger.private.latestSealed(ref);
@@ -45,7 +45,7 @@ async function initialPasswords(
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   if (deps.settings.passwordSource !== "generate") return values;
-  for (const staff of kindOf(operation).newAccounts(operation)) {
+  for (const staff of typeOf(operation).can.credentials?.accounts?.(operation) ?? []) {
     const key = formatKey(staff);
     const ref = initialPasswordRef({ staff, customer: operation.customer });
     const kept = await deps.ledger.private.latestSealed(ref);

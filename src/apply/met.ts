@@ -4,9 +4,9 @@ import { meaningOf } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
 import { metByRefusal } from "../engine/assumptions-met.ts";
 import type { AssumptionMet } from "../engine/assumptions-met.ts";
-import type { Concluded } from "../engine/kind.ts";
+import type { Concluded } from "../engine/operation-type.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import { restsOf } from "../engine/plan/contradicted.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 
@@ -57,5 +57,5 @@ function metByDoubt(
     const evidence = `${endpoint} answered with code 0 under HTTP 299`;
     return [{ row: "A1", about: endpoint, evidence }];
   }
-  return kindOf(operation).metByOddData(raw["data"] ?? null);
+  return typeOf(operation).can.assumes?.oddData?.(raw["data"] ?? null) ?? [];
 }

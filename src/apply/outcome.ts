@@ -2,9 +2,9 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
-import type { Concluded, RefusedPerson } from "../engine/kind.ts";
+import type { Concluded, RefusedPerson } from "../engine/operation-type.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { WriteOutcome } from "../platform/call.ts";
 import { attemptEnd, isContradiction, keptAnswer } from "./attempt-end.ts";
 import type { CustomerState } from "./customer-state.ts";
@@ -165,7 +165,7 @@ async function recordRejected(
 ): Promise<Delivery> {
   const { operation, id, state, existing } = sent;
   const { endpoint, subject } = operation;
-  if (existing !== undefined && kindOf(operation).whenUnknown !== "send-again") {
+  if (existing !== undefined && typeOf(operation).onUnknown.by !== "resend") {
     const reason = `sent again, it was rejected with ${code}; the attempt before it may have been applied`;
     return await park(deps, sent, reason, { attempt, code, answer });
   }
@@ -192,9 +192,9 @@ async function doubt(
   answer: string | undefined,
 ): Promise<Delivery> {
   const { endpoint, subject } = operation;
-  const kind = kindOf(operation);
-  if (kind.whenUnknown === "lost") {
-    const { verdict, audit, message } = kind.lost(operation.payload);
+  const { onUnknown } = typeOf(operation);
+  if (onUnknown.by === "lost") {
+    const { verdict, audit, message } = onUnknown.record(operation.payload);
     const { code, detail: reason } = attempt;
     const kept = { verdict, code, message: reason, answer };
     const told = { kind: audit.kind, body: { ...audit.body, reason } };

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/wire-body.ts";
-import type { Prepared } from "../engine/kind.ts";
+import type { Prepared } from "../engine/operation-type.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { PayloadFacts } from "../engine/payload-facts.ts";
 import type { PrivateMarker } from "../engine/references.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { Shapes } from "../engine/shape.ts";
 import { bind } from "../engine/plan/bind.ts";
 import { bindingsFrom } from "./bindings.ts";
@@ -99,7 +99,7 @@ export async function makeReady(
   }
   const known = (): ReturnType<CustomerState["known"]> => state.known();
   const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known, sealed: passwords.toSeal };
-  const prepared = kindOf(operation).prepare(call);
+  const prepared = typeOf(operation).prepare(call);
   return "code" in prepared
     ? { kind: "blocked", ...prepared }
     : { prepared, wire, body, wireHash, toSeal: passwords.toSeal };

@@ -5,8 +5,8 @@ import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/journal/rejections.ts";
 import type { Operation } from "../engine/operation.ts";
 import { refusedParts, settingsFingerprint } from "../engine/plan/rejections.ts";
-import type { RefusedPerson } from "../engine/kind.ts";
-import { kindOf } from "../engine/registry.ts";
+import type { RefusedPerson } from "../engine/operation-type.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
 /** What a refusal comes to for the records of an operation. */
@@ -30,7 +30,7 @@ export function refusedWith(
 ): Refused {
   const { meaning, cure } = meaningOf(code, operation.endpoint);
   const { scope, field } = refusalOf(code);
-  const inParts = kindOf(operation).parts(operation) !== undefined;
+  const inParts = typeOf(operation).can.items?.(operation) !== undefined;
   const shared = inParts && scope === "record" && operation.records.length > 1;
   const said = words === "" ? "" : ` (the service says: ${words}${productNamed(operation, words)})`;
   const next = settledCures[`${operation.endpoint} ${code}`] ?? cure;

@@ -6,7 +6,7 @@ import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerInput } from "../engine/plan/input.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { RecordReference } from "../engine/shape.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { isShown } from "./licence-types.ts";
@@ -35,11 +35,11 @@ export async function lookForRefusedOrder(
   operation: Operation,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
-  const { mayHoldAfterRefusal, uniqueness, amends } = kindOf(operation);
-  const claim = uniqueness(operation);
+  const { afterRefusal, claims, expects } = typeOf(operation).can;
+  const claim = claims?.of(operation);
   const claimed = claim?.what === "order" ? claim : undefined;
-  const order = claimed?.order ?? amends(operation)?.order;
-  if (!mayHoldAfterRefusal || order === undefined) return { kind: "clear" };
+  const order = claimed?.order ?? expects?.(operation)?.order;
+  if (afterRefusal === undefined || order === undefined) return { kind: "clear" };
   const channelOrderId = claimed?.number;
   return await lookForRefused(deps, { order, channelOrderId }, signal);
 }
@@ -111,7 +111,7 @@ async function shownOf(
     placedNumbers: async () => placedNumbers(await knows.known()),
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
-  return await kindOf(row.operation).shownAfterRefusal(journalEntry(row), deps.reader.of(customer, signal), facts);
+  return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), deps.reader.of(customer, signal), facts);
 }
 
 /** Asset numbers fixed to the placed orders of a customer. */

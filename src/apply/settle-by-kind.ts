@@ -3,7 +3,8 @@ import { toInstant } from "../base/clock.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import { pausedCode } from "../ledger/pause.ts";
-import { kindOf } from "../engine/registry.ts";
+import type { Lost } from "../engine/operation-type.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { AttemptFacts } from "../report/facts.ts";
 import { deliver } from "./deliver.ts";
 import type { AssetNumbers } from "./deliver.ts";
@@ -29,11 +30,11 @@ export async function settleWithoutReading(
   steps: SettleSteps,
 ): Promise<Settled | undefined> {
   const { row } = open;
-  const { whenUnknown } = kindOf(row.operation);
-  if (whenUnknown === "lost") return await lost(deps, open, steps);
-  if (whenUnknown === "read") return undefined;
+  const { onUnknown } = typeOf(row.operation);
+  if (onUnknown.by === "lost") return await lost(deps, open, steps, onUnknown.record(row.operation.payload));
+  if (onUnknown.by === "observe") return undefined;
   if (row.state === "parked") return stillParked(row);
-  if (whenUnknown === "ask") return await steps.park(open, notTwice, { call: "none: no operation reads it back" });
+  if (onUnknown.by === "ask") return await steps.park(open, notTwice, { call: "none: no operation reads it back" });
   return await setAgain(deps, pool, open, steps);
 }
 
@@ -41,9 +42,13 @@ const notTwice =
   "its outcome is not known, no call reads it back, and it is never sent a second time by itself; a person decides";
 
 /** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
-async function lost(deps: ApplyDependencies, open: Open, { conclude }: SettleSteps): Promise<Settled> {
+async function lost(
+  deps: ApplyDependencies,
+  open: Open,
+  { conclude }: SettleSteps,
+  { verdict, audit, message }: Lost,
+): Promise<Settled> {
   const { row } = open;
-  const { verdict, audit, message } = kindOf(row.operation).lost(row.operation.payload);
   await conclude(open, { state: "dropped", verdict, changes: [], audit });
   deps.logger.warn({ operation: row.id, ...audit.body }, message);
   return { kind: "dropped", id: row.id };
@@ -62,9 +67,10 @@ async function setAgain(
   const { id, operation, verdict } = open.row;
   const left = verdict === maybePaused ? await settleTimeLeftOf(deps, open.row) : 0;
   if (left > 0) return { kind: "waiting", id, until: toInstant(deps.clock.now() + left) };
+  const { onUnknown } = typeOf(operation);
+  const most = onUnknown.by === "resend" ? (onUnknown.maxOddAnswers ?? Infinity) : Infinity;
   const odd = (await deps.ledger.journal.attempts(id)).filter(isOddAnswer);
-  if (odd.length < kindOf(operation).mostOddAnswers)
-    return await sendAgain(deps, pool, open, "sets a state: the same value is sent again");
+  if (odd.length < most) return await sendAgain(deps, pool, open, "sets a state: the same value is sent again");
   const said = odd.at(-1)?.detail ?? "";
   const reason =
     `it was answered ${odd.length} times with what does not say what became of it (${said}); ` +

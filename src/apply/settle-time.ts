@@ -2,7 +2,7 @@ import { maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 
 type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "time" | "settle">;
@@ -31,7 +31,8 @@ export function landsWithin(operation: Operation, settle: ApplyDependencies["set
 
 /** Whether it may be answered before it is carried out. */
 export function isAsynchronous(operation: Operation): boolean {
-  return kindOf(operation).isAsynchronous(operation);
+  const { onUnknown } = typeOf(operation);
+  return onUnknown.by === "observe" && onUnknown.async?.(operation) === true;
 }
 
 /** What became of a call is not known from now on: the time begins in which it may still land. */

@@ -10,9 +10,9 @@ import type { Conclusion } from "../ledger/journal/journal.ts";
 import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "../engine/state.ts";
-import type { Evidence } from "../engine/kind.ts";
+import type { Evidence } from "../engine/operation-type.ts";
 import { takenLater } from "../resources/order/purchase.ts";
-import { kindOf } from "../engine/registry.ts";
+import { isNonRepeatable, typeOf } from "../engine/registry.ts";
 import { CustomerState } from "./customer-state.ts";
 import type { ApplyDependencies } from "./dependencies.ts";
 import type { AssetNumbers } from "./deliver.ts";
@@ -163,19 +163,19 @@ export class Settling {
   async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
     const { ledger, settle, clock } = this.#deps;
     const landsMs = landsWithin(operation, settle);
-    const { whenUnknown } = kindOf(operation);
+    const { onUnknown } = typeOf(operation);
     const { clockSkewMs } = ledger;
     const again = await againAfter(await ledger.journal.left(id), {
       landsMs,
       clockSkewMs,
       passedSince: passedSince(this.#deps),
     });
-    const by = again.by === "paused" && whenUnknown === "ask" ? "asks" : again.by;
+    const by = again.by === "paused" && onUnknown.by === "ask" ? "asks" : again.by;
     const settleAfter = toInstant(clock.now() + again.afterMs);
     const message = leftAs[by](settleAfter);
     settleTimeBegins(this.#deps, { id, subject: operation.subject }, again.afterMs);
     await ledger.journal.conclude(id, {
-      state: by === "asks" && whenUnknown !== "lost" ? "parked" : "unknown",
+      state: by === "asks" && onUnknown.by !== "lost" ? "parked" : "unknown",
       expected: { state, attempts },
       attempt: { outcome: "unknown", detail: message },
       settleAfter,
@@ -265,7 +265,8 @@ export class Settling {
       );
     }
     const inPart = reading.partEffect !== undefined;
-    await ledger.assumptions.met(kindOf(row.operation).metUnshown({ code: row.outcomeCode, inPart }), row.id);
+    const { onUnknown, can } = typeOf(row.operation);
+    await ledger.assumptions.met(can.assumes?.notShown?.({ code: row.outcomeCode, inPart }) ?? [], row.id);
     if (isAsynchronous(row.operation)) return await this.#notByItsDeadline(open, reading.detail);
     const sent = await this.#sendings(row);
     if (sent >= mostSendings && reading.partEffect === undefined) {
@@ -276,8 +277,8 @@ export class Settling {
         reading.detail,
       );
     }
-    const kind = kindOf(row.operation);
-    const next = await kind.notFound(journalEntry(row), settleFacts(this.#deps, open.knows));
+    const notShown = onUnknown.by === "observe" ? onUnknown.notShown : undefined;
+    const next = (await notShown?.(journalEntry(row), settleFacts(this.#deps, open.knows))) ?? { kind: "drop" };
     switch (next.kind) {
       case "drop":
         return await this.#drop(open, evidence, reading.partEffect?.changes ?? []);
@@ -327,7 +328,7 @@ export class Settling {
    */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
-    if (!kindOf(row.operation).isSentSparingly) return 0;
+    if (!isNonRepeatable(row.operation)) return 0;
     let most = 0;
     for (const record of records) most = Math.max(most, await this.#deps.ledger.journal.sendingsInDoubt(record, kind));
     return most;

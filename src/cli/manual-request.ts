@@ -4,7 +4,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { payloadLines } from "../engine/registry.ts";
 import { nameOf, requestKindOf, standing } from "../engine/requests.ts";
 import type { ManualRequest } from "../engine/requests.ts";
 import { printable } from "../report/text.ts";
@@ -50,9 +50,7 @@ function previewJson(customer: RecordKey, operations: readonly Operation[]): Jso
 }
 
 function previewLines(operation: Operation): string[] {
-  const lines = kindOf(operation)
-    .planLines(operation)
-    .map((line) => `    ${line}`);
+  const lines = payloadLines(operation).map((line) => `    ${line}`);
   return [`${operation.endpoint} ${operation.subject}: ${operation.reason}`, ...lines].map(printable);
 }
 

@@ -2,7 +2,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { operationLine } from "../engine/operation-line.ts";
 import type { Called } from "../engine/operation-line.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { payloadLines } from "../engine/registry.ts";
 import type { StateChange } from "../engine/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
 import { painted } from "../report/style.ts";
@@ -123,6 +123,6 @@ async function lineOf(operation: Operation, called: Called, view: View): Promise
 
 /** An operation of a plan with each of its fields. */
 export async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
-  const fields = kindOf(operation).planLines(operation);
+  const fields = payloadLines(operation);
   return [await lineOf(operation, called, view), ...fields.map((field) => `      ${printable(field)}`)];
 }

@@ -2,7 +2,7 @@ import { hashOf } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "./operation.ts";
-import { kindOf } from "./registry.ts";
+import { typeOf } from "./registry.ts";
 import type { OperationName, OperationShapes } from "./resource.ts";
 import type { Draft, Stage } from "./shape.ts";
 import { noWeight } from "./taking.ts";
@@ -23,15 +23,15 @@ export function operationHash({
  * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
  */
 export function operation<K extends OperationName>(kind: K, fields: Draft<OperationShapes[K]>): Operation<K> {
-  const { endpoint, stages, policy, takesAway } = kindOf({ kind });
+  const { endpoint, stages, can } = typeOf({ kind });
   const { customer, subject, target, payload, before } = fields;
   const hash = operationHash({ kind, customer, subject, target, payload, before });
   return {
-    takesAway: takesAway(fields),
+    takesAway: can.removes?.count(fields) ?? 0,
     weight: noWeight,
     needs: [],
     ...fields,
-    policy: fields.policy ?? policy,
+    policy: fields.policy ?? can.governed?.policy,
     kind,
     endpoint,
     stage: stageOf(kind, stages, fields.stage),

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../crm/model.ts";
 import { counted, printable } from "../report/text.ts";
 import type { Operation } from "./operation.ts";
-import { kindOf } from "./registry.ts";
+import { typeOf } from "./registry.ts";
 import type { OperationName } from "./resource.ts";
 
 /** What things are called for whoever reads: only what this reader may see. Everything is safe on a terminal. */
@@ -31,7 +31,7 @@ export async function operationLine<K extends OperationName>(
   operation: Operation<K> & { kind: K },
   called: Called,
 ): Promise<OperationLine> {
-  const { sign, text } = (await kindOf(operation).line?.(operation, called)) ?? changes(operation.kind);
+  const { sign, text } = (await typeOf(operation).can.prints?.line?.(operation, called)) ?? changes(operation.kind);
   return { sign, text: printable(text) };
 }
 

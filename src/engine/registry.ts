@@ -1,4 +1,8 @@
-import type { Kind, KindFacts } from "./kind.ts";
+import type { PlannedAsset } from "./asset-numbers.ts";
+import type { OperationType } from "./operation-type.ts";
+import type { Operation } from "./operation.ts";
+import { fieldLines } from "./plan-lines.ts";
+import type { TakenThing } from "./taking.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Known } from "./state.ts";
 import type { StatePart } from "./state/part.ts";
@@ -9,7 +13,7 @@ import type { ChangeShapes, OpenRows, OperationName, OperationShapes, RequestTyp
 
 /** Everything that the program can do. */
 export interface HandedIn {
-  readonly types: { readonly [K in OperationName]: Kind<OperationShapes[K]> };
+  readonly types: { readonly [K in OperationName]: OperationType<OperationShapes[K]> };
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
   /** How an operation is taken back, if its type has a way. */
   readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
@@ -35,25 +39,64 @@ export function handedIn(): HandedIn {
 }
 
 /** All about the type of an operation. */
-export function kindOf<K extends OperationName>({ kind }: { kind: K }): Kind<OperationShapes[K]> {
+export function typeOf<K extends OperationName>({ kind }: { kind: K }): OperationType<OperationShapes[K]> {
   return handedIn().types[kind];
 }
 
-export function isKind(name: string): name is OperationName {
+export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(handedIn().types, name);
 }
 
-export function allKinds(): OperationName[] {
-  return Object.keys(handedIn().types).filter(isKind);
+export function operationNames(): OperationName[] {
+  return Object.keys(handedIn().types).filter(isOperationName);
 }
 
+/** What is asked of a type whatever its shapes are. */
+type AnyType = Pick<OperationType<OperationShapes[OperationName]>, "onUnknown" | "can">;
+
 /** The names of the operation types of which something holds. */
-export function kindsWhere(holds: (kind: KindFacts) => boolean): OperationName[] {
-  return allKinds().filter((kind) => holds(kindOf({ kind })));
+export function namesWhere(holds: (type: AnyType) => boolean): OperationName[] {
+  return operationNames().filter((kind) => holds(typeOf({ kind })));
 }
 
 /** The same as a condition of SQL; of one type as `=`, since only that uses an index over this type. */
-export function kindIn(column: string, holds: (kind: KindFacts) => boolean): string {
-  const names = kindsWhere(holds).map((name) => `'${name}'`);
+export function typeIn(column: string, holds: (type: AnyType) => boolean): string {
+  const names = namesWhere(holds).map((name) => `'${name}'`);
   return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
+}
+
+/** What its type removes that limits count; undefined: nothing. */
+export function removedBy(of: { kind: OperationName }): TakenThing | undefined {
+  return typeOf(of).can.removes?.thing;
+}
+
+/** A person approves each single operation of its type. */
+export function needsApproval(of: { kind: OperationName }): boolean {
+  return typeOf(of).can.governed?.alone === true;
+}
+
+/** Its call must not be sent twice. */
+export function isNonRepeatable(of: { kind: OperationName }): boolean {
+  const { onUnknown } = typeOf(of);
+  return onUnknown.by === "ask" || (onUnknown.by === "observe" && onUnknown.nonRepeatable === true);
+}
+
+/** Asset numbers that get a holder by it. */
+export function grantedBy(operation: Operation): string[] {
+  return typeOf(operation).can.holders?.grants?.(operation) ?? [];
+}
+
+/** Asset numbers that lose their holder by it. */
+export function freedBy(operation: Operation): string[] {
+  return typeOf(operation).can.holders?.frees?.(operation) ?? [];
+}
+
+/** Assets that it buys, whose numbers are fixed before its payload is bound. */
+export function numbersOf(operation: Operation): PlannedAsset[] {
+  return typeOf(operation).can.numbers?.(operation) ?? [];
+}
+
+/** The lines of its payload, as people read them. */
+export function payloadLines(operation: Operation): string[] {
+  return typeOf(operation).can.prints?.payload?.(operation) ?? fieldLines(operation.payload);
 }

@@ -11,40 +11,18 @@ import type { Kysely } from "kysely";
 import type { z } from "zod";
 import type { Json } from "../base/canonical-json.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { AssumptionId } from "../contract/assumptions/row.ts";
-import type { WritingEndpoint } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { Table } from "../ledger/database/table.ts";
 import type { Held } from "../ledger/state/held.ts";
 import type { LedgerRows } from "../ledger/state/registry.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
-import type { PlannedAsset } from "./asset-numbers.ts";
-import type { AssumptionMet, Resting } from "./assumptions-met.ts";
 import type { Desired, DesiredStaff, OrderWithTree } from "./desired.ts";
-import type {
-  Amends,
-  Bound,
-  CountedAsApplied,
-  Evidence,
-  JournalEntry,
-  Looked,
-  LookFor,
-  Lost,
-  NotSendable,
-  Prepared as ReadyCall,
-  RefusalFacts,
-  SettleFacts,
-  Undone,
-  Uniqueness,
-  WhenNotFound,
-} from "./kind.ts";
+import type { OperationType } from "./operation-type.ts";
 import type { DraftOperation, Operation } from "./operation.ts";
-import type { Called, OperationLine } from "./operation-line.ts";
-import type { Policies, PolicyName } from "./policy.ts";
+import type { Policies } from "./policy.ts";
 import type { Requested, RequestShapes, Verdict } from "./request.ts";
 import type { RequestIn, RequestOf } from "./requests.ts";
-import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state/part.ts";
 import type { TakenThing } from "./taking.ts";
@@ -55,7 +33,7 @@ import type { Planned } from "./plan/part.ts";
 import type { Prepared } from "./plan/prepared.ts";
 import type { ReadBack } from "./plan/read-back.ts";
 import type { LastGiven, UndoRule } from "./plan/undoing.ts";
-import type { ObservedAsset, ObservedMember, Snapshot, SnapshotList } from "../platform/snapshot.ts";
+import type { ObservedAsset, ObservedMember } from "../platform/snapshot.ts";
 import type { ExplainFacts, ResourceEvent } from "../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../report/reconciliation/case.ts";
 
@@ -75,104 +53,6 @@ export interface RequestTypes {}
 /** The rows of each table of a resource, by its name. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- each resource adds its own
 export interface ResourceTables {}
-
-/** How the engine finds out what became of a call whose outcome is unknown. */
-export type OnUnknown<S extends Shapes> =
-  | {
-      /** By reading the platform until it shows the change, or has not shown it for the settle time. */
-      by: "observe";
-      observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
-      /** What is done if it was not shown in that time. Left out: it counts as not applied and is planned again. */
-      notShown?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
-      /** The service takes it now and carries it out later (A15). */
-      async?: (operation: Draft<S>) => boolean;
-      /** The call must not be sent twice: after three sends without a known outcome a person decides. */
-      nonRepeatable?: true;
-    }
-  | {
-      /** By sending it again: it sets a state, so that twice is the same as once. */
-      by: "resend";
-      /** A success whose data is about something else is odd. After so many of them a person decides. */
-      maxOddAnswers?: number;
-      observe?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
-    }
-  | {
-      /** Not at all: what it brought is lost with its answer, and that is recorded. */
-      by: "lost";
-      record: (payload: S["payload"]) => Lost;
-    }
-  | {
-      /** By asking a person at once: nothing reads it, and it is non-repeatable. */
-      by: "ask";
-    };
-
-/** What a person's decision on an unknown outcome comes to: `settle --applied` and `settle --not-applied`. */
-export interface Decide<S extends Shapes> {
-  applied: (entry: JournalEntry<S>, seen: Exclude<Evidence, { kind: "confirmed" }>) => CountedAsApplied;
-  /** Set: while a part of it is shown, nobody can settle it as not applied, and this is what to do instead. */
-  partCure?: string;
-  notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
-}
-
-/** What only some operation types need. The engine asks for each where it needs it. */
-export interface Capabilities<S extends Shapes> {
-  /** The policy that rules it; `alone`: a person approves each single one. */
-  governed?: { policy: PolicyName; alone?: true };
-  /** It removes something that limits count. */
-  removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
-  /** It claims a number that no other operation may have. */
-  claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
-  /** It is sent only while nothing happened to its order since it was planned. */
-  expects?: (operation: Draft<S>) => Amends | undefined;
-  /** Its parts that the service takes or rejects one by one. */
-  items?: (operation: Draft<S>) => { record: RecordReference; part: Json }[];
-  /** Assets that it buys: the engine fixes their numbers before it binds the payload. */
-  numbers?: (operation: Draft<S>) => PlannedAsset[];
-  /** People for whom the engine makes a password: the first of an account, or a new one. */
-  credentials?: {
-    accounts?: (operation: Draft<S>) => RecordReference[];
-    passwords?: (operation: Draft<S>) => RecordKey[];
-  };
-  /** Requests that it carries out: it is not sent for what nobody asks for any more. */
-  answers?: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
-  /** Asset numbers that get a holder, and asset numbers that lose theirs. The engine orders operations by these. */
-  holders?: { grants?: (operation: Draft<S>) => string[]; frees?: (operation: Draft<S>) => string[] };
-  /** Assumptions (A1–A43) that it depends on, and what its outcomes say of them. */
-  assumes?: {
-    always?: readonly AssumptionId[];
-    by?: (operation: Draft<S>) => readonly Resting[];
-    oddData?: (data: Json) => AssumptionMet[];
-    /** What it says of an assumption that the change was not shown in the settle time. */
-    notShown?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
-  };
-  /** A rejected call may have done something all the same (A16): what the platform shows of it, in words. */
-  afterRefusal?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) => Promise<string | undefined>;
-  /** How people see it: one line of a plan, the lines of its payload, and a number in reports. */
-  prints?: {
-    line?: (operation: Change<string, S>, called: Called) => Promise<OperationLine>;
-    payload?: (operation: Draft<S>) => string[];
-    count?: (payload: S["payload"]) => number | undefined;
-  };
-}
-
-/** One operation type. */
-export interface OperationType<S extends Shapes> {
-  readonly endpoint: WritingEndpoint;
-  /** When it is sent among the operations of a customer. Of several, a draft names one; else the first counts. */
-  readonly stages: readonly [Stage, ...Stage[]];
-  readonly schemas: Schemas<S>;
-  /** Readings of the enterprise that are old after it. */
-  readonly invalidates: readonly SnapshotList[];
-  /** Checks the bound payload by the contract, and gives the call and what its success changes. */
-  readonly prepare: (bound: Bound<S>) => ReadyCall<S> | NotSendable;
-  readonly onUnknown: OnUnknown<S>;
-  readonly decide: Decide<S>;
-  /** How it can be taken back: by which endpoint, or why by none. */
-  readonly reversal: Undone;
-  /** Where a person can see whether it was carried out. */
-  readonly whereToLook: (looked: Looked<S>) => LookFor | undefined;
-  readonly can: Capabilities<S>;
-}
 
 /** What resources before this one planned for the same customer, and the engine's own part in planning. */
 export interface Earlier extends Planned {

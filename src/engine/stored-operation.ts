@@ -1,8 +1,8 @@
 import type { Json } from "../base/canonical-json.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import type { JournalEntry, LookFor } from "./kind.ts";
+import type { JournalEntry, LookFor } from "./operation-type.ts";
 import type { Operation } from "./operation.ts";
-import { kindOf } from "./registry.ts";
+import { typeOf } from "./registry.ts";
 import type { OperationName, OperationShapes } from "./resource.ts";
 import { fits } from "./shape.ts";
 import type { Change, RecordReference, Shapes } from "./shape.ts";
@@ -26,7 +26,7 @@ export function readOperation<K extends OperationName>(
   common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,
   columns: Columns,
 ): { stored: Stored<K> } | { misfit: keyof Shapes } {
-  const { schemas } = kindOf({ kind });
+  const { schemas } = typeOf({ kind });
   const { target, payload, before, after, context } = columns;
   if (!fits(schemas.target, target)) return { misfit: "target" };
   if (!fits(schemas.payload, payload)) return { misfit: "payload" };
@@ -52,13 +52,13 @@ function isNone(context: Json): boolean {
 
 /** What a person needs to find out whether an operation was carried out; undefined if it cannot be read. */
 export function lookForStored(kind: OperationName, { target, payload, context, records }: Kept): LookFor | undefined {
-  const { schemas, lookFor } = kindOf({ kind });
+  const { schemas, whereToLook } = typeOf({ kind });
   if (!fits(schemas.target, target) || !fits(schemas.payload, payload)) return undefined;
-  return lookFor({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
+  return whereToLook({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
 }
 
 /** The number that a report gives beside an operation, by its kind. */
 export function countedStored(kind: OperationName, payload: Json): number | undefined {
-  const { schemas, counted } = kindOf({ kind });
-  return fits(schemas.payload, payload) ? counted(payload) : undefined;
+  const { schemas, can } = typeOf({ kind });
+  return fits(schemas.payload, payload) ? can.prints?.count?.(payload) : undefined;
 }

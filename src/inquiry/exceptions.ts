@@ -4,7 +4,7 @@ import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
 import { causeOf, heldBy, standingBefore } from "../ledger/records/open-records.ts";
 import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
-import { kindsWhere } from "../engine/registry.ts";
+import { namesWhere } from "../engine/registry.ts";
 import { countedStored } from "../engine/stored-operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
 import { byHand } from "./by-hand.ts";
@@ -193,7 +193,7 @@ function operationsOf(ledger: ReadOnlyLedger, kind: "settled" | "numbers-lost", 
         .where(
           "kind",
           "not in",
-          kindsWhere((kind) => kind.whenUnknown === "lost"),
+          namesWhere(({ onUnknown }) => onUnknown.by === "lost"),
         )
         .where((where) =>
           where.exists(
@@ -210,7 +210,7 @@ function operationsOf(ledger: ReadOnlyLedger, kind: "settled" | "numbers-lost", 
         .where(
           "kind",
           "in",
-          kindsWhere((kind) => kind.whenUnknown === "lost"),
+          namesWhere(({ onUnknown }) => onUnknown.by === "lost"),
         )
         .where((where) =>
           where.exists(

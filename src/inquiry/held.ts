@@ -7,7 +7,7 @@ import { shownMark } from "../ledger/decisions/shown-mark.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { noWeight } from "../engine/taking.ts";
 import type { Weight } from "../engine/taking.ts";
-import { kindIn } from "../engine/registry.ts";
+import { typeIn } from "../engine/registry.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import type { OperationTable } from "../ledger/journal/tables.ts";
 import type { HoldFacts } from "../report/facts.ts";
@@ -181,7 +181,7 @@ export async function heldByRuns(ledger: ReadOnlyLedger, limit: number): Promise
     select o.run_id as run, o.kind, o.hash, o.customer_namespace || '/' || o.customer_id as customer from operation o
     join hold h on h.operation_id = o.id and h.state = 'asked' and h.scope in ('run', 'day', 'week', 'rebuilt')
     where o.question_id is not null and o.state = 'held' and o.run_id is not null
-      and ${sql.raw(kindIn("o.kind", ({ approvedAlone: isAlone }) => !isAlone))}
+      and ${sql.raw(typeIn("o.kind", ({ can }) => can.governed?.alone !== true))}
     limit ${sql.lit(mostSummed + 1)}
   `.execute(ledger.db);
   const isAll = rows.length <= mostSummed;

@@ -5,7 +5,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored, storedOrNull } from "../ledger/database/stored.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { OperationName } from "../engine/resource.ts";
 import { lookForStored } from "../engine/stored-operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
@@ -29,6 +29,9 @@ export interface OperationFilter {
   after?: { createdAt: string; id: string } | undefined;
   limit?: number;
 }
+
+/** How an unknown outcome ends, by what settles it. */
+const endings = { observe: "read", resend: "send-again", lost: "lost", ask: "ask" } as const;
 
 /** States in which an operation waits for its outcome. */
 export const openStates: readonly OperationState[] = ["sending", "unknown", "parked"];
@@ -125,7 +128,7 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     ...unbound,
     context,
     lookFor: lookForStored(row.kind, { ...unbound, context, records }) ?? null,
-    whenUnknown: kindOf(row).whenUnknown,
+    whenUnknown: endings[typeOf(row).onUnknown.by],
     before: storedOrNull(row.before),
     after: storedOrNull(row.after),
     takesAway: row.takes_away,

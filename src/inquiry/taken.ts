@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { toInstant } from "../base/clock.ts";
-import { kindOf } from "../engine/registry.ts";
+import { removedBy } from "../engine/registry.ts";
 import { takenThings } from "../engine/taking.ts";
 import type { TakenThing } from "../engine/taking.ts";
 import { allowedOfAll } from "../engine/plan/limits.ts";
@@ -57,7 +57,7 @@ async function sumsSince({ db }: ReadOnlyLedger, since: string): Promise<Readonl
   const sums = new Map<TakenThing, number>();
   const add = (thing: TakenThing, count: number): void => void sums.set(thing, (sums.get(thing) ?? 0) + count);
   for (const { kind, count, seats } of rows) {
-    const thing = kindOf({ kind }).takes;
+    const thing = removedBy({ kind });
     if (thing !== undefined) add(thing, count);
     if (thing !== "seats") add("seats", seats);
   }

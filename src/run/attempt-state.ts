@@ -1,7 +1,7 @@
 import { refusedPersonReason } from "../apply/refusal.ts";
 import { GrowingMap } from "../base/growing-map.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
-import type { RefusedPerson } from "../engine/kind.ts";
+import type { RefusedPerson } from "../engine/operation-type.ts";
 import type { Operation } from "../engine/operation.ts";
 import type { RecordReference } from "../engine/shape.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";

@@ -6,7 +6,7 @@ import type { Delivery } from "../apply/outcome.ts";
 import { lookForRefusedOrder, refusedJustNow } from "../apply/refused-orders.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Operation } from "../engine/operation.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { Observed } from "../engine/plan/input.ts";
 import { advance } from "./attempt-state.ts";
 import type { AttemptState } from "./attempt-state.ts";
@@ -163,7 +163,7 @@ async function settleAtOnce(
   id: string,
 ): Promise<CarriedOut> {
   const row = await deps.ledger.journal.byId(id);
-  if (row === undefined || kindOf(row.operation).whenUnknown === "send-again") return { state, stopped: "unknown" };
+  if (row === undefined || typeOf(row.operation).onUnknown.by === "resend") return { state, stopped: "unknown" };
   const { runId, signal } = attempt;
   const settled = await deps.settling.settle(row, { runId, signal, knows });
   if (settled.kind === "rejected")
@@ -190,7 +190,7 @@ async function withhold(
   if (sent > mostAgain) return { code: "service.unclear", reason: sentInVain(sent, operation), again: true };
   const refusing = deps.refusing.get(serviceOf(operation));
   if (refusing !== undefined) return { code: "service.refused", reason: refusing, again: true };
-  if (!kindOf(operation).mayHoldAfterRefusal) return undefined;
+  if (typeOf(operation).can.afterRefusal === undefined) return undefined;
   const after = await lookForRefusedOrder({ ...deps, knows }, operation, attempt.signal);
   if (after.kind === "clear") return undefined;
   return after.kind === "parked" ? "parked" : { code: "settle-time", reason: refusedJustNow, again: true };

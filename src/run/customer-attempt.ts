@@ -1,7 +1,7 @@
 import { endpoints } from "../contract/endpoints.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import { settleTimeLeft } from "../apply/settle-time.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { Logger } from "../base/logger.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ApplyDependencies } from "../apply/dependencies.ts";
@@ -123,10 +123,10 @@ export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
  * may have been asked for of another customer, as when an order moved between them.
  */
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
-  const kind = kindOf(operation);
-  if (kind.whenUnknown !== "send-again") return false;
+  const { onUnknown, can } = typeOf(operation);
+  if (onUnknown.by !== "resend") return false;
   const { journal, requests: desk } = deps.ledger;
-  const requests = kind.requests(operation);
+  const requests = can.answers?.(operation) ?? [];
   const elsewhere = requests.length === 0 ? [] : await desk.subjectsElsewhere(operation.customer, requests);
   for (const subject of [operation.subject, ...elsewhere]) {
     const since = await journal.lastUncertain(subject);

@@ -9,7 +9,7 @@ import { CustomerState } from "../apply/customer-state.ts";
 import { UndoPlanning } from "../apply/undo-planning.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "../apply/refused-orders.ts";
 import { pausedCode } from "../ledger/pause.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import { withoutHeld } from "../engine/plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "../engine/plan/needs-of-operations.ts";
 import type { Operation } from "../engine/operation.ts";
@@ -218,7 +218,7 @@ class CustomerAttemptRun {
     }
     const amended = new Set<string>();
     for (const operation of next) {
-      const order = kindOf(operation).amends(operation)?.order;
+      const order = typeOf(operation).can.expects?.(operation)?.order;
       // What else is to be done to an order rests on what the first of it leaves standing: it is planned anew.
       if (order !== undefined && amended.has(formatKey(order))) continue;
       if (order !== undefined) amended.add(formatKey(order));

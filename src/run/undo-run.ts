@@ -7,7 +7,7 @@ import { UndoPlanning } from "../apply/undo-planning.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
-import { kindOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/registry.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 import type { UndoStep } from "../engine/plan/undo.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
@@ -115,12 +115,21 @@ function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readon
 
 /** A step of a customer that could not be planned, or of the pool, which is nobody's. */
 function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
-  const { undone } = kindOf(operation);
+  const { reversal } = typeOf(operation);
   const { endpoint, subject } = operation;
   const difference =
-    undone.how === "impossible" ? undone.why : undone.how === "approximate" ? undone.difference : undefined;
-  const why = undone.how === "impossible" ? undefined : waits;
-  return { operation: id, endpoint, subject, how: undone.how, difference, operations: [], note: undefined, waits: why };
+    reversal.how === "impossible" ? reversal.why : reversal.how === "approximate" ? reversal.difference : undefined;
+  const why = reversal.how === "impossible" ? undefined : waits;
+  return {
+    operation: id,
+    endpoint,
+    subject,
+    how: reversal.how,
+    difference,
+    operations: [],
+    note: undefined,
+    waits: why,
+  };
 }
 
 async function planOne(

@@ -2,7 +2,7 @@ import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { kindOf } from "../engine/registry.ts";
+import { removedBy, typeOf } from "../engine/registry.ts";
 import type { OperationName } from "../engine/resource.ts";
 import type { RecordReference } from "../engine/shape.ts";
 import type { Observed } from "../engine/plan/input.ts";
@@ -121,7 +121,7 @@ function isDone({ outcome, code }: CustomerPlan["records"][number]): boolean {
 
 /** What was only asked for stands in the ledger, whatever M6 shows, and so does what an order lacks. */
 function isKnownUnread(kind: OperationName): boolean {
-  const { takes, stages } = kindOf({ kind });
+  const { stages } = typeOf({ kind });
   const isOfPeople = stages.some((stage) => ["staff", "grants", "revokes", "leavers"].includes(stage));
-  return (takes === undefined && !isOfPeople) || stages.every((stage) => stage === "requests");
+  return (removedBy({ kind }) === undefined && !isOfPeople) || stages.every((stage) => stage === "requests");
 }

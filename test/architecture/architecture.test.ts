@@ -70,7 +70,7 @@ describe("the check of the rooms", () => {
     ["migrations/0001-a.ts", `import { hashOf } from "../../src/base/canonical-json.ts";`, "migrations imports base"],
     ["jobs/a.ts", `import { x } from "../../src/run/job.ts";`, "as more than a type"],
     ["jobs/a.ts", `import type { x } from "../../src/ledger/journal/journal-tables.ts";`, "jobs imports ledger"],
-    ["src/report/a.ts", `import { x } from "../engine/kind.ts";`, "report imports engine"],
+    ["src/report/a.ts", `import { x } from "../engine/operation-type.ts";`, "report imports engine"],
     ["src/engine/a.ts", `import type { X } from "../resources/lock/index.ts";`, "engine imports resources"],
     ["src/engine/a.ts", `import type { X } from "../apply/settle.ts";`, "engine imports apply"],
     ["src/ledger/a.ts", `import type { X } from "../resources/lock/index.ts";`, "ledger imports resources"],

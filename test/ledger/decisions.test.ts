@@ -3,7 +3,7 @@ import type { HoldScope } from "../../src/engine/hold-scope.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { shownMark } from "../../src/ledger/decisions/shown-mark.ts";
 import type { Operation } from "../../src/engine/operation.ts";
-import { kindOf } from "../../src/engine/registry.ts";
+import { typeOf } from "../../src/engine/registry.ts";
 import { ask, heldChange } from "../support/world/asked.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
 import { customerRecord, key } from "../support/world/records.ts";
@@ -126,9 +126,10 @@ describe("an approval", () => {
   });
 
   it("is needed at the intent by a kind that is approved one by one, and not by what is sent again", async () => {
-    const kind = kindOf({ kind: "update-enterprise" });
-    Object.assign(kind, { approvedAlone: true });
-    onTestFinished(() => void Object.assign(kind, { approvedAlone: false }));
+    const { can } = typeOf({ kind: "update-enterprise" });
+    const { governed } = can;
+    Object.assign(can, { governed: { ...governed, alone: true } });
+    onTestFinished(() => void Object.assign(can, { governed }));
     const { ledger, path } = await openLedger();
     const one = heldChange("1", "a");
     const { ids } = await ask(ledger, "1", { operations: [one] });

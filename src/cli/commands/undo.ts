@@ -25,13 +25,11 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
   const { signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { undoByHand } = await import("../../app/undo.ts");
-    const { kindOf } = await import("../../engine/registry.ts");
+    const { payloadLines } = await import("../../engine/registry.ts");
     const linesOf = ({ operations }: UndoStep): string[] =>
       operations.flatMap((operation) => [
         `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
-        ...kindOf(operation)
-          .planLines(operation)
-          .map((line) => `        ${line}`),
+        ...payloadLines(operation).map((line) => `        ${line}`),
       ]);
     return await undoByHand(application, run, {
       out,

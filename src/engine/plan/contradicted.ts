@@ -1,13 +1,13 @@
 import { contradictionOf } from "../assumptions-met.ts";
 import type { Contradictions, Resting } from "../assumptions-met.ts";
 import type { Operation } from "../operation.ts";
-import { kindOf } from "../registry.ts";
+import { typeOf } from "../registry.ts";
 import type { Block } from "./block.ts";
 
 /** Every row of A1–A43 that an operation rests on: those of its kind, and those of what is in it. */
 export function restsOf(operation: Operation): Resting[] {
-  const kind = kindOf(operation);
-  return [...kind.restsOn.map((row) => ({ row })), ...kind.rests(operation)];
+  const { assumes } = typeOf(operation).can;
+  return [...(assumes?.always ?? []).map((row) => ({ row })), ...(assumes?.by?.(operation) ?? [])];
 }
 
 /** Why an operation is not planned or sent: a row that it rests on was contradicted by the services. */

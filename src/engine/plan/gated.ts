@@ -3,7 +3,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Operation } from "../operation.ts";
 import { policyOf } from "../policy.ts";
 import type { Policies } from "../policy.ts";
-import { kindOf } from "../registry.ts";
+import { freedBy, needsApproval, removedBy } from "../registry.ts";
 import { isTaking, removesOf } from "../taking.ts";
 import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
@@ -30,7 +30,7 @@ export class Gated {
   }
 
   #has(operation: Operation): boolean {
-    if (isTaking(operation) || kindOf(operation).approvedAlone) return true;
+    if (isTaking(operation) || needsApproval(operation)) return true;
     if (this.#flipsOf(operation) !== undefined || (this.#rebuilt && makes(operation))) return true;
     if (operation.policy === undefined) return false;
     const word = policyOf(this.#policies, operation.policy);
@@ -55,7 +55,7 @@ export class Gated {
   }
 
   #taking(operation: Operation): Taking {
-    const { takes, approvedAlone, freed } = kindOf(operation);
+    const thing = removedBy(operation);
     const { customer, hash, kind, subject, policy, weight, reason, records } = operation;
     return {
       customer,
@@ -63,11 +63,11 @@ export class Gated {
       kind,
       subject,
       policy,
-      thing: takes,
-      removes: removesOf(operation, takes, freed(operation)),
+      thing,
+      removes: removesOf(operation, thing, freedBy(operation)),
       weight,
       reason,
-      alone: approvedAlone,
+      alone: needsApproval(operation),
       flips: this.#flipsOf(operation),
       records,
       rebuilt: this.#rebuilt && makes(operation),

@@ -5,7 +5,7 @@ import type { Operation } from "../operation.ts";
 import { policyText } from "../policy.ts";
 import type { PolicyName, PolicyWord } from "../policy.ts";
 import type { OperationName } from "../resource.ts";
-import { kindOf } from "../registry.ts";
+import { freedBy, grantedBy } from "../registry.ts";
 import type { RecordReference } from "../shape.ts";
 import { countRemoved, grouped, removesSomething, takenThings } from "../taking.ts";
 import type { Removes, TakenThing, Weight } from "../taking.ts";
@@ -316,12 +316,9 @@ function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTog
  */
 export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<string>): Operation[] {
   const stopped = operations.filter(({ hash }) => held.has(hash));
-  const kept = new Set(stopped.flatMap((operation) => kindOf(operation).freed(operation)));
+  const kept = new Set(stopped.flatMap(freedBy));
   const isLeft = (operation: Operation): boolean =>
-    held.has(operation.hash) ||
-    kindOf(operation)
-      .granted(operation)
-      .some((number) => kept.has(number));
+    held.has(operation.hash) || grantedBy(operation).some((number) => kept.has(number));
   const { left = [], others = [] } = Object.groupBy(operations, (one) => (isLeft(one) ? "left" : "others"));
   return goingWithout(others, left);
 }

@@ -3,7 +3,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { isReference } from "../references.ts";
 import type { Reference } from "../references.ts";
-import { kindOf } from "../registry.ts";
+import { freedBy, grantedBy, numbersOf, typeOf } from "../registry.ts";
 import type { Operation } from "../operation.ts";
 import type { Need } from "../shape.ts";
 import type { Block } from "./block.ts";
@@ -51,15 +51,13 @@ export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, r
   return new Map(
     operations.map((operation) => {
       const asks = referencesIn([operation.target, operation.payload]);
-      const granted = new Set(kindOf(operation).granted(operation));
+      const granted = new Set(grantedBy(operation));
       const needed = operations.filter(
         (other) =>
           other !== operation &&
           (operation.needs.some((need) => isFor(need)(other)) ||
             asks.some((reference) => makes(other, reference)) ||
-            kindOf(other)
-              .freed(other)
-              .some((number) => granted.has(number))),
+            freedBy(other).some((number) => granted.has(number))),
       );
       return [operation.hash, needed.map(({ hash }) => hash)];
     }),
@@ -74,16 +72,16 @@ function referencesIn(value: Json): Reference[] {
 
 /** Whether an operation makes known what a reference stands for. */
 function makes(operation: Operation, reference: Reference): boolean {
-  const kind = kindOf(operation);
+  const { can } = typeOf(operation);
   switch (reference.$ref) {
     case "enterpriseGlobalId":
     case "customerId":
-      return kind.claims === "enterprise";
+      return can.claims?.what === "enterprise";
     case "memberGlobalId":
-      return kind.newAccounts(operation).some((staff) => formatKey(staff) === reference.of);
+      return (can.credentials?.accounts?.(operation) ?? []).some((staff) => formatKey(staff) === reference.of);
     case "assetNumber":
     case "licenseOrderId":
-      return kind.assets(operation).length > 0 && operation.records.some((order) => isOf(order, reference.of));
+      return numbersOf(operation).length > 0 && operation.records.some((order) => isOf(order, reference.of));
     default:
       return false;
   }

@@ -5,7 +5,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { operation } from "../new-operation.ts";
 import type { DraftOperation, Operation } from "../operation.ts";
-import { kindOf } from "../registry.ts";
+import { removedBy, typeOf } from "../registry.ts";
 import type { Block, BlockedRecord } from "./block.ts";
 import { contradictedBlock } from "./contradicted.ts";
 import type { Rejection } from "./input.ts";
@@ -33,7 +33,7 @@ export function partHash(kind: string, customer: RecordKey, record: RecordKey, p
 /** For each record of an operation the hash under which a refusal of it is kept. */
 export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
   const { kind, customer, hash, records } = operation;
-  const parts = kindOf(operation).parts(operation);
+  const parts = typeOf(operation).can.items?.(operation);
   if (parts === undefined) return records.map((record) => ({ record, hash }));
   return parts.map(({ record, part }) => ({ record, hash: partHash(kind, customer, record, part) }));
 }
@@ -106,7 +106,7 @@ export class StandingRejections {
 
 /** Whether it takes something away because a source says so, or says nothing any more: no person asked for it. */
 function takesByItself(made: Operation): boolean {
-  return kindOf(made).takes !== undefined && made.stage !== "requests";
+  return removedBy(made) !== undefined && made.stage !== "requests";
 }
 
 function rejectedByPerson({ takesAway }: Operation): Block {

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../operation.ts";
-import { kindOf } from "../registry.ts";
+import { freedBy, grantedBy } from "../registry.ts";
 import type { Known } from "../state.ts";
 
 /** Policies of the old form of what was bought anew. */
@@ -17,15 +17,11 @@ export function withoutReplacedSeats(
 ): Operation[] {
   if (!operations.some(({ policy }) => replacing.has(policy))) return [...operations];
   const orders = new Map(numbers.map((one) => [one.number, formatKey({ namespace: one.namespace, id: one.orderId })]));
-  const freed = new Set(operations.flatMap((operation) => kindOf(operation).freed(operation)));
+  const freed = new Set(operations.flatMap(freedBy));
   const seat = (staff: RecordKey, number: string): string => `${formatKey(staff)} ${orders.get(number) ?? ""}`;
   const stay = assignments.filter(({ assetNumber }) => !freed.has(assetNumber));
   const given = operations.flatMap((operation) =>
-    operation.records.flatMap((staff) =>
-      kindOf(operation)
-        .granted(operation)
-        .map((number) => seat(staff, number)),
-    ),
+    operation.records.flatMap((staff) => grantedBy(operation).map((number) => seat(staff, number))),
   );
   const kept = new Set([...stay.map((one) => seat(one.staff, one.assetNumber)), ...given]);
   const replaced = new Set(
@@ -35,9 +31,7 @@ export function withoutReplacedSeats(
   );
   return operations.map((operation) => {
     if (!replacing.has(operation.policy)) return operation;
-    const gone = kindOf(operation)
-      .freed(operation)
-      .filter((number) => replaced.has(number)).length;
+    const gone = freedBy(operation).filter((number) => replaced.has(number)).length;
     return { ...operation, weight: { ...operation.weight, seats: Math.max(0, operation.weight.seats - gone) } };
   });
 }

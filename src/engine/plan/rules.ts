@@ -1,7 +1,7 @@
 import { hashOf, toJson } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { Policies } from "../policy.ts";
-import { allKinds } from "../registry.ts";
+import { operationNames } from "../registry.ts";
 
 /** Raised where records that wait for nothing that happens by itself would be decided otherwise than before. */
 const generation = 1;
@@ -18,5 +18,5 @@ interface Rules {
  * is looked at once more. The program may do by now what it only told of, and a service may take what it refused.
  */
 export function rulesOf({ policies, settings, canSeal }: Rules): string {
-  return hashOf([generation, allKinds().sort(), toJson(policies), toJson(settings), canSeal]);
+  return hashOf([generation, operationNames().sort(), toJson(policies), toJson(settings), canSeal]);
 }

@@ -1,9 +1,9 @@
 import { hashOf } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Undone } from "../kind.ts";
+import type { Undone } from "../operation-type.ts";
 import { compareOperations } from "../operation.ts";
 import type { Operation } from "../operation.ts";
-import { handedIn, kindOf } from "../registry.ts";
+import { freedBy, handedIn, typeOf } from "../registry.ts";
 import type { OperationName } from "../resource.ts";
 import type { RecordReference, Stage } from "../shape.ts";
 import type { Block } from "./block.ts";
@@ -36,7 +36,7 @@ export interface UndoStep {
 const passes: Partial<Record<Stage, number>> = { grants: 0, orders: 1, removals: 1 };
 
 function passOf({ operation }: DoneOperation): number {
-  return passes[kindOf(operation).stages[0]] ?? 2;
+  return passes[typeOf(operation).stages[0]] ?? 2;
 }
 
 /**
@@ -73,7 +73,7 @@ export function planUndo(
     const made = undoes.is === "meant" ? rejections.operations(undoes.meant) : undefined;
     const operations = made?.operations ?? [];
     taken.push(...operations);
-    for (const number of operations.flatMap((operation) => kindOf(operation).freed(operation))) freed.add(number);
+    for (const number of operations.flatMap(freedBy)) freed.add(number);
     const refused = made?.refused[0]?.[1];
     steps.set(row.id, stepOf(row, undoes, { operations, refused }));
   }
@@ -109,8 +109,8 @@ function stepOf(
   const { endpoint, subject } = operation;
   const step = { operation: id, endpoint, subject, operations, note: undefined, waits: undefined };
   if (undoes.is === "impossible") return { ...step, how: "impossible", difference: undoes.why };
-  const { undone } = kindOf(operation);
-  const usual = undone.how === "approximate" ? undone.difference : undefined;
+  const { reversal } = typeOf(operation);
+  const usual = reversal.how === "approximate" ? reversal.difference : undefined;
   const lacks = undoes.is === "meant" ? undoes.lacks : undefined;
   const difference = [usual, lacks].filter((text) => text !== undefined).join("; ");
   const how = difference === "" ? ("exact" as const) : ("approximate" as const);

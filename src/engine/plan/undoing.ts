@@ -1,4 +1,4 @@
-import { kindOf } from "../registry.ts";
+import { typeOf } from "../registry.ts";
 import type { DesiredCustomer, DesiredStaff } from "../desired.ts";
 import type { DraftOperation } from "../operation.ts";
 import type { PrivateMarker } from "../references.ts";
@@ -75,6 +75,6 @@ export type UndoRule<K extends OperationName> = (row: DoneOperation<K>, of: Undo
 
 /** What no operation takes back. */
 export function impossible(kind: OperationName): Extract<Undoes, { is: "impossible" }> {
-  const { undone } = kindOf({ kind });
-  return { is: "impossible", why: undone.how === "impossible" ? undone.why : "no call takes it back" };
+  const { reversal } = typeOf({ kind });
+  return { is: "impossible", why: reversal.how === "impossible" ? reversal.why : "no call takes it back" };
 }

@@ -1,7 +1,7 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { kindOf } from "../../engine/registry.ts";
+import { needsApproval } from "../../engine/registry.ts";
 import { isAsShown } from "../../engine/plan/decided.ts";
 import type { HeldFor } from "../../engine/plan/limits.ts";
 import type { PolicyName } from "../../engine/policy.ts";
@@ -209,9 +209,7 @@ export class Decisions {
     shown?: string,
   ): Promise<{ customers: number; operations: number }> {
     return await this.#context.write(() => {
-      const approving = this.#holds
-        .askedBy(run)
-        .filter(({ scope, kind }) => scopesOfRuns.has(scope) && !kindOf({ kind }).approvedAlone);
+      const approving = this.#holds.askedBy(run).filter((hold) => scopesOfRuns.has(hold.scope) && !needsApproval(hold));
       if (approving.length === 0) throw notHeld(`the limits of the run ${run} no longer hold anything`);
       if (shown !== undefined && shown !== shownMark(approving))
         throw notShown(`the list of operations that the run ${run} held`);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordReference } from "../../engine/shape.ts";
-import { isKind } from "../../engine/registry.ts";
+import { isOperationName } from "../../engine/registry.ts";
 import type { Operation } from "../../engine/operation.ts";
 import { readOperation } from "../../engine/stored-operation.ts";
 import { isTaking, noWeight } from "../../engine/taking.ts";
@@ -126,7 +126,7 @@ function stateOf(row: OperationRow): JournalState {
 /** Enough of an operation to conclude it, whatever the form of what is sent. Throws as `journalRow` does. */
 export function standingOperation(row: StandingRow) {
   const { kind, endpoint } = row;
-  if (!isKind(kind)) throw unreadableRow("operation", row.id, "kind");
+  if (!isOperationName(kind)) throw unreadableRow("operation", row.id, "kind");
   return {
     kind,
     endpoint,

@@ -3,7 +3,7 @@ import { Problem } from "../../base/errors.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { isApproved } from "../decisions/hold-rows.ts";
 import type { Whose } from "../decisions/hold-rows.ts";
-import { kindOf } from "../../engine/registry.ts";
+import { typeOf } from "../../engine/registry.ts";
 import type { Operation } from "../../engine/operation.ts";
 import type { RecordReference } from "../../engine/shape.ts";
 import type { OperationName } from "../../engine/resource.ts";
@@ -194,7 +194,7 @@ export class JournalTables {
       entry.at,
       entry.at,
       recordsText(operation.records),
-      kindOf(operation).uniqueness(operation)?.number ?? null,
+      typeOf(operation).can.claims?.of(operation)?.number ?? null,
       weightColumn(operation),
       { id: entry.id },
     );

@@ -1,6 +1,6 @@
-import { kindIn } from "../../engine/registry.ts";
+import { typeIn } from "../../engine/registry.ts";
 
-const mayHold = (column: string): string => kindIn(column, (kind) => kind.mayHoldAfterRefusal);
+const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afterRefusal !== undefined);
 
 /**
  * Calls of an order that were refused and may have done something all the same, the last one first. Once a later one

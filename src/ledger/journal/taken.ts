@@ -1,4 +1,4 @@
-import { isKind, kindOf } from "../../engine/registry.ts";
+import { isOperationName, removedBy } from "../../engine/registry.ts";
 import { noThings } from "../../engine/taking.ts";
 import type { TakenThing } from "../../engine/taking.ts";
 
@@ -6,7 +6,7 @@ import type { TakenThing } from "../../engine/taking.ts";
 export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<TakenThing, number> {
   const taken = noThings();
   for (const { kind, count, seats } of rows) {
-    const thing = isKind(kind) ? kindOf({ kind }).takes : undefined;
+    const thing = isOperationName(kind) ? removedBy({ kind }) : undefined;
     if (thing !== undefined) taken[thing] += count;
     if (thing !== "seats") taken.seats += seats;
   }

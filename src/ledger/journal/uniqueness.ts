@@ -2,11 +2,11 @@ import { explainCommand } from "../../report/text.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Uniqueness } from "../../engine/kind.ts";
+import type { Uniqueness } from "../../engine/operation-type.ts";
 import type { Operation } from "../../engine/operation.ts";
 import { nameOf } from "../../engine/requests.ts";
 import type { OpenRows } from "../../engine/resource.ts";
-import { kindIn, kindOf } from "../../engine/registry.ts";
+import { needsApproval, typeIn, typeOf } from "../../engine/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
@@ -70,13 +70,13 @@ export class UniquenessChecks {
         database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
           `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, o.id as operation
        from operation o join json_each(o.records) one
-       where o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
+       where o.state in ('sending', 'unknown', 'parked') and ${typeIn("o.kind", ({ can }) => can.claims?.what === "order")}
          and o.id <> +@operation
          and o.claim is not null and o.claim = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked') and ${kindIn("o.kind", (kind) => kind.claims === "order")}
+         and o.state in ('sending', 'unknown', 'parked') and ${typeIn("o.kind", ({ can }) => can.claims?.what === "order")}
            and o.id <> +@operation limit 1`,
         ),
       openElsewhere: () =>
@@ -96,7 +96,7 @@ export class UniquenessChecks {
          and not (namespace = +@namespace and customer_id = +@id)
        union all
        select customer_namespace, customer_id from operation
-       where state in ('sending', 'unknown', 'parked') and ${kindIn("kind", (kind) => kind.claims === "enterprise")}
+       where state in ('sending', 'unknown', 'parked') and ${typeIn("kind", ({ can }) => can.claims?.what === "enterprise")}
          and id <> +@operation
          and claim is not null and claim = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
@@ -109,7 +109,7 @@ export class UniquenessChecks {
    * Not for what is sent again: what was asked for may have happened.
    */
   requireAsked(operation: Operation): void {
-    const requests = kindOf(operation).requests(operation);
+    const requests = typeOf(operation).can.answers?.(operation) ?? [];
     const gone = requests.find((request) => !this.#requests.stands(request));
     if (gone === undefined) return;
     throw new Problem({
@@ -126,10 +126,10 @@ export class UniquenessChecks {
    */
   requireDecided(operation: Operation, ofUndo: boolean): void {
     const { customer, policy, stage, subject, takesAway } = operation;
-    const { approvedAlone } = kindOf(operation);
-    if (stage === "requests" && policy === undefined && !approvedAlone) return;
+    const isAlone = needsApproval(operation);
+    if (stage === "requests" && policy === undefined && !isAlone) return;
     const { state, question } = this.#holds.standsAs({ customer, ofUndo }, operation) ?? {};
-    if (state === "asked" || (state === undefined && approvedAlone))
+    if (state === "asked" || (state === undefined && isAlone))
       throw new Problem({
         code: "operation.not-approved",
         message: `a person must approve this operation on ${subject}, and nobody has, so nothing was sent`,
@@ -151,7 +151,7 @@ export class UniquenessChecks {
    * or where its channel order number is not one that was fixed for it and is free. Not for what is sent again.
    */
   requireStanding(operation: Operation, channelOrderId: Json | undefined): void {
-    const amends = kindOf(operation).amends(operation);
+    const amends = typeOf(operation).can.expects?.(operation);
     if (amends === undefined) return;
     const { order } = amends;
     this.#requireSettledElsewhere(operation.customer, order);
@@ -184,7 +184,7 @@ export class UniquenessChecks {
   /** Throws a Problem with one of `uniquenessCodes`. `operationId` is the operation itself, where it is sent again. */
   require(operation: Operation, operationId: string | undefined): void {
     this.#pause.requireNone();
-    const wanted = kindOf(operation).uniqueness(operation);
+    const wanted = typeOf(operation).can.claims?.of(operation);
     if (wanted?.what === "order") this.#requireOrder(wanted, operationId ?? "");
     if (wanted?.what === "enterprise") this.#requireEnterprise(wanted, operationId ?? "");
   }

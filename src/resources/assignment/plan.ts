@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
-import { kindOf } from "../../engine/registry.ts";
+import { freedBy } from "../../engine/registry.ts";
 import type { DraftOperation } from "../../engine/operation.ts";
 import { staffReference } from "../../engine/references.ts";
 import type { Need } from "../../engine/shape.ts";
@@ -38,7 +38,7 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
   const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
   const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
   const revoked = earlier.make(withWeights(revokes.drafts, given.observed, allocation.assets));
-  const freed = new Set(revoked.operations.flatMap((operation) => kindOf(operation).freed(operation)));
+  const freed = new Set(revoked.operations.flatMap(freedBy));
   const grants = planGrants(given, allocation.assets, earlier.memberships, {
     holders,
     freed,

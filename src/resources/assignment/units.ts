@@ -1,6 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { kindOf } from "../../engine/registry.ts";
+import { numbersOf } from "../../engine/registry.ts";
 import { unitsOf as unitNumbersOf } from "../../engine/asset-numbers.ts";
 import type { EarlierUnit } from "../../engine/asset-numbers.ts";
 import type { Operation } from "../../engine/operation.ts";
@@ -79,14 +79,12 @@ export function unitsOf(
 function plannedUnits(operation: Operation): Unit[] {
   const [order] = operation.records;
   if (order === undefined) return [];
-  return kindOf(operation)
-    .assets(operation)
-    .flatMap((asset) =>
-      unitNumbersOf(asset).map((unit): Unit => {
-        const renewed = asset.renewed?.find((one) => one.unit === unit);
-        return { order, instanceId: asset.id, unit, number: renewed?.number, continues: renewed?.continues };
-      }),
-    );
+  return numbersOf(operation).flatMap((asset) =>
+    unitNumbersOf(asset).map((unit): Unit => {
+      const renewed = asset.renewed?.find((one) => one.unit === unit);
+      return { order, instanceId: asset.id, unit, number: renewed?.number, continues: renewed?.continues };
+    }),
+  );
 }
 
 function referenceTo({ order, instanceId, unit }: Unit): { $ref: "assetNumber"; of: string } {

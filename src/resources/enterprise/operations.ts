@@ -8,10 +8,8 @@ import {
   updateEnterpriseRequestSchema,
 } from "../../contract/order-service.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { OperationType } from "../../engine/resource.ts";
-import { correlationFor } from "./correlation.ts";
-import { notSendable } from "../../engine/kind.ts";
 import type {
+  OperationType,
   Bound,
   CountedAsApplied,
   Effect,
@@ -19,7 +17,9 @@ import type {
   JournalEntry,
   WhenNotFound,
   SettleFacts,
-} from "../../engine/kind.ts";
+} from "../../engine/operation-type.ts";
+import { correlationFor } from "./correlation.ts";
+import { notSendable } from "../../engine/operation-type.ts";
 import { orderDesk, withinEnterprise } from "../../engine/look-for.ts";
 import { adds, changes as changed } from "../../engine/operation-line.ts";
 import type { Called, OperationLine } from "../../engine/operation-line.ts";

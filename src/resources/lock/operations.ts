@@ -5,10 +5,9 @@ import { compareLocks, lockRequestSchema } from "../../contract/order-service.ts
 import type { LockResult } from "../../contract/order-service.ts";
 import { lockStatuses } from "../../contract/vocabulary.ts";
 import { licenseTypes } from "../../crm/model.ts";
-import type { OperationType } from "../../engine/resource.ts";
+import type { OperationType, Bound, Concluded } from "../../engine/operation-type.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable } from "../../engine/kind.ts";
-import type { Bound, Concluded } from "../../engine/kind.ts";
+import { notSendable } from "../../engine/operation-type.ts";
 import { orderDesk, some } from "../../engine/look-for.ts";
 import { changes as changed, numbered } from "../../engine/operation-line.ts";
 import type { Draft, ShapesOf } from "../../engine/shape.ts";

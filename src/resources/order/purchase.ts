@@ -4,7 +4,7 @@ import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound, LookFor } from "../../engine/kind.ts";
+import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound, LookFor } from "../../engine/operation-type.ts";
 import { orderDesk, some, withinEnterprise } from "../../engine/look-for.ts";
 import type { OrderContext, AmendmentShapes } from "./payload.ts";
 import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";

@@ -3,7 +3,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { impossible } from "../../engine/plan/undoing.ts";
 import type { DoneOperation, UndoFacts, UndoRule, Undoes, Undoing } from "../../engine/plan/undoing.ts";
-import { kindOf } from "../../engine/registry.ts";
+import { typeOf } from "../../engine/registry.ts";
 import { isSameKey } from "../../engine/state/same-key.ts";
 import { counted } from "../../report/text.ts";
 import { buy } from "./amendments.ts";
@@ -86,7 +86,7 @@ function workOn(key: string, { rows, facts, given }: Pick<Undoing, "rows" | "fac
   const ids = new Set(rows.map((row) => row.id));
   const steps = parts.steps.filter((step) => ids.has(operations.get(step.number) ?? ""));
   const own = rows.filter(({ operation }) => formatKey(operation.records[0] ?? placed.key) === key);
-  const isPlacedByIt = own.some(({ operation }) => kindOf(operation).claims === "order");
+  const isPlacedByIt = own.some(({ operation }) => typeOf(operation).can.claims?.what === "order");
   return {
     order: placed.key,
     history,

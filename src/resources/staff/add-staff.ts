@@ -5,12 +5,20 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ObservedMember, Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable } from "../../engine/kind.ts";
-import type { Bound, Effect, Evidence, JournalEntry, NotSendable, Prepared, SettleFacts } from "../../engine/kind.ts";
+import { notSendable } from "../../engine/operation-type.ts";
+import type {
+  Bound,
+  Effect,
+  Evidence,
+  JournalEntry,
+  NotSendable,
+  Prepared,
+  SettleFacts,
+  OperationType,
+} from "../../engine/operation-type.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
 import { adds, named, peopleOf } from "../../engine/operation-line.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/references.ts";
-import type { OperationType } from "../../engine/resource.ts";
 import type { Draft, ShapesOf } from "../../engine/shape.ts";
 import type { Known, StateChange } from "../../engine/state.ts";
 import { matchAddedStaff } from "./account-name.ts";

@@ -5,7 +5,7 @@ import type { DraftOperation } from "../../engine/operation.ts";
 import type { Policies, PolicyName } from "../../engine/policy.ts";
 import { policyOf } from "../../engine/policy.ts";
 import { markerKey } from "../../engine/references.ts";
-import { kindOf } from "../../engine/registry.ts";
+import { freedBy } from "../../engine/registry.ts";
 import type { Need } from "../../engine/shape.ts";
 import type { StateChange } from "../../engine/state.ts";
 import { noWeight } from "../../engine/taking.ts";
@@ -80,7 +80,7 @@ function planLeaver(
   if (members === undefined || assets === undefined) return {};
   const member = members.find((item) => item.globalId === link.memberGlobalId && !item.deleted);
   const first = revokes.filter(({ records }) => records.some((record) => formatKey(record) === key));
-  const freed = new Set(first.flatMap((operation) => kindOf(operation).freed(operation)));
+  const freed = new Set(first.flatMap(freedBy));
   // The person has the reason already why it is not revoked.
   if (ours.some((item) => !freed.has(item.assetNumber))) return {};
   if (member === undefined)

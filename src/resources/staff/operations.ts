@@ -5,12 +5,18 @@ import { editStaffRequestSchema, resetPasswordRequestSchema } from "../../contra
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable } from "../../engine/kind.ts";
-import type { Effect, Evidence, JournalEntry, LookFor, SettleFacts } from "../../engine/kind.ts";
+import { notSendable } from "../../engine/operation-type.ts";
+import type {
+  Effect,
+  Evidence,
+  JournalEntry,
+  LookFor,
+  SettleFacts,
+  OperationType,
+} from "../../engine/operation-type.ts";
 import { memberDesk, withinEnterprise } from "../../engine/look-for.ts";
 import { changes, named, peopleOf, removes } from "../../engine/operation-line.ts";
 import { isPrivateMarker, newPassword, privateMarker, references } from "../../engine/references.ts";
-import type { OperationType } from "../../engine/resource.ts";
 import { initialPasswordRef, newPasswordRef } from "../../engine/sealed-passwords.ts";
 import type { ShapesOf } from "../../engine/shape.ts";
 import { everyVersion } from "../../engine/state/secrets.ts";

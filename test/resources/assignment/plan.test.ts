@@ -1,4 +1,4 @@
-import { kindOf } from "../../../src/engine/registry.ts";
+import { freedBy } from "../../../src/engine/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../../../src/engine/plan/block.ts";
@@ -580,7 +580,7 @@ describe("whatever people claim and hold", () => {
       const [person] = operation.records;
       if (person === undefined) continue;
       const key = { namespace: person.namespace, id: person.id };
-      for (const number of kindOf(operation).freed(operation)) {
+      for (const number of freedBy(operation)) {
         if (holding.get(number) !== memberOf({ key })) throw new Error(`${number} is not held by ${key.id}`);
         holding.set(number, null);
         drop(number);
@@ -623,7 +623,7 @@ describe("whatever people claim and hold", () => {
       fc.assert(
         fc.property(world, (given) => {
           const input = situation(given);
-          const taken = plan(input).operations.flatMap((item) => kindOf(item).freed(item));
+          const taken = plan(input).operations.flatMap(freedBy);
           const ours = new Set(input.known.assignments.map((item) => item.assetNumber));
           expect(taken.every((number) => ours.has(number))).toBe(true);
           if (input.quarantinedInScope > 0) expect(taken).toEqual([]);

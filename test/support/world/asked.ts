@@ -2,7 +2,7 @@ import type { NewQuestion } from "../../../src/ledger/decisions/decisions.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { operation } from "../../../src/engine/new-operation.ts";
 import type { Operation } from "../../../src/engine/operation.ts";
-import { kindOf } from "../../../src/engine/registry.ts";
+import { freedBy, removedBy } from "../../../src/engine/registry.ts";
 import { removesOf } from "../../../src/engine/taking.ts";
 import { key } from "./records.ts";
 
@@ -63,7 +63,7 @@ export async function ask(
     scope: question.scope,
     reason: explanation,
     policy: question.policy,
-    removes: removesOf(planned, kindOf(planned).takes, kindOf(planned).freed(planned)),
+    removes: removesOf(planned, removedBy(planned), freedBy(planned)),
   }));
   const [opened] = await ledger.decisions.ask(whose, [{ ...question, holds }]);
   const rows = await ledger.journal.plannedOf(whose);

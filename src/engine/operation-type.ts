@@ -9,7 +9,6 @@ import type { Snapshot, SnapshotList } from "../platform/snapshot.ts";
 import type { PlannedAsset } from "./asset-numbers.ts";
 import type { AssumptionMet, Resting } from "./assumptions-met.ts";
 import type { Called, OperationLine } from "./operation-line.ts";
-import { fieldLines } from "./plan-lines.ts";
 import type { PolicyName } from "./policy.ts";
 import type { PrivateMarker } from "./references.ts";
 import type { RequestOf } from "./requests.ts";
@@ -170,66 +169,6 @@ export type Undone =
   /** No call takes it back. */
   | { how: "impossible"; why: string };
 
-/**
- * The old form of an operation type. The engine uses it until each type is in a resource. `OperationType` of
- * engine/resource.ts explains the members; as-kind.ts shows which old member is which new one.
- */
-export interface KindFacts {
-  readonly endpoint: WritingEndpoint;
-  readonly stages: readonly [Stage, ...Stage[]];
-  readonly takes: TakenThing | undefined;
-  readonly policy: PolicyName | undefined;
-  readonly approvedAlone: boolean;
-  readonly restsOn: readonly AssumptionId[];
-  readonly whenUnknown: "read" | "send-again" | "lost" | "ask";
-  readonly isSentSparingly: boolean;
-  readonly mostOddAnswers: number;
-  readonly mayHoldAfterRefusal: boolean;
-  readonly cureOfPart: string | undefined;
-  readonly claims: Uniqueness["what"] | undefined;
-  readonly outdates: readonly SnapshotList[];
-  readonly undone: Undone;
-}
-
-export interface Kind<S extends Shapes> extends KindFacts {
-  readonly schemas: Schemas<S>;
-  readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
-  /** Rejects if the platform gave nothing: a failed reading never finds nothing. */
-  readonly read: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
-  readonly notFound: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
-  readonly countAsApplied: (
-    entry: JournalEntry<S>,
-    evidence: Exclude<Evidence, { kind: "confirmed" }>,
-  ) => CountedAsApplied;
-  /** Rejects if the platform could not be read. Asked only of types that may hold after a refusal. */
-  readonly shownAfterRefusal: (
-    entry: JournalEntry<S>,
-    snapshot: Snapshot,
-    facts: RefusalFacts,
-  ) => Promise<string | undefined>;
-  readonly lost: (payload: S["payload"]) => Lost;
-  readonly uniqueness: (operation: Draft<S>) => Uniqueness | undefined;
-  readonly amends: (operation: Draft<S>) => Amends | undefined;
-  readonly requests: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
-  /** Undefined: it is all of one piece. */
-  readonly parts: (operation: Draft<S>) => { record: RecordReference; part: Json }[] | undefined;
-  readonly rests: (operation: Draft<S>) => readonly Resting[];
-  readonly metByOddData: (data: Json) => AssumptionMet[];
-  readonly assets: (operation: Draft<S>) => PlannedAsset[];
-  readonly newAccounts: (operation: Draft<S>) => RecordReference[];
-  readonly newPasswords: (operation: Draft<S>) => RecordKey[];
-  readonly metUnshown: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
-  readonly whenNotApplied: (entry: JournalEntry<S>) => StateChange[];
-  readonly granted: (operation: Draft<S>) => string[];
-  readonly freed: (operation: Draft<S>) => string[];
-  readonly takesAway: (operation: Draft<S>) => number;
-  readonly planLines: (operation: Draft<S>) => string[];
-  readonly isAsynchronous: (operation: Draft<S>) => boolean;
-  readonly line?: ((operation: Change<string, S>, called: Called) => Promise<OperationLine>) | undefined;
-  readonly counted: (payload: S["payload"]) => number | undefined;
-  readonly lookFor: (looked: Looked<S>) => LookFor | undefined;
-}
-
 /** What an operation comes to whose outcome is lost for good. */
 export interface Lost {
   verdict: string;
@@ -238,42 +177,103 @@ export interface Lost {
   message: string;
 }
 
-/** What most kinds have in common. */
-export const plainKind = {
-  takes: undefined,
-  policy: undefined,
-  approvedAlone: false,
-  restsOn: [],
-  rests: () => [],
-  metByOddData: () => [],
-  metUnshown: () => [],
-  whenUnknown: "read",
-  isSentSparingly: false,
-  mostOddAnswers: Number.POSITIVE_INFINITY,
-  mayHoldAfterRefusal: false,
-  notFound: () => Promise.resolve({ kind: "drop" }),
-  lost: () => ({ verdict: "lost", audit: { kind: "lost", body: {} }, message: "operation lost" }),
-  shownAfterRefusal: () => Promise.resolve(undefined),
-  claims: undefined,
-  uniqueness: () => undefined,
-  amends: () => undefined,
-  requests: () => [],
-  parts: () => undefined,
-  assets: () => [],
-  newAccounts: () => [],
-  newPasswords: () => [],
-  whenNotApplied: () => [],
-  granted: () => [],
-  freed: () => [],
-  takesAway: () => 0,
-  isAsynchronous: () => false,
-  planLines: ({ payload }) => fieldLines(payload),
-  counted: () => undefined,
-} as const satisfies Partial<Kind<Shapes>>;
+/** How the engine finds out what became of a call whose outcome is unknown. */
+export type OnUnknown<S extends Shapes> =
+  | {
+      /** By reading the platform until it shows the change, or has not shown it for the settle time. */
+      by: "observe";
+      observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
+      /** What is done if it was not shown in that time. Left out: it counts as not applied and is planned again. */
+      notShown?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
+      /** The service takes it now and carries it out later (A15). */
+      async?: (operation: Draft<S>) => boolean;
+      /** The call must not be sent twice: after three sends without a known outcome a person decides. */
+      nonRepeatable?: true;
+    }
+  | {
+      /** By sending it again: it sets a state, so that twice is the same as once. */
+      by: "resend";
+      /** A success whose data is about something else is odd. After so many of them a person decides. */
+      maxOddAnswers?: number;
+      observe?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
+    }
+  | {
+      /** Not at all: what it brought is lost with its answer, and that is recorded. */
+      by: "lost";
+      record: (payload: S["payload"]) => Lost;
+    }
+  | {
+      /** By asking a person at once: nothing reads it, and it is non-repeatable. */
+      by: "ask";
+    };
 
-/** A call that sets a state which no call reads back: the same value is sent again, and nothing proves it. */
-export const readBackByNothing = (): Promise<Evidence> =>
-  Promise.resolve({ kind: "not-found", detail: { call: "none: no operation reads it back" } });
+/** What a person's decision on an unknown outcome comes to: `settle --applied` and `settle --not-applied`. */
+export interface Decide<S extends Shapes> {
+  applied: (entry: JournalEntry<S>, seen: Exclude<Evidence, { kind: "confirmed" }>) => CountedAsApplied;
+  /** Set: while a part of it is shown, nobody can settle it as not applied, and this is what to do instead. */
+  partCure?: string;
+  notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
+}
+
+/** What only some operation types need. The engine asks for each where it needs it. */
+export interface Capabilities<S extends Shapes> {
+  /** The policy that rules it; `alone`: a person approves each single one. */
+  governed?: { policy: PolicyName; alone?: true };
+  /** It removes something that limits count. */
+  removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
+  /** It claims a number that no other operation may have. */
+  claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
+  /** It is sent only while nothing happened to its order since it was planned. */
+  expects?: (operation: Draft<S>) => Amends | undefined;
+  /** Its parts that the service takes or rejects one by one. */
+  items?: (operation: Draft<S>) => { record: RecordReference; part: Json }[];
+  /** Assets that it buys: the engine fixes their numbers before it binds the payload. */
+  numbers?: (operation: Draft<S>) => PlannedAsset[];
+  /** People for whom the engine makes a password: the first of an account, or a new one. */
+  credentials?: {
+    accounts?: (operation: Draft<S>) => RecordReference[];
+    passwords?: (operation: Draft<S>) => RecordKey[];
+  };
+  /** Requests that it carries out: it is not sent for what nobody asks for any more. */
+  answers?: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
+  /** Asset numbers that get a holder, and asset numbers that lose theirs. The engine orders operations by these. */
+  holders?: { grants?: (operation: Draft<S>) => string[]; frees?: (operation: Draft<S>) => string[] };
+  /** Assumptions (A1–A43) that it depends on, and what its outcomes say of them. */
+  assumes?: {
+    always?: readonly AssumptionId[];
+    by?: (operation: Draft<S>) => readonly Resting[];
+    oddData?: (data: Json) => AssumptionMet[];
+    /** What it says of an assumption that the change was not shown in the settle time. */
+    notShown?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
+  };
+  /** A rejected call may have done something all the same (A16): what the platform shows of it, in words. */
+  afterRefusal?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) => Promise<string | undefined>;
+  /** How people see it: one line of a plan, the lines of its payload, and a number in reports. */
+  prints?: {
+    line?: (operation: Change<string, S>, called: Called) => Promise<OperationLine>;
+    payload?: (operation: Draft<S>) => string[];
+    count?: (payload: S["payload"]) => number | undefined;
+  };
+}
+
+/** One operation type. */
+export interface OperationType<S extends Shapes> {
+  readonly endpoint: WritingEndpoint;
+  /** When it is sent among the operations of a customer. Of several, a draft names one; else the first counts. */
+  readonly stages: readonly [Stage, ...Stage[]];
+  readonly schemas: Schemas<S>;
+  /** Readings of the enterprise that are old after it. */
+  readonly invalidates: readonly SnapshotList[];
+  /** Checks the bound payload by the contract, and gives the call and what its success changes. */
+  readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
+  readonly onUnknown: OnUnknown<S>;
+  readonly decide: Decide<S>;
+  /** How it can be taken back: by which endpoint, or why by none. */
+  readonly reversal: Undone;
+  /** Where a person can see whether it was carried out. */
+  readonly whereToLook: (looked: Looked<S>) => LookFor | undefined;
+  readonly can: Capabilities<S>;
+}
 
 /** A payload that does not fit the contract: nothing is sent. */
 export function notSendable(issues: readonly { path: readonly PropertyKey[]; message: string }[]): NotSendable {
