@@ -1,4 +1,4 @@
-import type { Job } from "../src/run/job.ts";
+import type { Job } from "../src/operate/job.ts";
 
 export const monthlyReport: Job = {
   id: "monthly-report",

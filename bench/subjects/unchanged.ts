@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { parse } from "csv-parse";
-import type { RunDependencies } from "../../src/run/request.ts";
+import type { RunDependencies } from "../../src/engine/run/request.ts";
 import { ingestStream } from "../../src/ingest/ingest.ts";
 import type { Worked } from "./worked.ts";
 import { stopwatch } from "./worked.ts";

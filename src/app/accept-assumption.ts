@@ -1,6 +1,6 @@
 import { hashOf } from "../base/canonical-json.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
-import { isAssumptionId } from "../engine/assumptions-met.ts";
+import { isAssumptionId } from "../engine/model/assumptions-met.ts";
 import type { Application } from "./application.ts";
 
 /** What of a contradiction a person saw. */

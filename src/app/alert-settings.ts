@@ -1,9 +1,9 @@
 import { durationMs } from "../base/duration.ts";
 import { exitCodes, Problem, Problems } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
-import type { BoundJob } from "../run/job.ts";
-import type { NotifyDependencies } from "../run/notify/tell.ts";
-import { channelsOf } from "../run/notify/channels.ts";
+import type { BoundJob } from "../operate/job.ts";
+import type { NotifyDependencies } from "../operate/notify/tell.ts";
+import { channelsOf } from "../operate/notify/channels.ts";
 
 type Settings = Pick<Config, "notify" | "alerts" | "mail" | "serve">;
 

@@ -3,10 +3,10 @@ import { usage } from "../base/errors.ts";
 import { pageLink, pagePath } from "../report/page-links.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import type { AlertFacts, AlertChannelFacts } from "../report/alerts.ts";
-import { countOf, fromBody, severityOf } from "../run/notify/alert.ts";
-import { concerns } from "../run/notify/due.ts";
-import { testMessage } from "../run/notify/message.ts";
-import { deliver, reasonOf } from "../run/notify/channels.ts";
+import { countOf, fromBody, severityOf } from "../operate/notify/alert.ts";
+import { concerns } from "../operate/notify/due.ts";
+import { testMessage } from "../operate/notify/message.ts";
+import { deliver, reasonOf } from "../operate/notify/channels.ts";
 import type { Application } from "./application.ts";
 import { tellingSettings } from "./alert-settings.ts";
 

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import type { Called } from "../engine/operation-line.ts";
+import type { Called } from "../engine/model/operation-line.ts";
 
 /**
  * What the ledger calls things, looked up as they are shown. Companies and products have names for everybody; people only

@@ -1,8 +1,8 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { nameOf } from "../run/saved-plan.ts";
+import { nameOf } from "../engine/carry-out.ts";
 import type { AppliedBy } from "../ledger/journal/applied-plans.ts";
-import type { RunRequest } from "../run/request.ts";
+import type { RunRequest } from "../engine/run/request.ts";
 import { refused } from "./plan-file.ts";
 import type { SavedCustomer, SavedOperation, SavedPlan } from "./plan-file.ts";
 

@@ -1,6 +1,6 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { Correction } from "../ledger/time/correct-stamps.ts";
-import { TrustedClock } from "../run/trusted-clock.ts";
+import { TrustedClock } from "../engine/run/trusted-clock.ts";
 import type { Application } from "./application.ts";
 import { underRunLock } from "./run-lock.ts";
 import type { LockPlace } from "./run-lock.ts";

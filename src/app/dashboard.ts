@@ -3,7 +3,7 @@ import { setImmediate as othersGoOn } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Clock } from "../base/clock.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import type { ScheduleState } from "../run/schedule.ts";
+import type { ScheduleState } from "../operate/schedule.ts";
 import type { Application } from "./application.ts";
 import { createLongReads } from "./long-reads.ts";
 import type { LongReads } from "./long-reads.ts";

@@ -1,9 +1,9 @@
-import { decide } from "../apply/decide.ts";
-import type { Decision, PersonsVerdict } from "../apply/decide.ts";
+import { decide } from "../engine/decide.ts";
+import type { Decision, PersonsVerdict } from "../engine/decide.ts";
 import { Problem, usage } from "../base/errors.ts";
-import { typeOf } from "../engine/registry.ts";
+import { typeOf } from "../engine/model/registry.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import { TrustedClock } from "../run/trusted-clock.ts";
+import { TrustedClock } from "../engine/run/trusted-clock.ts";
 import type { Application } from "./application.ts";
 
 /** What a person decides about one operation whose outcome is open. */
@@ -28,7 +28,7 @@ export async function openDecisions(
   const reader = new SnapshotReader(dependencies.platform, dependencies.settings);
   return async ({ id, verdict, reason }) => {
     if (signal.aborted) throw stoppedBefore(id);
-    return await decide({ ...dependencies, time }, reader, id, verdict, { reason, by }, signal);
+    return await decide({ ...dependencies, time, reader }, id, { verdict, reason, by }, signal);
   };
 }
 

@@ -1,9 +1,9 @@
 import type { Json } from "../base/canonical-json.ts";
 import { toJson } from "../base/canonical-json.ts";
-import { balanceJson } from "../run/balance.ts";
-import { summaryJson } from "../run/summary.ts";
-import type { RunSummary } from "../run/summary.ts";
-import type { VerifySummary } from "../run/verify-run.ts";
+import { balanceJson } from "../engine/run/balance.ts";
+import { summaryJson } from "../engine/run/run.ts";
+import type { RunSummary } from "../engine/run/run.ts";
+import type { VerifySummary } from "../engine/run/verify-run.ts";
 
 /** The counts of a run that machines read. */
 export function runJson(summary: RunSummary, writingCalls: number): Json {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, Problem } from "../base/errors.ts";
-import { keepHeadOutside } from "../run/head-places.ts";
+import { keepHeadOutside } from "../operate/head-places.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "./application.ts";
 import { newestHead, ownVerifier, signedHead } from "./audit-record.ts";

@@ -7,7 +7,7 @@ import type { RunFacts } from "../report/facts.ts";
 import type { Platform } from "../platform/platform.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { OpenRecords } from "../report/open.ts";
-import type { Schedule } from "../run/schedule.ts";
+import type { Schedule } from "../operate/schedule.ts";
 import type { Measured } from "./measured.ts";
 
 /** Records that are not done for the same reason: counts and codes only. */

@@ -1,7 +1,7 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { ShownLink, Standing } from "../ledger/state/links-desk.ts";
-import { customerNumbers } from "../engine/plan/customer-numbers.ts";
+import { customerNumbers } from "../engine/plan/input.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { ShownEnterprise } from "../platform/snapshot.ts";
 import type { Application } from "./application.ts";

@@ -5,8 +5,8 @@ import { lockProblem } from "../contract/limits.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../engine/operation.ts";
-import type { NewRequest, RequestIn } from "../engine/requests.ts";
+import type { Operation } from "../engine/model/operation.ts";
+import type { NewRequest, RequestIn } from "../engine/model/requests.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
 import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
 

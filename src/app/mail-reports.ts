@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
 import { Problem } from "../base/errors.ts";
-import type { BoundJob } from "../run/job.ts";
-import { reasonOf } from "../run/notify/channels.ts";
-import { sendMail } from "../run/mail.ts";
+import type { BoundJob } from "../operate/job.ts";
+import { reasonOf } from "../operate/notify/channels.ts";
+import { sendMail } from "../operate/mail.ts";
 import type { Application } from "./application.ts";
 
 /**

@@ -7,11 +7,11 @@ import type { ServiceState } from "../http/client.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { workDoneExits } from "../inquiry/measures.ts";
 import type { JobEnds, LedgerMeasures, MeasuredRun } from "../inquiry/measures.ts";
-import { operationNames } from "../engine/registry.ts";
-import { nextFireTime } from "../run/fire-times.ts";
-import type { BoundJob } from "../run/job.ts";
-import { isKind as isAlertKind } from "../run/notify/alert.ts";
-import type { Schedule } from "../run/schedule.ts";
+import { operationNames } from "../engine/model/registry.ts";
+import { nextFireTime } from "../operate/fire-times.ts";
+import type { BoundJob } from "../operate/job.ts";
+import { isKind as isAlertKind } from "../operate/notify/alert.ts";
+import type { Schedule } from "../operate/schedule.ts";
 import type { Application } from "./application.ts";
 import type { Observed } from "./observed.ts";
 

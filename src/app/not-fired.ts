@@ -1,5 +1,5 @@
 import { toInstant } from "../base/clock.ts";
-import { nextFireTime } from "../run/fire-times.ts";
+import { nextFireTime } from "../operate/fire-times.ts";
 import type { Application } from "./application.ts";
 
 /** A daemon that is there fires long before. */

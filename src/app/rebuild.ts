@@ -4,8 +4,8 @@ import type { ExitCode } from "../base/errors.ts";
 import { headsPath } from "../ledger/audit/audit-heads.ts";
 import { copyWhileWritten } from "../ledger/database/backup.ts";
 import { holdFolder } from "../ledger/database/held-folder.ts";
-import { requireUnused, runRebuild } from "../run/rebuild.ts";
-import type { RebuildSummary } from "../run/rebuild.ts";
+import { requireUnused, runRebuild } from "../recovery/rebuild.ts";
+import type { RebuildSummary } from "../recovery/rebuild.ts";
 import type { Application } from "./application.ts";
 import { underRunLock } from "./run-lock.ts";
 

@@ -11,7 +11,7 @@ import { tolerancesOf } from "../report/statement/tolerances.ts";
 import type { PeriodBy, StatementRequest } from "../report/statement/shape.ts";
 import { fileNameOf } from "../report/statement/writer.ts";
 import type { FileChunk } from "../report/statement/writer.ts";
-import type { BoundJob } from "../run/job.ts";
+import type { BoundJob } from "../operate/job.ts";
 import type { Application } from "./application.ts";
 import { headSigner } from "./sign-head.ts";
 import { periodOf } from "./statement-period.ts";

@@ -1,11 +1,11 @@
 import { explainCommand } from "../report/text.ts";
-import { readBackRecord } from "../apply/read-back-record.ts";
-import type { RecordSubject } from "../apply/read-back-record.ts";
+import { readBackRecord } from "../recovery/read-back-record.ts";
+import type { RecordSubject } from "../recovery/read-back-record.ts";
 import type { Problem } from "../base/errors.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { StateChange } from "../engine/state.ts";
+import type { StateChange } from "../engine/model/state.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { Application } from "./application.ts";

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import { privateFields, streams } from "../crm/model.ts";
-import { isPrivateMarker, markerKey } from "../engine/references.ts";
-import type { PrivateMarker } from "../engine/references.ts";
+import { isPrivateMarker, markerKey } from "../engine/model/references.ts";
+import type { PrivateMarker } from "../engine/model/references.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 
 /**

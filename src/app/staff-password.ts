@@ -5,8 +5,8 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { passwordSubject } from "../resources/staff/request.ts";
 import { types } from "../resources/staff/operations.ts";
-import { initialPasswordRef } from "../engine/sealed-passwords.ts";
-import { fits } from "../engine/shape.ts";
+import { initialPasswordRef } from "../engine/model/references.ts";
+import { fits } from "../engine/model/shape.ts";
 import type { Application } from "./application.ts";
 
 /** The account of a person at one customer. */

@@ -3,7 +3,7 @@ import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { copyWhileWritten } from "../ledger/database/backup.ts";
 import { holdFolder } from "../ledger/database/held-folder.ts";
-import type { RunDependencies } from "../run/request.ts";
+import type { RunDependencies } from "../engine/run/request.ts";
 import type { Application } from "./application.ts";
 
 /** Where a plan is made. */

@@ -1,4 +1,4 @@
-import { theCrm } from "../engine/request.ts";
+import { theCrm } from "../engine/model/requests.ts";
 import { usage } from "../base/errors.ts";
 import { systemUser } from "../base/who.ts";
 import { personalIn } from "../app/reason.ts";

@@ -1,14 +1,14 @@
 import type { RecordKey } from "../crm/model.ts";
-import { operationLine } from "../engine/operation-line.ts";
-import type { Called } from "../engine/operation-line.ts";
-import type { Operation } from "../engine/operation.ts";
-import { payloadLines } from "../engine/registry.ts";
-import type { StateChange } from "../engine/state.ts";
+import { operationLine } from "../engine/model/operation-line.ts";
+import type { Called } from "../engine/model/operation-line.ts";
+import type { Operation } from "../engine/model/operation.ts";
+import { payloadLines } from "../engine/model/registry.ts";
+import type { StateChange } from "../engine/model/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
 import { painted } from "../report/style.ts";
 import { counted, numberText, printable, section, textOf, wrapped } from "../report/text.ts";
 import type { Lines, View } from "../report/text.ts";
-import type { Planned, PlanSummary } from "../run/plan-run.ts";
+import type { Planned, PlanSummary } from "../engine/run/plan-run.ts";
 import { holdLines } from "./run-summary.ts";
 
 /** So many operations are shown where nobody asks for all. */

@@ -1,7 +1,7 @@
 import { exitCodes } from "../base/errors.ts";
 import { parseKey } from "../crm/keys.ts";
-import type { RunSummary } from "../run/summary.ts";
-import type { VerifySummary } from "../run/verify-run.ts";
+import type { RunSummary } from "../engine/run/run.ts";
+import type { VerifySummary } from "../engine/run/verify-run.ts";
 import type { Invocation } from "./command.ts";
 import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
@@ -19,7 +19,7 @@ import {
   wrapped,
 } from "../report/text.ts";
 import type { View } from "../report/text.ts";
-import type { WaitingHold } from "../run/judgement.ts";
+import type { WaitingHold } from "../engine/gate.ts";
 import { behindText, coverageText } from "../report/coverage.ts";
 import type { NotAttempted } from "../report/facts.ts";
 import { balanceText, notAttemptedLines } from "../report/runs.ts";

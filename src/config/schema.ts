@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { reportSettingsSchema } from "../run/report-settings.ts";
+import { reportSettingsSchema } from "../operate/report-settings.ts";
 import {
   bookSettingsSchema,
   mailSettingsSchema,
@@ -9,9 +9,9 @@ import {
   orderSettingsSchema,
   settleSettingsSchema,
   zoneSchema,
-} from "../run/run-settings.ts";
-import { alertSettingsSchema, notifySettingsSchema } from "../run/notify-settings.ts";
-import { policySettingsSchema } from "../engine/policy-settings.ts";
+} from "../engine/run/run-settings.ts";
+import { alertSettingsSchema, notifySettingsSchema } from "../operate/notify-settings.ts";
+import { policySettingsSchema } from "../engine/model/policy-settings.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 

@@ -7,7 +7,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
-import type { Policies } from "../engine/policy.ts";
+import type { Policies } from "../engine/model/policy.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../engine/plan/block.ts";
 import { rulesOf } from "../engine/plan/rules.ts";

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
-import { isRequestOf, subjectOf as requestSubject } from "../engine/requests.ts";
+import { isRequestOf, subjectOf as requestSubject } from "../engine/model/requests.ts";
 import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { isSameKey } from "../engine/state/same-key.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/stored.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";

@@ -3,8 +3,8 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { stored } from "../ledger/database/stored.ts";
-import { assetUnitOf } from "../engine/references.ts";
-import type { RecordReference } from "../engine/shape.ts";
+import { assetUnitOf } from "../engine/model/references.ts";
+import type { RecordReference } from "../engine/model/shape.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** A part of an order: an asset, a package or a product. */

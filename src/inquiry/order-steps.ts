@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { isSameKey } from "../engine/state/same-key.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 

@@ -3,7 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { LicenceOrderTable } from "../resources/order/state/placed-orders.ts";
 import type { PlacedCase } from "../report/reconciliation/case.ts";
-import { isSameKey } from "../engine/state/same-key.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { shownProducts } from "./shown-products.ts";

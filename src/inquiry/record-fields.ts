@@ -1,6 +1,6 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { isPrivateMarker } from "../engine/references.ts";
+import { isPrivateMarker } from "../engine/model/references.ts";
 import type { FieldFacts } from "../report/explain.ts";
 
 /**

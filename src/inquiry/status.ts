@@ -16,7 +16,7 @@ import { holds } from "./holds.ts";
 import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { isRequestOf, requestKindOf } from "../engine/requests.ts";
+import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
 import { cutReads, lastReads } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { toInstant } from "../base/clock.ts";
-import { removedBy } from "../engine/registry.ts";
-import { takenThings } from "../engine/taking.ts";
-import type { TakenThing } from "../engine/taking.ts";
+import { removedBy } from "../engine/model/registry.ts";
+import { takenThings } from "../engine/model/taking.ts";
+import type { TakenThing } from "../engine/model/taking.ts";
 import { allowedOfAll } from "../engine/plan/limits.ts";
 import type { TakingLimits } from "../engine/plan/limits.ts";
 import { locksByType } from "../resources/order/state.ts";

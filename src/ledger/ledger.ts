@@ -1,5 +1,5 @@
 import type { Problem } from "../base/errors.ts";
-import { handedIn } from "../engine/registry.ts";
+import { handedIn } from "../engine/model/registry.ts";
 import { Audit } from "./audit/audit.ts";
 import { Books } from "./books/books.ts";
 import { ChangeTables } from "./state/changes.ts";

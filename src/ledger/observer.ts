@@ -1,4 +1,4 @@
-import type { OperationName } from "../engine/resource.ts";
+import type { OperationName } from "../engine/model/resource.ts";
 import type { OperationState } from "./journal/tables.ts";
 
 /** Who is told of the ledger's work, such as metrics. Nothing here ever throws. */

@@ -1,8 +1,8 @@
 import { decisionTables } from "./decisions/tables.ts";
 import { auditTables } from "./audit/tables.ts";
 import { bookTables } from "./books/tables.ts";
-import { handedIn } from "../engine/registry.ts";
-import type { ResourceTables } from "../engine/resource.ts";
+import { handedIn } from "../engine/model/registry.ts";
+import type { ResourceTables } from "../engine/model/resource.ts";
 import { table } from "./database/table.ts";
 import type { Full, RowsOf } from "./database/table.ts";
 import { journalTables } from "./journal/tables.ts";

@@ -1,4 +1,4 @@
-import { handedIn } from "../engine/registry.ts";
+import { handedIn } from "../engine/model/registry.ts";
 import { formatKey } from "../crm/keys.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";

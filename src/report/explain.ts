@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
-import { handedIn } from "../engine/registry.ts";
+import { handedIn } from "../engine/model/registry.ts";
 import { also } from "./text.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts, ReadFacts } from "./facts.ts";
 

@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { isPrivateMarker } from "../engine/references.ts";
+import { isPrivateMarker } from "../engine/model/references.ts";
 
 /** A field of a record that is otherwise; `undefined` where there is none. Private values are never named. */
 export interface ChangedField {

@@ -1,7 +1,7 @@
 import { blockersOf, signOff } from "../../src/app/books.ts";
 import type { BooksPlace } from "../../src/app/books.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
-import { reportSettingsSchema } from "../../src/run/report-settings.ts";
+import { reportSettingsSchema } from "../../src/operate/report-settings.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { threeMonths, zone } from "../inquiry/statement/statement-world.ts";
 

@@ -5,7 +5,7 @@ import type { BooksPlace, Printed } from "../../src/app/books.ts";
 import { threeMonths } from "../inquiry/statement/statement-world.ts";
 import { placeOf } from "./book-world.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
-import { reportSettingsSchema } from "../../src/run/report-settings.ts";
+import { reportSettingsSchema } from "../../src/operate/report-settings.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
 import { folder } from "../support/world/start.ts";

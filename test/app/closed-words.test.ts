@@ -7,7 +7,7 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { searchedPlaces } from "../../src/ledger/private/places.ts";
 import { statementKinds } from "../../src/report/statement/kinds.ts";
 import { closedVerdict } from "../../src/report/statement/closed-words.ts";
-import { reportSettingsSchema } from "../../src/run/report-settings.ts";
+import { reportSettingsSchema } from "../../src/operate/report-settings.ts";
 import { ask } from "../support/world/asked.ts";
 import type { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";

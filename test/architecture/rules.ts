@@ -44,6 +44,7 @@ export function importsOf(text: string): ImportFound[] {
 
 /**
  * The rooms from left to right. A room imports from rooms of a lower level, never from one of its own level or above.
+ * `model` is `src/engine/model` and `src/engine/plan`: what the engine works with, which ledger and resources name too.
  */
 const levels: Record<string, number> = {
   base: 0,
@@ -53,16 +54,17 @@ const levels: Record<string, number> = {
   report: 2,
   source: 3,
   platform: 3,
-  engine: 4,
+  model: 4,
   ledger: 6,
   resources: 7,
   inquiry: 8,
   ingest: 8,
-  apply: 8,
-  run: 9,
-  app: 10,
-  cli: 11,
-  web: 11,
+  engine: 9,
+  recovery: 10,
+  operate: 10,
+  app: 11,
+  cli: 12,
+  web: 12,
 };
 
 /** In this order: a resource imports the index of those before it. */
@@ -75,7 +77,7 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
   config: (target, path) =>
     target === "base" ||
     target === "crm" ||
-    /^src\/[a-z]+\/[a-z]+-settings\.ts$/u.test(path) ||
+    /^src\/[a-z]+(?:\/[a-z]+)?\/[a-z]+-settings\.ts$/u.test(path) ||
     path === "src/http/secrets.ts",
   main: () => true,
   sandbox: (target) => target === "base",
@@ -84,10 +86,27 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
 const mayReadConfig = new Set(["main", "app", "cli", "web"]);
 /** They parse, ask and print; the work is done by what app hands them. */
 const faces = new Set(["cli", "web"]);
-const roomsOfWork = new Set(["http", "source", "platform", "ledger", "ingest", "inquiry", "apply", "run"]);
+const roomsOfWork = new Set([
+  "http",
+  "source",
+  "platform",
+  "ledger",
+  "ingest",
+  "inquiry",
+  "engine",
+  "recovery",
+  "operate",
+]);
 const mayStartSandbox = new Set(["main", "app", "cli"]);
 
-const pureRooms = ["src/engine/", "src/crm/", "src/contract/", "src/report/", "src/source/mapping/"];
+const pureRooms = [
+  "src/engine/model/",
+  "src/engine/plan/",
+  "src/crm/",
+  "src/contract/",
+  "src/report/",
+  "src/source/mapping/",
+];
 /** Rooms that do I/O; a pure room names their types at most. */
 const roomsOfCalls = new Set(["http", "source", "platform"]);
 const inputOutput =
@@ -125,7 +144,7 @@ function importBreaches(path: string, one: ImportFound): string[] {
   const room = roomOf(path);
   const own = resolveOwn(path, one.specifier);
   const found = own === undefined ? [] : roomBreaches(path, room, roomOf(own), own, one);
-  const namesTypes = room === "engine" && one.typeOnly;
+  const namesTypes = room === "model" && one.typeOnly;
   const isPure = pureRooms.some((pure) => path.startsWith(pure));
   if (own === undefined && isPure && inputOutput.test(one.specifier) && !namesTypes)
     found.push(`a pure room imports ${one.specifier}`);
@@ -145,11 +164,11 @@ function roomBreaches(path: string, room: string, target: string, own: string, o
   if (room === target) return [];
   const what = `${room} imports ${target} (${one.specifier})`;
   if (room === "migrations") return [what];
-  if (room === "jobs") return target === "run" || target === "crm" ? [] : [what];
+  if (room === "jobs") return target === "operate" || target === "crm" ? [] : [what];
   // What was handed in can be asked for from everywhere above crm and contract.
-  if (own === "src/engine/registry.ts" && (levels[room] ?? 0) > 1) return [];
-  // The engine runs what it is handed: it names no resource, and of the rooms that it serves only types.
-  if (room === "engine" && one.typeOnly && (levels[target] ?? Infinity) < (levels["resources"] ?? 0)) return [];
+  if (own === "src/engine/model/registry.ts" && (levels[room] ?? 0) > 1) return [];
+  // What the engine works with names no resource, and of the rooms that it serves only types.
+  if (room === "model" && one.typeOnly && (levels[target] ?? Infinity) < (levels["resources"] ?? 0)) return [];
   const rule = permitted[room];
   if (rule !== undefined) return rule(target, own) ? [] : [what];
   if (target === "config") return mayReadConfig.has(room) ? [] : [what];
@@ -177,7 +196,7 @@ function roomOf(path: string): string {
   const parts = path.split("/");
   if (parts[0] !== "src") return parts[0] ?? "";
   if (parts.length === 2) return (parts[1] ?? "").replace(/\.ts$/u, "");
-  return parts[1] ?? "";
+  return parts[1] === "engine" && (parts[2] === "model" || parts[2] === "plan") ? "model" : (parts[1] ?? "");
 }
 
 function resolveOwn(path: string, specifier: string): string | undefined {

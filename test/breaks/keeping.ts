@@ -4,7 +4,7 @@ import type { Json } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { TransportFailure } from "../../src/http/transport.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { isPrivateMarker } from "../../src/engine/references.ts";
+import { isPrivateMarker } from "../../src/engine/model/references.ts";
 import { failure } from "../../src/sandbox/answers.ts";
 import type { Seams } from "../simulation/engine.ts";
 import { privateText } from "../support/world/crm.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
-import type { LimitsSettings } from "../../src/run/run-settings.ts";
+import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
+import type { LimitsSettings } from "../../src/engine/run/run-settings.ts";
 import type { Seams } from "../simulation/engine.ts";
 import type { Crm } from "../support/world/crm.ts";
 import { replace } from "./break.ts";

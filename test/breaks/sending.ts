@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import { TransportFailure } from "../../src/http/transport.ts";
-import type { StateChange } from "../../src/engine/state.ts";
+import type { StateChange } from "../../src/engine/model/state.ts";
 import { routes } from "../../src/sandbox/endpoints.ts";
 import { failure } from "../../src/sandbox/answers.ts";
 import type { Crm } from "../support/world/crm.ts";

@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { configSchema, loadConfig } from "../../src/config/config.ts";
 import { settingsOf } from "../../scripts/docs/settings.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
-import { bindJobs } from "../../src/run/job.ts";
+import { bindJobs } from "../../src/operate/job.ts";
 import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff } from "../../jobs/staff.ts";

@@ -11,7 +11,7 @@ import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff as staffJob } from "../../jobs/staff.ts";
 import { verify } from "../../jobs/verify.ts";
-import { bindJobs } from "../../src/run/job.ts";
+import { bindJobs } from "../../src/operate/job.ts";
 import { ordersOf } from "../config/example-bodies.ts";
 import { contentsOf, loadExample, readExample } from "../config/example-records.ts";
 

@@ -4,12 +4,12 @@ import { pathToFileURL } from "node:url";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { KnownSecrets } from "../../src/base/known-secrets.ts";
-import { alertKinds, severities, severityOf } from "../../src/run/notify/alert.ts";
-import { testMessage } from "../../src/run/notify/message.ts";
-import { deliver } from "../../src/run/notify/channels.ts";
+import { alertKinds, severities, severityOf } from "../../src/operate/notify/alert.ts";
+import { testMessage } from "../../src/operate/notify/message.ts";
+import { deliver } from "../../src/operate/notify/channels.ts";
 import { startServer } from "../support/http-server.ts";
 import { folder } from "../support/world/start.ts";
-import { HandClock } from "../run/hand-schedule.ts";
+import { HandClock } from "../operate/hand-schedule.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/reference/alerts.md"), "utf8");
 const block = (language: string): string =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { metByRefusal } from "../../src/engine/assumptions-met.ts";
+import { metByRefusal } from "../../src/engine/model/assumptions-met.ts";
 
 const rests = [{ row: "A23", fields: ["products", "merchandises"] }] as const;
 

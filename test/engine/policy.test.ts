@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
-import { operation } from "../../src/engine/new-operation.ts";
-import { policyOf } from "../../src/engine/policy.ts";
-import { noWeight, sumOf, weightText } from "../../src/engine/taking.ts";
-import { contradictedBlock } from "../../src/engine/plan/contradicted.ts";
-import { consider } from "../../src/engine/plan/policy.ts";
-import { policySettingsSchema } from "../../src/engine/policy-settings.ts";
-import { StandingRejections } from "../../src/engine/plan/rejections.ts";
+import { operation } from "../../src/engine/model/new-operation.ts";
+import { policyOf } from "../../src/engine/model/policy.ts";
+import { noWeight, sumOf, weightText } from "../../src/engine/model/taking.ts";
+import { contradictedBlock, consider, StandingRejections } from "../../src/engine/plan/rejections.ts";
+import { policySettingsSchema } from "../../src/engine/model/policy-settings.ts";
 import { standardPolicies, standardRules } from "../support/world/rules.ts";
 import {
   assignment,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Operation } from "../../src/engine/operation.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
 import type { Rejection } from "../../src/engine/plan/input.ts";
 import { refusedParts, settingsFingerprint } from "../../src/engine/plan/rejections.ts";
 import { asset, product } from "../support/world/instances.ts";

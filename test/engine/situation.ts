@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { bindingsFrom } from "../../src/apply/bindings.ts";
-import { withTree } from "../../src/engine/desired.ts";
+import { bindingsFrom } from "../../src/engine/deliver.ts";
+import { withTree } from "../../src/engine/model/desired.ts";
 import { standingOf } from "../../src/resources/order/fold.ts";
-import { payloadFactsOf } from "../../src/engine/payload-facts.ts";
+import { payloadFactsOf } from "../../src/engine/model/payload-facts.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
@@ -13,14 +13,19 @@ import { bind } from "../../src/engine/plan/bind.ts";
 import { acknowledgedFields } from "../../src/resources/enterprise/state/acknowledged.ts";
 import type { Assignment } from "../../src/resources/assignment/model.ts";
 import type { FixedNumber } from "../../src/resources/order/state/asset-numbers.ts";
-import type { Known } from "../../src/engine/state.ts";
-import type { CustomerInput, Observed, Rejection } from "../../src/engine/plan/input.ts";
+import type { Known } from "../../src/engine/model/state.ts";
+import type { CustomerInput, Observed, Rejection, PlanOptions } from "../../src/engine/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, DesiredStaff, RecordState } from "../../src/engine/desired.ts";
+import type {
+  Desired,
+  DesiredCustomer,
+  DesiredOrder,
+  DesiredStaff,
+  RecordState,
+} from "../../src/engine/model/desired.ts";
 import { profileOf } from "../../src/resources/staff/profile.ts";
-import type { Operation } from "../../src/engine/operation.ts";
-import { isPrivateMarker, markerKey } from "../../src/engine/references.ts";
-import type { PlanOptions } from "../../src/engine/plan/options.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
+import { isPrivateMarker, markerKey } from "../../src/engine/model/references.ts";
 import type { CustomerPlan } from "../../src/engine/plan/plan.ts";
 import { planCustomer } from "../../src/engine/plan/plan.ts";
 import {

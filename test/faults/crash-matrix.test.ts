@@ -1,7 +1,7 @@
 /** @module-tag sized */
 import { afterAll, describe, expect, it } from "vitest";
 import { endpoints } from "../../src/contract/endpoints.ts";
-import { handedIn } from "../../src/engine/registry.ts";
+import { handedIn } from "../../src/engine/model/registry.ts";
 import { Cells } from "../support/cells.ts";
 import { killPoints } from "../support/kill-points-names.ts";
 import type { KillPoint } from "../support/kill-points-names.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import { placeOf } from "../../src/run/canary.ts";
+import { placeOf } from "../../src/engine/run/canary.ts";
 import type { EndpointId } from "../../src/sandbox/endpoints.ts";
 import { Cells } from "../support/cells.ts";
 import type { Cell } from "../support/cells.ts";

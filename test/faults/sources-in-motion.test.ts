@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandomness } from "../../src/base/ids.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
-import { limitsSettingsSchema } from "../../src/run/run-settings.ts";
+import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import { believesAll } from "../support/world/acceptances.ts";
 import { ingestStream } from "../../src/ingest/ingest.ts";
 import type { Asked } from "../../src/ingest/read-question.ts";

@@ -1,7 +1,7 @@
 import { correctClock } from "../../src/app/clock.ts";
 import { reassign } from "../../src/app/reassign.ts";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
-import { TrustedClock } from "../../src/run/trusted-clock.ts";
+import { TrustedClock } from "../../src/engine/run/trusted-clock.ts";
 import { rowsOf } from "../support/world/start.ts";
 import { whose } from "./life.ts";
 import type { Life } from "./life.ts";

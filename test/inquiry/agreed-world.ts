@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import type { Operation } from "../../src/engine/operation.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
 import { LedgerWorld, shownOf } from "../support/world/ledger-world.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { AssumptionMet } from "../../src/engine/assumptions-met.ts";
+import type { AssumptionMet } from "../../src/engine/model/assumptions-met.ts";
 import { openLedger, rowsOf } from "../support/world/start.ts";
 
 const against = (about?: string): AssumptionMet => ({ row: "A12", evidence: `13004 for ${about ?? "all"}`, about });

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { HoldScope } from "../../src/engine/hold-scope.ts";
+import type { HoldScope } from "../../src/engine/model/taking.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { shownMark } from "../../src/ledger/decisions/shown-mark.ts";
-import type { Operation } from "../../src/engine/operation.ts";
-import { typeOf } from "../../src/engine/registry.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
+import { typeOf } from "../../src/engine/model/registry.ts";
 import { ask, heldChange } from "../support/world/asked.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
 import { customerRecord, key } from "../support/world/records.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Sequence } from "../../src/ledger/database/sequence.ts";
-import type { StateChange } from "../../src/engine/state.ts";
+import type { StateChange } from "../../src/engine/model/state.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { count, doneWith, intend, update } from "./opened.ts";
 import { ask } from "../support/world/asked.ts";

@@ -2,10 +2,10 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Conclusion } from "../../src/ledger/journal/journal.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/engine/new-operation.ts";
-import type { Operation } from "../../src/engine/operation.ts";
-import type { OperationShapes } from "../../src/engine/resource.ts";
-import type { Draft } from "../../src/engine/shape.ts";
+import { operation } from "../../src/engine/model/new-operation.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
+import type { OperationShapes } from "../../src/engine/model/resource.ts";
+import type { Draft } from "../../src/engine/model/shape.ts";
 import { key } from "../support/world/records.ts";
 import { rowsOf } from "../support/world/start.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../src/engine/new-operation.ts";
-import type { Operation } from "../../src/engine/operation.ts";
-import { applyChanges } from "../../src/engine/state.ts";
-import type { StateChange } from "../../src/engine/state.ts";
+import { operation } from "../../src/engine/model/new-operation.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
+import { applyChanges } from "../../src/engine/model/state.ts";
+import type { StateChange } from "../../src/engine/model/state.ts";
 import { asset, product } from "../support/world/instances.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../support/world/records.ts";

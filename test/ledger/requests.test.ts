@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { NewRequest, RequestName } from "../../src/engine/requests.ts";
-import { operation } from "../../src/engine/new-operation.ts";
-import { theCrm } from "../../src/engine/request.ts";
-import { only, subjectOf } from "../../src/engine/requests.ts";
-import { applyChanges } from "../../src/engine/state.ts";
-import type { StateChange } from "../../src/engine/state.ts";
+import type { NewRequest, RequestName } from "../../src/engine/model/requests.ts";
+import { operation } from "../../src/engine/model/new-operation.ts";
+import { theCrm, only, subjectOf } from "../../src/engine/model/requests.ts";
+import { applyChanges } from "../../src/engine/model/state.ts";
+import type { StateChange } from "../../src/engine/model/state.ts";
 import { key } from "../support/world/records.ts";
 import { changeFile, openLedger, rowsOf } from "../support/world/start.ts";
 import { intend } from "./opened.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { systemClock, toInstant } from "../../src/base/clock.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/engine/new-operation.ts";
-import type { Operation } from "../../src/engine/operation.ts";
+import { operation } from "../../src/engine/model/new-operation.ts";
+import type { Operation } from "../../src/engine/model/operation.ts";
 import { ask } from "../support/world/asked.ts";
 import { key } from "../support/world/records.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";

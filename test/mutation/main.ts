@@ -16,7 +16,7 @@ const project = join(import.meta.dirname, "../..");
 
 /** Tests of other folders that a file of `src/` is tested by, by the beginning of its path. */
 const beside: Readonly<Record<string, readonly string[]>> = {
-  "src/engine/plan/limits.ts": ["test/run/decisions.test.ts"],
+  "src/engine/plan/limits.ts": ["test/engine/decisions.test.ts"],
 };
 
 const placeSchema = z.object({ line: z.int() });

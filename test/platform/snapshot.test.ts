@@ -4,7 +4,7 @@ import { ReadFailure } from "../../src/http/call-outcome.ts";
 import type { Snapshot } from "../../src/platform/snapshot.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord, staffRecord } from "../support/world/records.ts";
-import { withMemberCenter } from "../apply/services.ts";
+import { withMemberCenter } from "../engine/services.ts";
 
 /** An enterprise with one order of a lock and a cloud account, and two people. */
 async function ready(): Promise<{ world: ApplyWorld; enterprise: string; shown: Snapshot }> {

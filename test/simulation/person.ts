@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { decide } from "../../src/apply/decide.ts";
-import type { PersonsVerdict } from "../../src/apply/decide.ts";
+import { decide } from "../../src/engine/decide.ts";
+import type { PersonsVerdict } from "../../src/engine/decide.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal/journal-tables.ts";
@@ -94,7 +94,7 @@ export async function decideAll(
     for (const verdict of verdicts) {
       try {
         await engine.wait(
-          decide(engine.deps, reader, row.id, verdict, { reason: "looked at the platform", by: "tester" }),
+          decide({ ...engine.deps, reader }, row.id, { verdict, reason: "looked at the platform", by: "tester" }),
         );
         decisions += 1;
         onDecided(row.operation.customer.id);

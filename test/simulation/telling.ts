@@ -1,7 +1,7 @@
 import { streams as allStreams } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { openCount } from "../../src/report/open.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import type { RunSummary } from "../../src/engine/run/run.ts";
 import type { Company } from "./company.ts";
 import type { Engine } from "./engine.ts";
 import type { SimulatedServices } from "./services.ts";

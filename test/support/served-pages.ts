@@ -6,7 +6,7 @@ import { createDashboard } from "../../src/app/dashboard.ts";
 import type { FireTimes } from "../../src/app/dashboard.ts";
 import { toInstant } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import { nextFireTime } from "../../src/run/fire-times.ts";
+import { nextFireTime } from "../../src/operate/fire-times.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import { dashboardRoutes } from "../../src/web/dashboard.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";

@@ -1,7 +1,7 @@
 import { counted } from "../../report/text.ts";
 import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import type { RunSummary } from "../../run/summary.ts";
+import type { RunSummary } from "../../engine/run/run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, repeated } from "../command-line.ts";

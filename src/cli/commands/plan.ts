@@ -3,7 +3,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { CustomerPlan } from "../../engine/plan/plan.ts";
-import type { Planned, PlanSummary } from "../../run/plan-run.ts";
+import type { Planned, PlanSummary } from "../../engine/run/plan-run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";

@@ -1,5 +1,5 @@
 import type { Resolved } from "../../app/resolve.ts";
-import type { RecordSubject } from "../../apply/read-back-record.ts";
+import type { RecordSubject } from "../../recovery/read-back-record.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";

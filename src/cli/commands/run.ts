@@ -3,7 +3,7 @@ import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
 import type { Application } from "../../app/application.ts";
 import type { EndedJob } from "../../app/execute-job.ts";
-import type { BoundJob } from "../../run/job.ts";
+import type { BoundJob } from "../../operate/job.ts";
 import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, repeated } from "../command-line.ts";

@@ -1,6 +1,6 @@
 import type { Application } from "../../app/application.ts";
 import type { GivenDecision } from "../../app/decisions.ts";
-import type { Decision } from "../../apply/decide.ts";
+import type { Decision } from "../../engine/decide.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";

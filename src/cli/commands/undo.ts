@@ -1,7 +1,7 @@
 import { counted } from "../../report/text.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import type { UndoStep } from "../../engine/plan/undo.ts";
-import type { UndoSummary } from "../../run/undo-run.ts";
+import type { UndoSummary } from "../../engine/run/undo-run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
@@ -25,7 +25,7 @@ export async function undoCommand(invocation: Invocation, run: string, out: stri
   const { signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { undoByHand } = await import("../../app/undo.ts");
-    const { payloadLines } = await import("../../engine/registry.ts");
+    const { payloadLines } = await import("../../engine/model/registry.ts");
     const linesOf = ({ operations }: UndoStep): string[] =>
       operations.flatMap((operation) => [
         `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { PrivateMarker, Reference } from "../references.ts";
-import { isPrivateMarker, isReference } from "../references.ts";
+import type { PrivateMarker, Reference } from "../model/references.ts";
+import { isPrivateMarker, isReference } from "../model/references.ts";
 
 /** What a payload is bound against. `undefined` means: not known (yet), or erased. */
 export interface Bindings {

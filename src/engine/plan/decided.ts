@@ -1,5 +1,5 @@
-import { removesNoMore, removesSomething } from "../taking.ts";
-import type { Removes } from "../taking.ts";
+import { removesNoMore, removesSomething } from "../model/taking.ts";
+import type { Removes } from "../model/taking.ts";
 import type { Taking } from "./limits.ts";
 
 /** What a person was asked about one operation, and how it stands. */

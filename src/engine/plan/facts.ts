@@ -1,8 +1,8 @@
 import { hashOf, toJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { handedIn } from "../registry.ts";
+import { handedIn } from "../model/registry.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordState } from "../desired.ts";
+import type { RecordState } from "../model/desired.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
 

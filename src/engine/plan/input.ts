@@ -1,11 +1,17 @@
-import { unreadable } from "../../base/errors.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import type { Contradictions } from "../model/assumptions-met.ts";
+import type { Policies } from "../model/policy.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import type { RepairSettings, Drift } from "./drift.ts";
+import type { Operation } from "../model/operation.ts";
+import type { StateChange, Known } from "../model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../desired.ts";
-import type { OperationName } from "../resource.ts";
-import type { RecordReference } from "../shape.ts";
-import type { Known } from "../state.ts";
-import type { Block } from "./block.ts";
-import type { Drift } from "./drift.ts";
+import { formatKey } from "../../crm/keys.ts";
+import { fillTemplate } from "../../contract/template.ts";
+import { unreadable } from "../../base/errors.ts";
+import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../model/desired.ts";
+import type { OperationName } from "../model/resource.ts";
+import type { RecordReference } from "../model/shape.ts";
 import type {
   AssetReading,
   ObservedAsset,
@@ -13,6 +19,105 @@ import type {
   ObservedMember,
   ShownEnterprise,
 } from "../../platform/snapshot.ts";
+
+/** What a plan is made with beside its input. */
+export interface PlanOptions {
+  settings: AssumptionSettings;
+  /** Whether initial passwords can be sealed (A30). */
+  canSeal: boolean;
+  /** What is done of each kind of change. */
+  policies: Policies;
+  /** Why nothing may be taken away in this run: an incomplete or shrunken source. */
+  takingBlocked: Block | undefined;
+  /** Assumptions that the services contradicted: what rests on one is not planned. */
+  contradicted: Contradictions;
+  /** Hashes of operations that a person rejected: none of them is planned again as it was. */
+  rejected?: ReadonlySet<string> | undefined;
+  /** How what was read back otherwise than it was left is repaired; left out: nothing of it is. */
+  repairs?: RepairSettings | undefined;
+  /** Subjects of what was carried out in this attempt already, for what is tried once in an attempt. */
+  tried?: ReadonlySet<string> | undefined;
+}
+
+/** Who a staff record is on the platform, or becomes in this plan. */
+export type Membership =
+  | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted"; insteadOf?: RecordKey }
+  /** `lost`: the account that was linked is gone, and `drift.missing` lets another one be made. */
+  | { kind: "to-add"; lost?: true }
+  | { kind: "blocked"; block: Block };
+
+/** What planning orders, or planning people, came to. */
+export interface Part {
+  operations: Operation[];
+  changes: StateChange[];
+  /** Why something of a record is not done, by its key; of people who belong elsewhere now too. */
+  blocks: ReadonlyMap<string, Block>;
+}
+
+/** What the stages after the enterprise make: what is done for orders, and what is done for people. */
+export interface Planned {
+  orders: Part;
+  people: Part;
+  /** The member of each person that was looked at, by key. */
+  memberships: ReadonlyMap<string, Membership>;
+  /** What is worth noting of people of whom nothing else is said; the first of each counts. */
+  notes: readonly BlockedRecord[];
+  /** Asset numbers that are to go whole: who holds one keeps it until then, and nobody is given one. */
+  endingNumbers: ReadonlySet<string>;
+}
+
+/** Everything one customer is planned from, with what more than one stage needs of it made once. */
+export interface Prepared extends CustomerInput {
+  numbers: CustomerNumbers;
+  /** The channel customer number is no longer the one under which the enterprise is linked. */
+  renumbered: Block | undefined;
+}
+
+/** What the stages are planned from. */
+export function prepare(input: CustomerInput, settings: AssumptionSettings): Prepared {
+  const numbers = customerNumbers(input.customer, input.desiredCustomer?.body.channelCustomerId, settings);
+  return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
+}
+
+/** Whether the CRM no longer has the customer. */
+export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer">): boolean {
+  return desiredCustomer?.state === "absent";
+}
+
+function otherNumber(
+  customer: RecordKey,
+  link: Known["link"],
+  { channelCustomerId }: CustomerNumbers,
+): Block | undefined {
+  if (link === undefined || link.channelCustomerId === channelCustomerId) return undefined;
+  return {
+    code: "enterprise.renumbered",
+    reason:
+      `the channel customer number in the CRM is now ${channelCustomerId}, but the enterprise is linked under ` +
+      `${link.channelCustomerId}. When E3 shows the enterprise under ${channelCustomerId}, enter ` +
+      `\`crm-sync link ${formatKey(customer)} ${link.enterpriseGlobalId} --reason TEXT\``,
+    again: true,
+  };
+}
+
+/** Under which numbers the platform knows a customer of the CRM (A8). */
+export interface CustomerNumbers {
+  crmCustomerId: string;
+  channelCustomerId: string;
+}
+
+/** The CRM and channel numbers of a customer, made by the configured templates; `override` is the CRM's own. */
+export function customerNumbers(
+  customer: RecordKey,
+  override: string | undefined,
+  settings: AssumptionSettings,
+): CustomerNumbers {
+  const values = { id: customer.id, namespace: customer.namespace };
+  return {
+    crmCustomerId: fillTemplate(settings.crmCustomerIdTemplate, values),
+    channelCustomerId: override ?? fillTemplate(settings.channelCustomerIdTemplate, values),
+  };
+}
 
 /** What the platform showed just now; `undefined` where it was not read. A read that failed is never an empty list. */
 export interface Observed {

@@ -1,14 +1,13 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { HoldScope } from "../hold-scope.ts";
-import type { Operation } from "../operation.ts";
-import { policyText } from "../policy.ts";
-import type { PolicyName, PolicyWord } from "../policy.ts";
-import type { OperationName } from "../resource.ts";
-import { freedBy, grantedBy } from "../registry.ts";
-import type { RecordReference } from "../shape.ts";
-import { countRemoved, grouped, removesSomething, takenThings } from "../taking.ts";
-import type { Removes, TakenThing, Weight } from "../taking.ts";
+import type { HoldScope, Removes, TakenThing, Weight } from "../model/taking.ts";
+import type { Operation } from "../model/operation.ts";
+import { policyText } from "../model/policy.ts";
+import type { PolicyName, PolicyWord } from "../model/policy.ts";
+import type { OperationName } from "../model/resource.ts";
+import { freedBy, grantedBy } from "../model/registry.ts";
+import type { RecordReference } from "../model/shape.ts";
+import { countRemoved, grouped, removesSomething, takenThings } from "../model/taking.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
 /** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */

@@ -1,5 +1,5 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { AssumptionMet } from "../assumptions-met.ts";
+import type { AssumptionMet } from "../model/assumptions-met.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { Observed } from "./input.ts";
 import type { CustomerPlan } from "./plan.ts";

@@ -1,11 +1,11 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { isReference } from "../references.ts";
-import type { Reference } from "../references.ts";
-import { freedBy, grantedBy, numbersOf, typeOf } from "../registry.ts";
-import type { Operation } from "../operation.ts";
-import type { Need } from "../shape.ts";
+import { isReference } from "../model/references.ts";
+import type { Reference } from "../model/references.ts";
+import { freedBy, grantedBy, numbersOf, typeOf } from "../model/registry.ts";
+import type { Operation } from "../model/operation.ts";
+import type { Need } from "../model/shape.ts";
 import type { Block } from "./block.ts";
 
 /**

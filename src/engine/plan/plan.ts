@@ -1,20 +1,18 @@
-import { withoutReplacedSeats } from "./replaced-seats.ts";
+import { withoutReplacedSeats } from "./gated.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation } from "../operation.ts";
-import { compareOperations } from "../operation.ts";
-import type { StateChange } from "../state.ts";
+import type { Operation } from "../model/operation.ts";
+import { compareOperations } from "../model/operation.ts";
+import type { StateChange } from "../model/state.ts";
 import type { Block } from "./block.ts";
 import { factsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
-import type { CustomerInput } from "./input.ts";
-import type { PlanOptions } from "./options.ts";
-import { prepare } from "./prepared.ts";
+import type { CustomerInput, PlanOptions, Planned } from "./input.ts";
+import { prepare } from "./input.ts";
 import { recordsOf, recordsWaiting } from "./records.ts";
 import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 import { planFirst, planStagesOf } from "./stages.ts";
-import type { Planned } from "./part.ts";
 
 /** Everything that is meant to happen for one customer. */
 export interface CustomerPlan {

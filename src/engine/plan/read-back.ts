@@ -1,4 +1,4 @@
-import type { StateChange } from "../state.ts";
+import type { StateChange } from "../model/state.ts";
 
 /** What a reading says of what a person did for a record. Nothing of it counts where anything is otherwise. */
 export interface ReadBack {

@@ -1,9 +1,8 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Block, BlockedRecord } from "./block.ts";
-import type { CustomerInput } from "./input.ts";
+import type { CustomerInput, Part, Planned } from "./input.ts";
 import { counts } from "./owner.ts";
-import type { Part, Planned } from "./part.ts";
 
 /** What becomes of one record: its operations are planned, or it waits for a reason. */
 export interface RecordOutcome {

@@ -1,18 +1,53 @@
+import { policyOf } from "../model/policy.ts";
+import type { Policies, PolicyName } from "../model/policy.ts";
+import type { Block, BlockedRecord } from "./block.ts";
+import { contradictionOf } from "../model/assumptions-met.ts";
+import type { Contradictions, Resting } from "../model/assumptions-met.ts";
+import type { Operation, DraftOperation } from "../model/operation.ts";
+import { typeOf, removedBy } from "../model/registry.ts";
 import { hashOf, toJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { operation } from "../new-operation.ts";
-import type { DraftOperation, Operation } from "../operation.ts";
-import { removedBy, typeOf } from "../registry.ts";
-import type { Block, BlockedRecord } from "./block.ts";
-import { contradictedBlock } from "./contradicted.ts";
-import type { Rejection } from "./input.ts";
-import type { PlanOptions } from "./options.ts";
-import { consider } from "./policy.ts";
-import type { OperationName } from "../resource.ts";
-import type { RecordReference } from "../shape.ts";
+import { operation } from "../model/new-operation.ts";
+import type { Rejection, PlanOptions } from "./input.ts";
+import type { OperationName } from "../model/resource.ts";
+import type { RecordReference } from "../model/shape.ts";
+
+/**
+ * Whether a planner goes on with a change: `act` where an operation is made of it, which the gate of the run may still
+ * hold; `nothing` where it is ignored; or the block of a record that is only told of. `what` says what would be done.
+ */
+export function consider(policies: Policies, name: PolicyName, what: string): "act" | "nothing" | Block {
+  const word = policyOf(policies, name);
+  if (word === "ignore") return "nothing";
+  if (word !== "report") return "act";
+  return {
+    code: "policy.reported",
+    reason: `${what}; policies.${name} is report, so crm-sync only reports this`,
+    again: false,
+  };
+}
+
+/** Every row of A1–A43 that an operation rests on: those of its kind, and those of what is in it. */
+export function restsOf(operation: Operation): Resting[] {
+  const { assumes } = typeOf(operation).can;
+  return [...(assumes?.always ?? []).map((row) => ({ row })), ...(assumes?.by?.(operation) ?? [])];
+}
+
+/** Why an operation is not planned or sent: a row that it rests on was contradicted by the services. */
+export function contradictedBlock(operation: Operation, contradictions: Contradictions): Block | undefined {
+  if (contradictions.size === 0) return undefined;
+  const found = contradictionOf(restsOf(operation), contradictions);
+  if (found === undefined) return undefined;
+  const about = found.about.length === 0 ? "" : ` (${found.about.join(", ")})`;
+  return {
+    code: "assumption.contradicted",
+    reason: `the services contradict the assumption ${found.row}${about} since ${found.since}: ${found.evidence}`,
+    again: true,
+  };
+}
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 

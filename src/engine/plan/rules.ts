@@ -1,7 +1,7 @@
 import { hashOf, toJson } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { Policies } from "../policy.ts";
-import { operationNames } from "../registry.ts";
+import type { Policies } from "../model/policy.ts";
+import { operationNames } from "../model/registry.ts";
 
 /** Raised where records that wait for nothing that happens by itself would be decided otherwise than before. */
 const generation = 1;

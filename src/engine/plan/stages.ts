@@ -1,9 +1,7 @@
-import { handedIn } from "../registry.ts";
-import type { Earlier, ResourcePlan } from "../resource.ts";
+import { handedIn } from "../model/registry.ts";
+import type { Earlier, ResourcePlan } from "../model/resource.ts";
 import { firstBlocks } from "./block.ts";
-import type { PlanOptions } from "./options.ts";
-import type { Part, Planned } from "./part.ts";
-import type { Prepared } from "./prepared.ts";
+import type { PlanOptions, Part, Planned, Prepared } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";
 
 export interface StageOptions extends PlanOptions {

@@ -4,7 +4,7 @@ import { buildAssets } from "../../crm/tree.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
 import type { LineChange, LineUnit, StepChange } from "../../resources/order/fold.ts";
 import type { StandingProduct } from "../../resources/order/model.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { StepOrigin } from "../../resources/order/state/order-steps.ts";
 import { minus } from "../../report/statement/exact.ts";
 import type { Exact } from "../../report/statement/exact.ts";

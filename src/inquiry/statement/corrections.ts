@@ -3,7 +3,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import type { RecordTable, RecordVersionTable } from "../../ledger/records/tables.ts";
 import type { PlacedOrderTable } from "../../resources/order/state/placed-orders.ts";
-import type { DesiredOrder } from "../../engine/desired.ts";
+import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
 import { becameOf } from "../../report/statement/became.ts";
 import type { Answers, AnsweringStep, Became, ChangingForm, OpenOperation } from "../../report/statement/became.ts";

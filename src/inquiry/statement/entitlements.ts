@@ -1,6 +1,6 @@
 import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import { isSameKey } from "../../engine/model/state-part.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { asked } from "./asked.ts";

@@ -4,7 +4,7 @@ import { streams } from "../../crm/model.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
-import type { DesiredOrder } from "../../engine/desired.ts";
+import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../engine/plan/owner.ts";
 import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
 import { concernedRows, ExceptionTotals, statedException } from "../../report/statement/exceptions.ts";

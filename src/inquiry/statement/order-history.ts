@@ -1,10 +1,10 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import { stepOf } from "../../resources/order/state/order-step-rows.ts";
-import type { DesiredOrder } from "../../engine/desired.ts";
+import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { OrderPast } from "../../resources/order/fold.ts";
 import type { LicenceOrder, OrderStep } from "../../resources/order/state/order-steps.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import { isSameKey } from "../../engine/model/state-part.ts";
 import { orderStepsWithForms } from "../order-steps.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { shownProducts } from "../shown-products.ts";

@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { crmDate } from "../../report/crm-date.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import { isSameKey } from "../../engine/model/state-part.ts";
 import { plus } from "../../report/statement/exact.ts";
 import type { Exact } from "../../report/statement/exact.ts";
 import { localDates } from "../../report/statement/local-date.ts";

@@ -1,11 +1,11 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { needsApproval } from "../../engine/registry.ts";
+import { needsApproval } from "../../engine/model/registry.ts";
 import { isAsShown } from "../../engine/plan/decided.ts";
 import type { HeldFor } from "../../engine/plan/limits.ts";
-import type { PolicyName } from "../../engine/policy.ts";
-import type { Removes } from "../../engine/taking.ts";
+import type { PolicyName } from "../../engine/model/policy.ts";
+import type { Removes } from "../../engine/model/taking.ts";
 import type { LedgerContext } from "../context.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { HoldRows, NewHold, StandingHold, Whose } from "./hold-rows.ts";

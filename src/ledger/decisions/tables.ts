@@ -1,6 +1,6 @@
-import type { HoldScope } from "../../engine/hold-scope.ts";
-import type { PolicyName } from "../../engine/policy.ts";
-import type { OperationName } from "../../engine/resource.ts";
+import type { HoldScope } from "../../engine/model/taking.ts";
+import type { PolicyName } from "../../engine/model/policy.ts";
+import type { OperationName } from "../../engine/model/resource.ts";
 import { table } from "../database/table.ts";
 import type { HoldState, questionStateOf } from "./hold-life.ts";
 

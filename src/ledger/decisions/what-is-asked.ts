@@ -1,8 +1,6 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { isLimit } from "../../engine/hold-scope.ts";
-import type { HoldScope } from "../../engine/hold-scope.ts";
-import { noWeight, sumOf, weightText } from "../../engine/taking.ts";
-import type { Weight } from "../../engine/taking.ts";
+import { isLimit, noWeight, sumOf, weightText } from "../../engine/model/taking.ts";
+import type { HoldScope, Weight } from "../../engine/model/taking.ts";
 import { stored } from "../database/stored.ts";
 import type { QuestionTable } from "./tables.ts";
 

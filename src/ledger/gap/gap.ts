@@ -1,4 +1,4 @@
-import type { OpenRows } from "../../engine/resource.ts";
+import type { OpenRows } from "../../engine/model/resource.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";

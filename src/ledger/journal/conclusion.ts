@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { StateChange } from "../../engine/state.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import type { NewRejections } from "./rejections.ts";
 import type { OperationState } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-import { typeIn } from "../../engine/registry.ts";
+import { typeIn } from "../../engine/model/registry.ts";
 
 const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afterRefusal !== undefined);
 

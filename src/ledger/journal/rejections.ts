@@ -1,6 +1,6 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { OperationName } from "../../engine/resource.ts";
-import type { RecordReference } from "../../engine/shape.ts";
+import type { OperationName } from "../../engine/model/resource.ts";
+import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Rejection } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";

@@ -1,6 +1,6 @@
-import { isOperationName, removedBy } from "../../engine/registry.ts";
-import { noThings } from "../../engine/taking.ts";
-import type { TakenThing } from "../../engine/taking.ts";
+import { isOperationName, removedBy } from "../../engine/model/registry.ts";
+import { noThings } from "../../engine/model/taking.ts";
+import type { TakenThing } from "../../engine/model/taking.ts";
 
 /** How many things were removed, of counts by kind. Seats go with an asset that is deleted. */
 export function takenOf(rows: readonly { kind: string; count: number; seats: number }[]): Record<TakenThing, number> {

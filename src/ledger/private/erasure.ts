@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey, subjectOf } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import { passwordRefsBegin } from "../../engine/sealed-passwords.ts";
+import { passwordRefsBegin } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { overwriteFreed } from "../database/overwrite.ts";
 import { stored } from "../database/stored.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { lockBeside } from "../database/lock.ts";
 import { stored } from "../database/stored.ts";

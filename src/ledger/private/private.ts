@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
 import { privateFields } from "../../crm/model.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 
 /** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
 export interface SealedFor {

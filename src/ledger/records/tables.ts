@@ -1,5 +1,5 @@
 import type { Stream } from "../../crm/model.ts";
-import type { RecordState } from "../../engine/desired.ts";
+import type { RecordState } from "../../engine/model/desired.ts";
 import { table } from "../database/table.ts";
 
 export interface RecordTable {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { parseJson } from "../../base/canonical-json.ts";
-import { theCrm } from "../../engine/request.ts";
+import { theCrm } from "../../engine/model/requests.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 

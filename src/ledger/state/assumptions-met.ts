@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AssumptionId } from "../../contract/assumptions/row.ts";
-import { isAssumptionId } from "../../engine/assumptions-met.ts";
-import type { AssumptionMet, Contradiction } from "../../engine/assumptions-met.ts";
+import { isAssumptionId } from "../../engine/model/assumptions-met.ts";
+import type { AssumptionMet, Contradiction } from "../../engine/model/assumptions-met.ts";
 import type { LedgerContext } from "../context.ts";
 import { statements } from "../database/statements.ts";
 import type { AssumptionMetTable } from "./assumptions.ts";

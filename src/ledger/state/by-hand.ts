@@ -2,7 +2,7 @@ import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "../../engine/resource.ts";
+import type { Writes } from "../../engine/model/resource.ts";
 
 /**
  * What a person did on the platform for a record and took note of, and what was read back of it. `unseen` names, as

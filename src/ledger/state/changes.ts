@@ -1,4 +1,4 @@
-import type { StateChange } from "../../engine/state.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import { writeChange, writesOf } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 

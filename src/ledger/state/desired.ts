@@ -1,6 +1,6 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/desired.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/model/desired.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";

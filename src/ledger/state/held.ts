@@ -1,5 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { handedIn } from "../../engine/registry.ts";
+import { handedIn } from "../../engine/model/registry.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { rebuiltKind } from "./observations.ts";

@@ -1,8 +1,8 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { withTree } from "../../engine/desired.ts";
-import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../../engine/desired.ts";
+import { withTree } from "../../engine/model/desired.ts";
+import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../../engine/model/desired.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
-import type { Known } from "../../engine/state.ts";
+import type { Known } from "../../engine/model/state.ts";
 import { desired, nothingInQuarantine } from "./desired.ts";
 import type { Held } from "./held.ts";
 import { knownFrom } from "./registry.ts";

@@ -5,7 +5,7 @@ import { stored } from "../database/stored.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "../../engine/resource.ts";
+import type { Writes } from "../../engine/model/resource.ts";
 
 /** What M7 tells forms of a product apart by. */
 export type ShownForm = {

@@ -1,8 +1,8 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { handedIn } from "../../engine/registry.ts";
-import type { ChangeShapes, StateRows as RowsOfResource, Writes } from "../../engine/resource.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
-import type { TakenThing } from "../../engine/taking.ts";
+import { handedIn } from "../../engine/model/registry.ts";
+import type { ChangeShapes, StateRows as RowsOfResource, Writes } from "../../engine/model/resource.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
+import type { TakenThing } from "../../engine/model/taking.ts";
 import type { Sqlite } from "../database/database.ts";
 import { PrivateTables } from "../private/private-tables.ts";
 import { assumptionTables } from "./assumptions.ts";

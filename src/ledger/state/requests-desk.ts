@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { standing, subjectOf } from "../../engine/requests.ts";
-import type { ManualRequest, NewRequest, RequestName } from "../../engine/requests.ts";
+import { standing, subjectOf } from "../../engine/model/requests.ts";
+import type { ManualRequest, NewRequest, RequestName } from "../../engine/model/requests.ts";
 import type { LedgerContext } from "../context.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
 import { requestCodes } from "../records/work.ts";

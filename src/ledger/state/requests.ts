@@ -1,16 +1,23 @@
 import { canonicalJson, parseJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { theCrm } from "../../engine/request.ts";
-import { isDue, isRequestOf, outlivesAsset, readRequest, requestKindOf, requestsOf } from "../../engine/requests.ts";
-import type { CrmWish, ManualRequest, RequestOf } from "../../engine/requests.ts";
-import type { KnownRequests } from "../../engine/state/requests.ts";
+import {
+  theCrm,
+  isDue,
+  isRequestOf,
+  outlivesAsset,
+  readRequest,
+  requestKindOf,
+  requestsOf,
+} from "../../engine/model/requests.ts";
+import type { CrmWish, ManualRequest, RequestOf } from "../../engine/model/requests.ts";
+import type { KnownRequests } from "../../engine/model/state-parts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
 import { WorkTables } from "../records/work.ts";
-import type { Writes } from "../../engine/resource.ts";
+import type { Writes } from "../../engine/model/resource.ts";
 
 /** What a person asked for, and what the service answered last. */
 export interface ManualRequestTable {

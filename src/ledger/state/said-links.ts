@@ -1,5 +1,5 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { StateChange } from "../../engine/state.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 
 /**
  * What changes make of links, as the member `links` of an audit entry has it: of a customer its enterprise, of a person

@@ -1,6 +1,6 @@
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { Writes } from "../../engine/resource.ts";
+import type { Writes } from "../../engine/model/resource.ts";
 
 /** What was sealed for payloads, and is wiped once nothing needs it. */
 export class SecretRows {

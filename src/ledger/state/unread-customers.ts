@@ -2,7 +2,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { table } from "../database/table.ts";
-import type { Writes } from "../../engine/resource.ts";
+import type { Writes } from "../../engine/model/resource.ts";
 
 /**
  * What a rebuild, or a run that found enterprises which this ledger did not make, could not look at; without a

@@ -2,11 +2,11 @@ import { explainCommand } from "../../report/text.ts";
 import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Operation } from "../../engine/operation.ts";
-import { nameOf, requestKindOf, standing, subjectOf } from "../../engine/requests.ts";
-import type { ManualRequest, RequestName } from "../../engine/requests.ts";
-import type { RequestChange } from "../../engine/state/requests.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import type { Operation } from "../../engine/model/operation.ts";
+import { nameOf, requestKindOf, standing, subjectOf } from "../../engine/model/requests.ts";
+import type { ManualRequest, RequestName } from "../../engine/model/requests.ts";
+import type { RequestChange } from "../../engine/model/state-parts.ts";
+import { isSameKey } from "../../engine/model/state-part.ts";
 
 type OpenOne = { id: string; operation: Pick<Operation, "endpoint" | "subject"> };
 

@@ -1,4 +1,4 @@
-import { handedIn } from "../../engine/registry.ts";
+import { handedIn } from "../../engine/model/registry.ts";
 import { orderRows, shownForms } from "./compare-orders.ts";
 import { notRead, stillShown, waitNote, whyNot } from "./case.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "./case.ts";

@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { Operation } from "../../engine/operation.ts";
+import type { Operation } from "../../engine/model/operation.ts";
 import { unitsNamed } from "../order/index.ts";
-import type { Known } from "../../engine/state.ts";
+import type { Known } from "../../engine/model/state.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { instanceToken, push, unitsOf } from "./units.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Resource } from "../../engine/resource.ts";
-import { compareBytes } from "../../engine/state/row-order.ts";
+import type { Resource } from "../../engine/model/resource.ts";
+import { compareBytes } from "../../engine/model/state-part.ts";
 import { mostObservations } from "../../report/explain.ts";
 import type { ExplainFacts } from "../../report/explain.ts";
 import { recordName } from "../../report/text.ts";

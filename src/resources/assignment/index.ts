@@ -1,4 +1,4 @@
-import type { Resource } from "../../engine/resource.ts";
+import type { Resource } from "../../engine/model/resource.ts";
 import { compare } from "./compare.ts";
 import { explain } from "./explain.ts";
 import { adopt, reads } from "./observe.ts";

@@ -1,7 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { together } from "../../engine/state/part.ts";
-import { compareBytes } from "../../engine/state/row-order.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import { together, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
 /** A person holds an asset number, because we assigned it or adopted that. */
 export interface Assignment {
@@ -24,13 +22,13 @@ interface AssignmentEnds {
   operationId: string | null;
 }
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface ChangeShapes {
     "asset-granted": AssignmentBegins;
     "asset-revoked": AssignmentEnds;
   }
 }
-declare module "../../engine/state.ts" {
+declare module "../../engine/model/state.ts" {
   interface Known {
     /** Those of the customer that stand, by asset number. */
     assignments: Assignment[];

@@ -1,5 +1,5 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { Reads, ShownPerson } from "../../engine/resource.ts";
+import type { Reads, ShownPerson } from "../../engine/model/resource.ts";
 import { numbersOfInstance } from "../order/index.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { nothingRead } from "../../engine/plan/read-back.ts";

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { configureAssetsRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../../engine/operation-type.ts";
-import { notSendable } from "../../engine/operation-type.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
-import { adds, assetsText, named, peopleOf, removes } from "../../engine/operation-line.ts";
-import { fieldLines } from "../../engine/plan-lines.ts";
-import { isAssetUnit, references } from "../../engine/references.ts";
-import type { ShapesOf } from "../../engine/shape.ts";
-import type { StateChange } from "../../engine/state.ts";
+import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import { adds, assetsText, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
+import { fieldLines } from "../../engine/model/plan-lines.ts";
+import { isAssetUnit, references } from "../../engine/model/references.ts";
+import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import type { WriteCall } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
@@ -43,7 +43,7 @@ type Shapes = Omit<GrantShapes, "before" | "after"> & {
   after: GrantShapes["after"] | RevokeShapes["after"];
 };
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface OperationShapes {
     "grant-assets": GrantShapes;
     "revoke-assets": RevokeShapes;

@@ -2,7 +2,7 @@ import { table } from "../../ledger/database/table.ts";
 import { statements } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { HeldAsset, StateRows, StateStore } from "../../engine/resource.ts";
+import type { HeldAsset, StateRows, StateStore } from "../../engine/model/resource.ts";
 import { changes } from "./model.ts";
 import type { Assignment } from "./model.ts";
 
@@ -23,7 +23,7 @@ export interface AssignmentTable {
 
 type AssignmentRows = Required<Omit<StateRows, "gather">>;
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface ResourceRows {
     assignment: AssignmentRows;
   }

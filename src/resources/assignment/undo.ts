@@ -1,8 +1,8 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { RecordReference } from "../../engine/shape.ts";
+import type { RecordReference } from "../../engine/model/shape.ts";
 import { holdersNotRead, holdersOf } from "../../engine/plan/holders.ts";
-import { newerSince } from "../../engine/plan/undoing.ts";
-import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undoing.ts";
+import { newerSince } from "../../engine/plan/undo.ts";
+import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { counted } from "../../report/text.ts";
 import { grantOf, revokeOf, withWeights } from "./plan.ts";
 

@@ -1,11 +1,11 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { numbersOf } from "../../engine/registry.ts";
-import { unitsOf as unitNumbersOf } from "../../engine/asset-numbers.ts";
-import type { EarlierUnit } from "../../engine/asset-numbers.ts";
-import type { Operation } from "../../engine/operation.ts";
-import { assetNumberReference } from "../../engine/references.ts";
-import type { Known } from "../../engine/state.ts";
+import { numbersOf } from "../../engine/model/registry.ts";
+import { unitsOf as unitNumbersOf } from "../../engine/model/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/model/asset-numbers.ts";
+import type { Operation } from "../../engine/model/operation.ts";
+import { assetNumberReference } from "../../engine/model/references.ts";
+import type { Known } from "../../engine/model/state.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 
 /** One asset that a person can be given. */

@@ -1,7 +1,7 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
 import { acknowledgedFields } from "./state/acknowledged.ts";
-import { customerNumbers } from "../../engine/plan/customer-numbers.ts";
+import { customerNumbers } from "../../engine/plan/input.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { nothingRead } from "../../engine/plan/read-back.ts";
 import type { ReadBack } from "../../engine/plan/read-back.ts";

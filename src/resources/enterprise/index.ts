@@ -1,4 +1,4 @@
-import type { Resource } from "../../engine/resource.ts";
+import type { Resource } from "../../engine/model/resource.ts";
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
 import { state } from "./state.ts";

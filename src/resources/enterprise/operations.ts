@@ -17,14 +17,14 @@ import type {
   JournalEntry,
   WhenNotFound,
   SettleFacts,
-} from "../../engine/operation-type.ts";
+} from "../../engine/model/operation-type.ts";
 import { correlationFor } from "./correlation.ts";
-import { notSendable } from "../../engine/operation-type.ts";
-import { orderDesk, withinEnterprise } from "../../engine/look-for.ts";
-import { adds, changes as changed } from "../../engine/operation-line.ts";
-import type { Called, OperationLine } from "../../engine/operation-line.ts";
-import { privateMarker } from "../../engine/references.ts";
-import type { Shapes, ShapesOf } from "../../engine/shape.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
+import { orderDesk, withinEnterprise } from "../../engine/model/look-for.ts";
+import { adds, changes as changed } from "../../engine/model/operation-line.ts";
+import type { Called, OperationLine } from "../../engine/model/operation-line.ts";
+import { privateMarker } from "../../engine/model/references.ts";
+import type { Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 
 /** What an E1, E2 or E4 told the platform of a customer, as commitments. */
@@ -83,7 +83,7 @@ type UpdateShapes = ShapesOf<typeof updateSchemas>;
 type MakingShapes = Shapes & ShapesOf<typeof common & { payload: z.ZodType<JsonObject> }>;
 type Context = MakingShapes["context"];
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface OperationShapes {
     "bind-enterprise": BindShapes;
     "create-enterprise": CreateShapes;

@@ -1,21 +1,19 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { missingAssumptions } from "../../contract/assumptions/missing.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { DesiredCustomer } from "../../engine/desired.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
-import type { Policies, PolicyName } from "../../engine/policy.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
+import type { DesiredCustomer } from "../../engine/model/desired.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import type { Policies, PolicyName } from "../../engine/model/policy.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
 import { acknowledgedFields } from "./state/acknowledged.ts";
 import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
 import { missingRecord } from "../../engine/plan/block.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { Observed } from "../../engine/plan/input.ts";
-import { consider } from "../../engine/plan/policy.ts";
-import { isGone } from "../../engine/plan/prepared.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
+import type { Observed, Prepared, PlanOptions } from "../../engine/plan/input.ts";
+import { consider } from "../../engine/plan/rejections.ts";
+import { isGone } from "../../engine/plan/input.ts";
+import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {

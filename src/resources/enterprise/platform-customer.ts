@@ -1,6 +1,6 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { selectCustomer } from "../../contract/selection.ts";
-import type { Known } from "../../engine/state.ts";
+import type { Known } from "../../engine/model/state.ts";
 import type { Block } from "../../engine/plan/block.ts";
 
 /**

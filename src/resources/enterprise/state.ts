@@ -1,7 +1,7 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { StateRows, StateStore } from "../../engine/resource.ts";
-import type { Known } from "../../engine/state.ts";
-import type { EnterpriseFacts } from "../../engine/state/part.ts";
+import type { StateRows, StateStore } from "../../engine/model/resource.ts";
+import type { Known } from "../../engine/model/state.ts";
+import type { EnterpriseFacts } from "../../engine/model/state-part.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { AcknowledgedRows, acknowledgedParts, acknowledgedTables } from "./state/acknowledged.ts";
 import { CorrelationRows, correlationTables } from "./state/correlations.ts";
@@ -39,7 +39,7 @@ export interface EnterpriseRows extends StateRows {
   readonly facts: (enterpriseGlobalId: string) => EnterpriseFacts;
 }
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface ResourceRows {
     enterprise: EnterpriseRows;
   }

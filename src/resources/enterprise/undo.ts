@@ -1,10 +1,10 @@
-import type { DesiredCustomer } from "../../engine/desired.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { DesiredCustomer } from "../../engine/model/desired.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import { acknowledgedFields } from "./state/acknowledged.ts";
 import type { AcknowledgedFields } from "./state/acknowledged.ts";
 import { planEnterprise } from "./plan.ts";
-import { isNewest, newerSince } from "../../engine/plan/undoing.ts";
-import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undoing.ts";
+import { isNewest, newerSince } from "../../engine/plan/undo.ts";
+import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 
 /** What E4 set is set back to what was acknowledged before, where nothing newer was sent since. */
 function undoUpdate(row: DoneOperation<"update-enterprise">, of: Undoing): Undoes {

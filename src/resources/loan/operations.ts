@@ -2,13 +2,13 @@ import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { borrowRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { OperationType, Effect, Evidence, JournalEntry } from "../../engine/operation-type.ts";
-import { adds, assetsText } from "../../engine/operation-line.ts";
+import type { OperationType, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
+import { adds, assetsText } from "../../engine/model/operation-line.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable } from "../../engine/operation-type.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
 import { loanSchema } from "./request.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
-import type { ShapesOf } from "../../engine/shape.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import type { ShapesOf } from "../../engine/model/shape.ts";
 
 const schemas = {
   target: z.object({ memberGlobalId: z.string() }),
@@ -20,7 +20,7 @@ const schemas = {
 };
 type BorrowShapes = ShapesOf<typeof schemas>;
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface OperationShapes {
     "borrow-assets": BorrowShapes;
   }

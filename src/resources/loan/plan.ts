@@ -1,17 +1,14 @@
 import { numbersOfInstance } from "../order/index.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Desired, DesiredStaff } from "../../engine/desired.ts";
-import { theCrm } from "../../engine/request.ts";
-import { only } from "../../engine/requests.ts";
-import type { Known } from "../../engine/state.ts";
-import type { RequestChange } from "../../engine/state/requests.ts";
-import type { Reads, ResourcePlan } from "../../engine/resource.ts";
+import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
+import { theCrm, only } from "../../engine/model/requests.ts";
+import type { Known } from "../../engine/model/state.ts";
+import type { RequestChange } from "../../engine/model/state-parts.ts";
+import type { Reads, ResourcePlan } from "../../engine/model/resource.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { LoadedCustomer, Observed } from "../../engine/plan/input.ts";
+import type { LoadedCustomer, Observed, PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { loanOf } from "./lendable.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
-import { consider } from "../../engine/plan/policy.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
+import { consider } from "../../engine/plan/rejections.ts";
 
 type Given = Pick<Prepared, "customer" | "staff"> & {
   known: Pick<Known, "staffLinks" | "numbers" | "requests" | "crmAsked">;

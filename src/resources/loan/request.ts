@@ -1,13 +1,11 @@
-import type { RequestShapesOf } from "../../engine/request.ts";
-import type { RequestType } from "../../engine/resource.ts";
+import type { RequestShapesOf, RequestIn } from "../../engine/model/requests.ts";
+import type { RequestType } from "../../engine/model/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
-import { subjectOf } from "../../engine/requests.ts";
-import type { RequestIn } from "../../engine/requests.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import { subjectOf, theCrm } from "../../engine/model/requests.ts";
 import { counted } from "../../report/text.ts";
-import { theCrm } from "../../engine/request.ts";
 
 /** Which assets go into a lock, and with whom: M10 takes asset ids, and people speak of numbers. */
 export const loanSchema = z.object({
@@ -26,7 +24,7 @@ const schemas = {
 
 export type LoanRequestShapes = RequestShapesOf<typeof schemas>;
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface RequestTypes {
     loan: LoanRequestShapes;
   }

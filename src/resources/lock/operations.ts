@@ -5,13 +5,13 @@ import { compareLocks, lockRequestSchema } from "../../contract/order-service.ts
 import type { LockResult } from "../../contract/order-service.ts";
 import { lockStatuses } from "../../contract/vocabulary.ts";
 import { licenseTypes } from "../../crm/model.ts";
-import type { OperationType, Bound, Concluded } from "../../engine/operation-type.ts";
-import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable } from "../../engine/operation-type.ts";
-import { orderDesk, some } from "../../engine/look-for.ts";
-import { changes as changed, numbered } from "../../engine/operation-line.ts";
-import type { Draft, ShapesOf } from "../../engine/shape.ts";
-import type { StateChange } from "../../engine/state.ts";
+import type { OperationType, Bound, Concluded } from "../../engine/model/operation-type.ts";
+import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
+import { orderDesk, some } from "../../engine/model/look-for.ts";
+import { changes as changed, numbered } from "../../engine/model/operation-line.ts";
+import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { LockRequestShapes } from "./request.ts";
@@ -28,7 +28,7 @@ const schemas = {
 };
 type LockShapes = ShapesOf<typeof schemas>;
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface OperationShapes {
     "lock-assets": LockShapes;
     "unlock-assets": LockShapes;

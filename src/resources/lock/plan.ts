@@ -1,18 +1,16 @@
 import { lockProblem } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { EarlierUnit } from "../../engine/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/model/asset-numbers.ts";
 import type { Asset } from "../../crm/model.ts";
-import type { OrderWithTree } from "../../engine/desired.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
-import { theCrm } from "../../engine/request.ts";
-import type { Policies } from "../../engine/policy.ts";
-import { only } from "../../engine/requests.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
-import type { ResourcePlan } from "../../engine/resource.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
+import { theCrm, only } from "../../engine/model/requests.ts";
+import type { Policies } from "../../engine/model/policy.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
+import type { ResourcePlan } from "../../engine/model/resource.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
-import { consider } from "../../engine/plan/policy.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
+import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
+import { consider } from "../../engine/plan/rejections.ts";
 
 type Given = Pick<Prepared, "customer" | "orders" | "standings"> & {
   known: Pick<Known, "placedOrders" | "numbers" | "requests" | "crmAsked">;

@@ -1,23 +1,21 @@
-import type { RequestShapesOf, Verdict } from "../../engine/request.ts";
-import type { RequestType } from "../../engine/resource.ts";
+import type { RequestShapesOf, Verdict, RequestIn } from "../../engine/model/requests.ts";
+import type { RequestType } from "../../engine/model/resource.ts";
 import { limits } from "../../contract/limits.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { missingAssumptions } from "../../contract/assumptions/missing.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
-import { subjectOf } from "../../engine/requests.ts";
-import type { RequestIn } from "../../engine/requests.ts";
-import type { RecordReference } from "../../engine/shape.ts";
-import type { Known } from "../../engine/state.ts";
-import { noWeight } from "../../engine/taking.ts";
-import type { Weight } from "../../engine/taking.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import { subjectOf, theCrm } from "../../engine/model/requests.ts";
+import type { RecordReference } from "../../engine/model/shape.ts";
+import type { Known } from "../../engine/model/state.ts";
+import { noWeight } from "../../engine/model/taking.ts";
+import type { Weight } from "../../engine/model/taking.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { counted } from "../../report/text.ts";
 import { z } from "zod";
 import { lockStatuses, lockStatusMeanings } from "../../contract/vocabulary.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { licenseTypes } from "../../crm/model.ts";
-import { theCrm } from "../../engine/request.ts";
 import { assume } from "./plan.ts";
 
 const { succeeded, doesNotExist, failed, wrongType } = lockStatuses;
@@ -31,7 +29,7 @@ const schemas = {
 
 export type LockRequestShapes = RequestShapesOf<typeof schemas>;
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface RequestTypes {
     lock: LockRequestShapes;
   }

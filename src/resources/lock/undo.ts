@@ -1,5 +1,5 @@
-import { only, standing, subjectOf } from "../../engine/requests.ts";
-import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undoing.ts";
+import { only, standing, subjectOf } from "../../engine/model/requests.ts";
+import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { counted } from "../../report/text.ts";
 import { weightOf } from "./request.ts";
 import type { LockRequestShapes } from "./request.ts";

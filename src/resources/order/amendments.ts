@@ -1,27 +1,27 @@
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { OrderWithTree } from "../../engine/desired.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { GoneItem } from "./payload.ts";
 import type { OrderStanding } from "./model.ts";
-import type { Need } from "../../engine/shape.ts";
-import type { PolicyName } from "../../engine/policy.ts";
-import { amendmentReference } from "../../engine/references.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
+import type { Need } from "../../engine/model/shape.ts";
+import type { PolicyName } from "../../engine/model/policy.ts";
+import { amendmentReference } from "../../engine/model/references.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
+import type { PlanOptions } from "../../engine/plan/input.ts";
 import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./difference.ts";
 import type { EndedPart, OrderDifference } from "./difference.ts";
 import { waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
-import { consider } from "../../engine/plan/policy.ts";
+import { consider } from "../../engine/plan/rejections.ts";
 import { boughtText, countedParts, newAssets, purchasedAssets, purchasesOf, soldApart } from "./purchase-parts.ts";
 import type { Purchase, PurchaseMaker } from "./purchase-parts.ts";
 import { endingsOf, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
 import type { EndingPolicy, Endings } from "./removal-parts.ts";
 import type { Renewing } from "./renewals.ts";
 import { wantedForm } from "./state/order-steps.ts";
-import { passwordsWiped } from "../../engine/state/secrets.ts";
+import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** What is to be done about one order; what is left out of it is nothing. */
 export interface OrderPlan {

@@ -1,5 +1,5 @@
 import { isAsync } from "./payload.ts";
-import type { AssumptionMet, Resting } from "../../engine/assumptions-met.ts";
+import type { AssumptionMet, Resting } from "../../engine/model/assumptions-met.ts";
 import type { AssetRecord, MerchandiseRecord, OrderShapes, ProductRecord } from "./payload.ts";
 
 /** Licence types of which the contract calls the authorization a cloud one (A39). */

@@ -1,4 +1,4 @@
-import type { Resting } from "../../engine/assumptions-met.ts";
+import type { Resting } from "../../engine/model/assumptions-met.ts";
 import { isAsync, customerFields } from "./payload.ts";
 import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
@@ -7,13 +7,20 @@ import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable } from "../../engine/operation-type.ts";
-import type { Bound, Effect, Evidence, JournalEntry, NotSendable, Prepared } from "../../engine/operation-type.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
+import type {
+  Bound,
+  Effect,
+  Evidence,
+  JournalEntry,
+  NotSendable,
+  Prepared,
+} from "../../engine/model/operation-type.ts";
 import { takenLater } from "./purchase.ts";
 import { restsOfLimits } from "./assumptions.ts";
-import { references } from "../../engine/references.ts";
-import type { ShapesOf } from "../../engine/shape.ts";
-import type { StateChange } from "../../engine/state.ts";
+import { references } from "../../engine/model/references.ts";
+import type { ShapesOf } from "../../engine/model/shape.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 
 /** A time in the form that the settings name. */
 const time = z.union([z.string(), z.number(), z.null()]).optional();

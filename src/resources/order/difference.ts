@@ -1,7 +1,7 @@
 import type { Money } from "../../crm/model.ts";
-import type { OrderWithTree } from "../../engine/desired.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { hasProducts, productsUnder } from "./model.ts";
-import type { Known } from "../../engine/state.ts";
+import type { Known } from "../../engine/model/state.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
 import { grouped } from "./grouped.ts";
 import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";

@@ -1,10 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Asset, LicenseType, Money, RecordKey } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
-import type { DesiredOrder, OrderWithTree } from "../../engine/desired.ts";
+import type { DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import { productsUnder, termsOf } from "./model.ts";
 import type { Bought, EndedProduct, OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
 import type {
   BoughtItem,
@@ -17,8 +17,7 @@ import type {
   RemovedItem,
 } from "./state/order-steps.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
-import { compareBytes } from "../../engine/state/row-order.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
 /** What a standing is made from. */
 export interface StandingParts {

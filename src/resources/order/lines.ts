@@ -1,11 +1,11 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { parseTerm } from "../../contract/term.ts";
-import { adds, Counts, nameOf, removes } from "../../engine/operation-line.ts";
-import type { Called, OperationLine } from "../../engine/operation-line.ts";
-import type { Change } from "../../engine/shape.ts";
+import { adds, Counts, nameOf, removes } from "../../engine/model/operation-line.ts";
+import type { Called, OperationLine } from "../../engine/model/operation-line.ts";
+import type { Change } from "../../engine/model/shape.ts";
 import { counted } from "../../report/text.ts";
 import type { DeletionShapes } from "./deletion.ts";
-import { fieldLines, shown, shownTime } from "../../engine/plan-lines.ts";
+import { fieldLines, shown, shownTime } from "../../engine/model/plan-lines.ts";
 import { productsOf } from "./payload.ts";
 import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./payload.ts";
 

@@ -1,6 +1,6 @@
 import type { Asset, EarlierInstance, LicenseType, Money, Package, Product, RecordKey } from "../../crm/model.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree, RecordState } from "../../engine/desired.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree, RecordState } from "../../engine/model/desired.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { OrderHistory } from "./fold.ts";
 
 /** What an E5 says of an asset beside its numbers and what is in it. */
@@ -197,7 +197,7 @@ declare module "../../engine/plan/input.ts" {
     unclearOrders?: ReadonlyMap<string, { code: string; reason: string; again: boolean }> | undefined;
   }
 }
-declare module "../../engine/plan/undoing.ts" {
+declare module "../../engine/plan/undo.ts" {
   interface UndoFacts {
     orders: ReadonlyMap<string, UndoneOrder>;
   }

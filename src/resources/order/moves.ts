@@ -1,16 +1,15 @@
 import type { AwayOrder, StandingUnit } from "./model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { PolicyName } from "../../engine/policy.ts";
-import type { Known } from "../../engine/state.ts";
+import type { PolicyName } from "../../engine/model/policy.ts";
+import type { Known } from "../../engine/model/state.ts";
 import type { OrderPlan } from "./amendments.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
+import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { orderableFields } from "./records.ts";
-import { consider } from "../../engine/plan/policy.ts";
+import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
 import { endingsOf } from "./removal-parts.ts";
 import type { EndingPolicy } from "./removal-parts.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
 
 /** The code of an order that moved and waits until nothing of it is left at its old customer. */
 export const orderMoving = "order.moving";

@@ -1,15 +1,14 @@
-import { handedIn } from "../../engine/registry.ts";
+import { handedIn } from "../../engine/model/registry.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { unitsNamed } from "./state/asset-numbers.ts";
 import { lastsAnything } from "../../engine/plan/drift.ts";
-import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
+import type { CustomerInput, LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
 import type { OrderStanding } from "./model.ts";
 import { planOrders } from "./placing.ts";
 import type { OrderStage } from "./placing.ts";
 import { repairedNumbers } from "./drift.ts";
 import { amendedNumbers } from "./there-already.ts";
-import { prepare } from "../../engine/plan/prepared.ts";
+import { prepare } from "../../engine/plan/input.ts";
 import { Limits } from "./removal-sight.ts";
 import { Sights } from "./removal-sights.ts";
 

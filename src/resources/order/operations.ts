@@ -3,12 +3,12 @@ import { checked } from "../../contract/fits.ts";
 import { limits } from "../../contract/limits.ts";
 import { batchOrderRequestSchema, deleteEverywhereRequestSchema } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { numbersThere } from "../../engine/asset-numbers.ts";
-import { notSendable } from "../../engine/operation-type.ts";
-import type { Evidence, NotSendable, OperationType } from "../../engine/operation-type.ts";
-import { orderDesk, some, withinEnterprise } from "../../engine/look-for.ts";
-import { adds } from "../../engine/operation-line.ts";
-import type { Draft, Shapes, ShapesOf } from "../../engine/shape.ts";
+import { numbersThere } from "../../engine/model/asset-numbers.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
+import type { Evidence, NotSendable, OperationType } from "../../engine/model/operation-type.ts";
+import { orderDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import { adds } from "../../engine/model/operation-line.ts";
+import type { Draft, Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import { restsOfOrder } from "./assumptions.ts";
 import { deletionSchemas, prepareDeletion, readDeletion, removed, restsOfDeletion } from "./deletion.ts";
 import type { DeletionShapes } from "./deletion.ts";
@@ -28,7 +28,7 @@ import {
 import type { PurchaseEffect } from "./purchase.ts";
 import { shownOfRefusedOrder } from "./sight.ts";
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface OperationShapes {
     "place-order": OrderShapes;
     "amend-order": AmendmentShapes;

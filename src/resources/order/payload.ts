@@ -1,9 +1,9 @@
 import type { BatchOrderRequest, NewBuyOrder } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { earlierUnit, plannedOrder, renewedUnit } from "../../engine/asset-numbers.ts";
-import type { PlannedAsset } from "../../engine/asset-numbers.ts";
-import { privateMarker, references } from "../../engine/references.ts";
-import type { ShapesOf } from "../../engine/shape.ts";
+import { earlierUnit, plannedOrder, renewedUnit } from "../../engine/model/asset-numbers.ts";
+import type { PlannedAsset } from "../../engine/model/asset-numbers.ts";
+import { privateMarker, references } from "../../engine/model/references.ts";
+import type { ShapesOf } from "../../engine/model/shape.ts";
 import { z } from "zod";
 
 /** What an E5 has to remember so that its outcome can be found out later. Ids and commitments only. */

@@ -1,10 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
+import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import type { BlockedRecord } from "../../engine/plan/block.ts";
 import { goingWithout, waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
+import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { ordersByContents, ordersToRepair } from "./needs.ts";
 import { planOrders } from "./placing.ts";
 import type { OrderStage } from "./placing.ts";

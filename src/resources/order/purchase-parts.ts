@@ -1,7 +1,7 @@
 import { counted } from "../../report/text.ts";
-import type { RenewedUnit } from "../../engine/asset-numbers.ts";
-import type { OrderWithTree } from "../../engine/desired.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
+import type { RenewedUnit } from "../../engine/model/asset-numbers.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { StandingUnit } from "./model.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { grouped } from "./grouped.ts";

@@ -3,20 +3,27 @@ import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import type { Effect, Evidence, Prepared, SettleFacts, WhenNotFound, LookFor } from "../../engine/operation-type.ts";
-import { orderDesk, some, withinEnterprise } from "../../engine/look-for.ts";
+import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
+import type {
+  Effect,
+  Evidence,
+  Prepared,
+  SettleFacts,
+  WhenNotFound,
+  LookFor,
+} from "../../engine/model/operation-type.ts";
+import { orderDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
 import type { OrderContext, AmendmentShapes } from "./payload.ts";
 import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";
 import { otherSequences } from "./assumptions.ts";
 import { isWhole, sightOrder } from "./sight.ts";
 import type { OrderSight } from "./sight.ts";
-import type { Shapes, Draft } from "../../engine/shape.ts";
+import type { Shapes, Draft } from "../../engine/model/shape.ts";
 import type { LicenceOrder } from "./state/order-steps.ts";
-import { numbersThere } from "../../engine/asset-numbers.ts";
-import type { PlannedAsset, RenewedUnit } from "../../engine/asset-numbers.ts";
-import { isReference } from "../../engine/references.ts";
-import type { StateChange } from "../../engine/state.ts";
+import { numbersThere } from "../../engine/model/asset-numbers.ts";
+import type { PlannedAsset, RenewedUnit } from "../../engine/model/asset-numbers.ts";
+import { isReference } from "../../engine/model/references.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 
 type AmendmentContext = AmendmentShapes["context"];
 

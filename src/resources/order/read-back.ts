@@ -1,6 +1,6 @@
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { LicenseType } from "../../crm/model.ts";
-import type { OrderWithTree } from "../../engine/desired.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { orderOf, productsUnder } from "./model.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import { unitsNamed } from "./state/asset-numbers.ts";

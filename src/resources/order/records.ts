@@ -3,14 +3,14 @@ import type { TimeWidth } from "../../contract/time-codec.ts";
 import { encodeTime } from "../../contract/time-codec.ts";
 import type { MissingAssumption, PayloadUse } from "../../contract/assumptions/missing.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../../crm/model.ts";
-import type { DesiredCustomer } from "../../engine/desired.ts";
+import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "./payload.ts";
-import { unitsOf } from "../../engine/asset-numbers.ts";
-import type { RenewedUnit } from "../../engine/asset-numbers.ts";
-import { assetNumberReference } from "../../engine/references.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import { unitsOf } from "../../engine/model/asset-numbers.ts";
+import type { RenewedUnit } from "../../engine/model/asset-numbers.ts";
+import { assetNumberReference } from "../../engine/model/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { CustomerNumbers } from "../../engine/plan/customer-numbers.ts";
+import type { CustomerNumbers } from "../../engine/plan/input.ts";
 import { uriOf } from "./terms.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */

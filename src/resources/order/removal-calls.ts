@@ -1,5 +1,5 @@
-import { policyOf } from "../../engine/policy.ts";
-import type { Policies, PolicyWord } from "../../engine/policy.ts";
+import { policyOf } from "../../engine/model/policy.ts";
+import type { Policies, PolicyWord } from "../../engine/model/policy.ts";
 import type { Endings, Batch, GoingRow, RemovalPart } from "./removal-parts.ts";
 import { grouped } from "./grouped.ts";
 import { isTwin } from "./removal-sight.ts";

@@ -1,12 +1,11 @@
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
-import type { Observed } from "../../engine/plan/input.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
-import type { Need } from "../../engine/shape.ts";
-import type { StateChange } from "../../engine/state.ts";
-import { noWeight } from "../../engine/taking.ts";
-import type { Weight } from "../../engine/taking.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import type { Observed, Prepared } from "../../engine/plan/input.ts";
+import type { Need } from "../../engine/model/shape.ts";
+import type { StateChange } from "../../engine/model/state.ts";
+import { noWeight } from "../../engine/model/taking.ts";
+import type { Weight } from "../../engine/model/taking.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";

@@ -1,10 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderStanding } from "./model.ts";
 import type { FixedNumber } from "./state/asset-numbers.ts";
-import type { Policies } from "../../engine/policy.ts";
-import type { StateChange } from "../../engine/state.ts";
+import type { Policies } from "../../engine/model/policy.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
+import type { PlanOptions } from "../../engine/plan/input.ts";
 import type { Endings, GoingRow, Removal, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
 import { deletionsOf, unwantedName } from "./deletions.ts";
 import { removedWithoutCall } from "./removal-parts.ts";
@@ -12,7 +12,7 @@ import { unitName } from "./renewals.ts";
 import { Limits, twinOf } from "./removal-sight.ts";
 import { Sights } from "./removal-sights.ts";
 import type { Decided, Gone } from "./removal-sights.ts";
-import { quarantineBlock } from "../../engine/plan/quarantine-block.ts";
+import { quarantineBlock } from "../../engine/plan/block.ts";
 
 export interface RemovalStage {
   meant: Removal[];

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { isReference } from "../../engine/references.ts";
+import { isReference } from "../../engine/model/references.ts";
 import type { SentItem } from "../../report/reconciliation/case.ts";
 import { isJsonObject } from "../../base/canonical-json.ts";
 

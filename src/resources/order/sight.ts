@@ -1,4 +1,4 @@
-import type { RefusalFacts } from "../../engine/operation-type.ts";
+import type { RefusalFacts } from "../../engine/model/operation-type.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { OrderContext } from "./payload.ts";
 

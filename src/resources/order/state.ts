@@ -3,8 +3,8 @@ import { toJson } from "../../base/canonical-json.ts";
 import { physicalLockTypes } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
-import type { StateRows, StateStore } from "../../engine/resource.ts";
-import type { Known } from "../../engine/state.ts";
+import type { StateRows, StateStore } from "../../engine/model/resource.ts";
+import type { Known } from "../../engine/model/state.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { statements } from "../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
@@ -34,7 +34,7 @@ export interface OrderRows extends StateRows {
   readonly licenceTypes: (customer: RecordKey) => ReadonlyMap<string, LicenseType>;
 }
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface ResourceRows {
     order: OrderRows;
   }

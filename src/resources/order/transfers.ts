@@ -1,12 +1,11 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { PlannedAsset } from "../../engine/asset-numbers.ts";
-import type { OrderWithTree } from "../../engine/desired.ts";
+import type { PlannedAsset } from "../../engine/model/asset-numbers.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { CustomerInput } from "../../engine/plan/input.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
-import type { Need } from "../../engine/shape.ts";
-import type { Known } from "../../engine/state.ts";
+import type { CustomerInput, Prepared } from "../../engine/plan/input.ts";
+import type { Need } from "../../engine/model/shape.ts";
+import type { Known } from "../../engine/model/state.ts";
 import { orderOf, productsUnder, takenOver } from "./model.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
 import type { Endings } from "./removal-parts.ts";

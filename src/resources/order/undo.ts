@@ -1,10 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
-import { impossible } from "../../engine/plan/undoing.ts";
-import type { DoneOperation, UndoFacts, UndoRule, Undoes, Undoing } from "../../engine/plan/undoing.ts";
-import { typeOf } from "../../engine/registry.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import { impossible } from "../../engine/plan/undo.ts";
+import type { DoneOperation, UndoFacts, UndoRule, Undoes, Undoing } from "../../engine/plan/undo.ts";
+import { typeOf } from "../../engine/model/registry.ts";
+import { isSameKey } from "../../engine/model/state-part.ts";
 import { counted } from "../../report/text.ts";
 import { buy } from "./amendments.ts";
 import type { EndedPart } from "./difference.ts";

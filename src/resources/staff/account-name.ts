@@ -1,7 +1,7 @@
 import { readableMessage } from "../../contract/answer-json.ts";
 import type { AddedStaff, RefusedStaff } from "../../contract/member-center.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { RefusedPerson } from "../../engine/operation-type.ts";
+import type { RefusedPerson } from "../../engine/model/operation-type.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 
 /** Whether M5 shows an account under this name: bare, or with the enterprise code, known or of any length allowed. */

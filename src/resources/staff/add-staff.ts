@@ -4,8 +4,8 @@ import { addStaffRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ObservedMember, Snapshot } from "../../platform/snapshot.ts";
-import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable } from "../../engine/operation-type.ts";
+import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
 import type {
   Bound,
   Effect,
@@ -15,12 +15,12 @@ import type {
   Prepared,
   SettleFacts,
   OperationType,
-} from "../../engine/operation-type.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/look-for.ts";
-import { adds, named, peopleOf } from "../../engine/operation-line.ts";
-import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/references.ts";
-import type { Draft, ShapesOf } from "../../engine/shape.ts";
-import type { Known, StateChange } from "../../engine/state.ts";
+} from "../../engine/model/operation-type.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import { adds, named, peopleOf } from "../../engine/model/operation-line.ts";
+import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/model/references.ts";
+import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
 import { matchAddedStaff } from "./account-name.ts";
 import type { StaffMatch } from "./account-name.ts";
 import { commitments } from "./profile.ts";

@@ -1,15 +1,13 @@
-import type { Membership } from "../../engine/plan/part.ts";
+import type { Membership, PlanOptions, CustomerInput } from "../../engine/plan/input.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Desired, DesiredStaff } from "../../engine/desired.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
-import { markerKey } from "../../engine/references.ts";
+import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
+import { markerKey } from "../../engine/model/references.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import { policyOf } from "../../engine/policy.ts";
+import { policyOf } from "../../engine/model/policy.ts";
 import { lastingOf } from "../../engine/plan/drift.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { CustomerInput } from "../../engine/plan/input.ts";
-import type { Known } from "../../engine/state.ts";
+import type { Known } from "../../engine/model/state.ts";
 
 /** What tells who a person is. */
 interface Given extends Pick<CustomerInput, "staff" | "privateValues" | "drift"> {

@@ -1,10 +1,10 @@
 import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Desired, DesiredStaff } from "../../engine/desired.ts";
-import { markerKey } from "../../engine/references.ts";
-import { handedIn } from "../../engine/registry.ts";
-import type { StateChange } from "../../engine/state.ts";
+import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
+import { markerKey } from "../../engine/model/references.ts";
+import { handedIn } from "../../engine/model/registry.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { addRead, nothingRead } from "../../engine/plan/read-back.ts";

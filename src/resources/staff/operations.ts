@@ -4,8 +4,8 @@ import { checked } from "../../contract/fits.ts";
 import { editStaffRequestSchema, resetPasswordRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { AssumptionMet } from "../../engine/assumptions-met.ts";
-import { notSendable } from "../../engine/operation-type.ts";
+import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
+import { notSendable } from "../../engine/model/operation-type.ts";
 import type {
   Effect,
   Evidence,
@@ -13,20 +13,26 @@ import type {
   LookFor,
   SettleFacts,
   OperationType,
-} from "../../engine/operation-type.ts";
-import { memberDesk, withinEnterprise } from "../../engine/look-for.ts";
-import { changes, named, peopleOf, removes } from "../../engine/operation-line.ts";
-import { isPrivateMarker, newPassword, privateMarker, references } from "../../engine/references.ts";
-import { initialPasswordRef, newPasswordRef } from "../../engine/sealed-passwords.ts";
-import type { ShapesOf } from "../../engine/shape.ts";
-import { everyVersion } from "../../engine/state/secrets.ts";
+} from "../../engine/model/operation-type.ts";
+import { memberDesk, withinEnterprise } from "../../engine/model/look-for.ts";
+import { changes, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
+import {
+  isPrivateMarker,
+  newPassword,
+  privateMarker,
+  references,
+  initialPasswordRef,
+  newPasswordRef,
+} from "../../engine/model/references.ts";
+import type { ShapesOf } from "../../engine/model/shape.ts";
+import { everyVersion } from "../../engine/model/state-parts.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { addStaff } from "./add-staff.ts";
 import type { AddShapes } from "./add-staff.ts";
 import { commitments, shownOtherwise } from "./profile.ts";
 import type { ShownField } from "./state.ts";
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface OperationShapes {
     "add-staff": AddShapes;
     "edit-staff": EditShapes;

@@ -1,12 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
-import type { Desired, DesiredStaff } from "../../engine/desired.ts";
+import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import type { PlanOptions } from "../../engine/plan/options.ts";
-import type { Membership } from "../../engine/plan/part.ts";
-import type { Prepared } from "../../engine/plan/prepared.ts";
-import type { Earlier, ResourcePlan } from "../../engine/resource.ts";
-import type { StateChange } from "../../engine/state.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import type { PlanOptions, Membership, Prepared } from "../../engine/plan/input.ts";
+import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
+import type { StateChange } from "../../engine/model/state.ts";
+import { isSameKey } from "../../engine/model/state-part.ts";
 import { planAdditions } from "./additions.ts";
 import { membershipsOf } from "./identity.ts";
 import { planLeavers } from "./leavers.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { DesiredStaff } from "../../engine/desired.ts";
-import { markerKey } from "../../engine/references.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
+import type { DesiredStaff } from "../../engine/model/desired.ts";
+import { markerKey } from "../../engine/model/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import type { ShownField, StaffProfile } from "./state.ts";
 

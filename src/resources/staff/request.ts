@@ -1,12 +1,11 @@
-import type { RequestShapesOf } from "../../engine/request.ts";
-import type { RequestType } from "../../engine/resource.ts";
+import type { RequestShapesOf, RequestIn } from "../../engine/model/requests.ts";
+import type { RequestType } from "../../engine/model/resource.ts";
 import { z } from "zod";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { DraftOperation } from "../../engine/operation.ts";
-import { privateMarker } from "../../engine/references.ts";
-import { subjectOf } from "../../engine/requests.ts";
-import type { RequestIn } from "../../engine/requests.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import { privateMarker } from "../../engine/model/references.ts";
+import { subjectOf } from "../../engine/model/requests.ts";
 
 const schemas = {
   wanted: z.literal("reset"),
@@ -21,7 +20,7 @@ const schemas = {
 
 export type PasswordRequestShapes = RequestShapesOf<typeof schemas>;
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface RequestTypes {
     password: PasswordRequestShapes;
   }

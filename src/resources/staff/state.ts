@@ -1,12 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DesiredStaff } from "../../engine/desired.ts";
-import { markerKey } from "../../engine/references.ts";
-import type { PrivateMarker } from "../../engine/references.ts";
-import type { Gathered, StateRows, StateStore } from "../../engine/resource.ts";
-import { together } from "../../engine/state/part.ts";
-import { inKeyOrder } from "../../engine/state/row-order.ts";
-import { isSameKey } from "../../engine/state/same-key.ts";
+import type { DesiredStaff } from "../../engine/model/desired.ts";
+import { markerKey } from "../../engine/model/references.ts";
+import type { PrivateMarker } from "../../engine/model/references.ts";
+import type { Gathered, StateRows, StateStore } from "../../engine/model/resource.ts";
+import { together, inKeyOrder, isSameKey } from "../../engine/model/state-part.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { statements } from "../../ledger/database/statements.ts";
@@ -119,7 +117,7 @@ export interface StaffRows extends StateRows {
   readonly leftProfiles: (customer: RecordKey) => ReadonlyMap<string, ClearProfile>;
 }
 
-declare module "../../engine/resource.ts" {
+declare module "../../engine/model/resource.ts" {
   interface ChangeShapes {
     "staff-linked": StaffLinked;
     "staff-edited": StaffEdited;
@@ -132,7 +130,7 @@ declare module "../../engine/resource.ts" {
     staff_link: StaffLinkTable;
   }
 }
-declare module "../../engine/state.ts" {
+declare module "../../engine/model/state.ts" {
   interface Known extends KnownStaffLinks {}
 }
 

@@ -1,7 +1,7 @@
 import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
-import { theCrm } from "../../engine/request.ts";
+import { theCrm } from "../../engine/model/requests.ts";
 
 /** What a page or a part of it needs: a role, or the right to ask for private values, which goes by its own setting. */
 export type Right = Role | "private";

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import { pagePath } from "../../report/page-links.ts";
 import type { FireTimes } from "../../app/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
-import { grouped } from "../../engine/taking.ts";
+import { grouped } from "../../engine/model/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { balanceFigures } from "../../report/runs.ts";
 import type { StatusFacts } from "../../report/status.ts";

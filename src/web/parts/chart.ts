@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { scaleLinear, scaleTime } from "d3-scale";
-import { grouped } from "../../engine/taking.ts";
+import { grouped } from "../../engine/model/taking.ts";
 import { instantText } from "../../report/text.ts";
 import type { Html } from "../page.ts";
 

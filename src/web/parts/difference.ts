@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { isPrivateMarker } from "../../engine/references.ts";
+import { isPrivateMarker } from "../../engine/model/references.ts";
 import { changedFields } from "../changed-fields.ts";
 import type { Html } from "../page.ts";
 import { shown } from "../shown.ts";

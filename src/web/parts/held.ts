@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { grouped, weightText } from "../../engine/taking.ts";
+import { grouped, weightText } from "../../engine/model/taking.ts";
 import type { HoldFacts } from "../../report/facts.ts";
 import { nextForHold } from "../../report/next-steps.ts";
 import { pagePath } from "../../report/page-links.ts";

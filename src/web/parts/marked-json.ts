@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { isPrivateMarker } from "../../engine/references.ts";
+import { isPrivateMarker } from "../../engine/model/references.ts";
 import type { Html } from "../page.ts";
 import { shownLines } from "../shown.ts";
 

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { Progress } from "../../app/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { grouped } from "../../engine/taking.ts";
+import { grouped } from "../../engine/model/taking.ts";
 import type { Html } from "../page.ts";
 import { moment, shown } from "../shown.ts";
 

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
-import { grouped } from "../../engine/taking.ts";
+import { grouped } from "../../engine/model/taking.ts";
 import type { ReadFacts, RunFacts } from "../../report/facts.ts";
 import { pagePath } from "../../report/page-links.ts";
 import { balanceFigures, balanceWord, operationSums, readWord, recordSums } from "../../report/runs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Instance, Money, Order } from "../../../src/crm/model.ts";
-import type { StateChange } from "../../../src/engine/state.ts";
+import type { StateChange } from "../../../src/engine/model/state.ts";
 import type { Row, StatementRequest } from "../../../src/report/statement/shape.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld, shownOf } from "../../support/world/ledger-world.ts";

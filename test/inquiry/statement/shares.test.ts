@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Instance, Order } from "../../../src/crm/model.ts";
-import type { StateChange } from "../../../src/engine/state.ts";
+import type { StateChange } from "../../../src/engine/model/state.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";

@@ -1,6 +1,6 @@
 import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
 import type { Instance, Money, Order, RecordKey } from "../../../src/crm/model.ts";
-import type { StateChange } from "../../../src/engine/state.ts";
+import type { StateChange } from "../../../src/engine/model/state.ts";
 import type { Period, Row, StatementRequest } from "../../../src/report/statement/shape.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";

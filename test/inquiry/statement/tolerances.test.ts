@@ -7,7 +7,7 @@ import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { ageAt, ageBuckets } from "../../../src/report/statement/ageing.ts";
 import type { Period, Row, Tolerances } from "../../../src/report/statement/shape.ts";
 import { toleratedMinor, tolerancesOf } from "../../../src/report/statement/tolerances.ts";
-import { reportSettingsSchema } from "../../../src/run/report-settings.ts";
+import { reportSettingsSchema } from "../../../src/operate/report-settings.ts";
 import { key, orderRecord } from "../../support/world/records.ts";
 import { agreedWorld } from "../agreed-world.ts";
 import { cells, month, statementOf } from "./statement-world.ts";

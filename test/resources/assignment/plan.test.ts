@@ -1,4 +1,4 @@
-import { freedBy } from "../../../src/engine/registry.ts";
+import { freedBy } from "../../../src/engine/model/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../../../src/engine/plan/block.ts";

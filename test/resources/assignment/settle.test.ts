@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lost, untouched, withMemberCenter } from "../../apply/services.ts";
+import { lost, untouched, withMemberCenter } from "../../engine/services.ts";
 import { ApplyWorld, customer } from "../../support/world/apply-world.ts";
 import { orderRecord, staffRecord } from "../../support/world/records.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { prepare } from "../../../src/engine/plan/prepared.ts";
-import type { LastGiven, Undoing } from "../../../src/engine/plan/undoing.ts";
+import { prepare } from "../../../src/engine/plan/input.ts";
+import type { LastGiven, Undoing } from "../../../src/engine/plan/undo.ts";
 import { assignment } from "../../../src/resources/assignment/index.ts";
 import { standardRules } from "../../support/world/rules.ts";
 import {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { applyChanges } from "../../../src/engine/state.ts";
-import type { Known, StateChange } from "../../../src/engine/state.ts";
-import { theCrm } from "../../../src/engine/request.ts";
-import type { RequestIn } from "../../../src/engine/requests.ts";
+import { applyChanges } from "../../../src/engine/model/state.ts";
+import type { Known, StateChange } from "../../../src/engine/model/state.ts";
+import { theCrm } from "../../../src/engine/model/requests.ts";
+import type { RequestIn } from "../../../src/engine/model/requests.ts";
 import { planRequested } from "../../../src/engine/plan/requested.ts";
 import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { StandingRejections } from "../../../src/engine/plan/rejections.ts";

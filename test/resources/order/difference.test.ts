@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withTree } from "../../../src/engine/desired.ts";
-import type { Desired, DesiredOrder } from "../../../src/engine/desired.ts";
+import { withTree } from "../../../src/engine/model/desired.ts";
+import type { Desired, DesiredOrder } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
 import type { OrderStanding } from "../../../src/resources/order/model.ts";
 import type { BoughtItem, OrderStep, RemovedItem } from "../../../src/resources/order/state/order-steps.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DesiredOrder } from "../../../src/engine/desired.ts";
+import type { DesiredOrder } from "../../../src/engine/model/desired.ts";
 import { foldOrder, standingOf } from "../../../src/resources/order/fold.ts";
 import type { StandingParts } from "../../../src/resources/order/fold.ts";
 import type { OrderStep } from "../../../src/resources/order/state/order-steps.ts";

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
 import type { ProductInstance } from "../../../src/contract/asset-contents.ts";
-import { withTree } from "../../../src/engine/desired.ts";
+import { withTree } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
 import { planOrders } from "../../../src/resources/order/placing.ts";
-import { prepare } from "../../../src/engine/plan/prepared.ts";
+import { prepare } from "../../../src/engine/plan/input.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";
 import { asset, product } from "../../support/world/instances.ts";

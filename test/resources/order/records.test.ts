@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { batchOrderRequestSchema } from "../../../src/contract/order-record.ts";
 import type { Instance } from "../../../src/crm/model.ts";
 import type { FixedNumber } from "../../../src/resources/order/state/asset-numbers.ts";
-import type { Operation } from "../../../src/engine/operation.ts";
+import type { Operation } from "../../../src/engine/model/operation.ts";
 import { asset, bundle, extension, feature, product } from "../../support/world/instances.ts";
 import { flatBody, packagesBody, twoTypesBody } from "./order-bodies.ts";
 import {

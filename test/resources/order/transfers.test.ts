@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planOrders } from "../../../src/resources/order/placing.ts";
-import { prepare } from "../../../src/engine/plan/prepared.ts";
+import { prepare } from "../../../src/engine/plan/input.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { standardRules } from "../../support/world/rules.ts";
 import { fixed, linked, order, placed, settingsWith, situation, standingOrders } from "../../engine/situation.ts";

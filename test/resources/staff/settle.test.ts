@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ApplyWorld } from "../../support/world/apply-world.ts";
 import { staffRecord } from "../../support/world/records.ts";
-import { lost } from "../../apply/services.ts";
+import { lost } from "../../engine/services.ts";
 
 it("an edit whose answer was lost is believed where M5 shows it, and never of a person who was erased meanwhile", async () => {
   const settled = async (erased: boolean): Promise<string> => {

@@ -6,8 +6,8 @@ import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import type { StateChange } from "../../../src/engine/state.ts";
-import type { Operation } from "../../../src/engine/operation.ts";
+import type { StateChange } from "../../../src/engine/model/state.ts";
+import type { Operation } from "../../../src/engine/model/operation.ts";
 import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { answersWith, canary, readRecord, shownMember } from "./records.ts";
 import { openLedger } from "./start.ts";

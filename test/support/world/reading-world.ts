@@ -4,7 +4,7 @@ import type { Acceptance } from "../../../src/ingest/belief/guards.ts";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { Problem } from "../../../src/base/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { limitsSettingsSchema } from "../../../src/run/run-settings.ts";
+import { limitsSettingsSchema } from "../../../src/engine/run/run-settings.ts";
 import { SourceReading } from "../../../src/ingest/source-reading.ts";
 import type { StreamTally } from "../../../src/ingest/tally.ts";
 import type { Source } from "../../../src/source/source.ts";

@@ -3,7 +3,7 @@ import { sha256 } from "../../../src/base/canonical-json.ts";
 import { assumptionSettingsSchema } from "../../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../../src/contract/assumption-settings.ts";
 import type { ProductRecord } from "../../../src/contract/order-record.ts";
-import type { Known } from "../../../src/engine/state.ts";
+import type { Known } from "../../../src/engine/model/state.ts";
 import { customerKeyOf } from "../../../src/crm/keys.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
 import { recordSchemas } from "../../../src/crm/model.ts";

@@ -1,21 +1,20 @@
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import type { DesiredCustomer } from "../../../engine/desired.ts";
-import { oneByOne } from "../../../engine/state/part.ts";
-import { isSameKey } from "../../../engine/state/same-key.ts";
+import type { DesiredCustomer } from "../../../engine/model/desired.ts";
+import { oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { stored } from "../../../ledger/database/stored.ts";
 import { table } from "../../../ledger/database/table.ts";
 
 type AcknowledgedChanges = { [One in AcknowledgedChange as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends AcknowledgedChanges {}
   interface ResourceTables {
     acknowledged: AcknowledgedTable;
   }
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownAcknowledged {}
 }
 

@@ -2,7 +2,7 @@ import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
 
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {
     confirmed_correlation: ConfirmedCorrelationTable;
   }

@@ -1,18 +1,18 @@
-import type { Writes } from "../../../engine/resource.ts";
-import { oneByOne } from "../../../engine/state/part.ts";
-import type { LinkedEnterprise } from "../../../engine/state/part.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
+import { oneByOne } from "../../../engine/model/state-part.ts";
+import type { LinkedEnterprise } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
 
 type EnterpriseCodeChanges = { [One in EnterpriseCodeChange as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends EnterpriseCodeChanges {}
   interface ResourceTables {
     enterprise_code: EnterpriseCodeTable;
   }
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownEnterpriseCode {}
 }
 

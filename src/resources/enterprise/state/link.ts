@@ -1,8 +1,7 @@
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { oneByOne } from "../../../engine/state/part.ts";
-import type { ChangeContext } from "../../../engine/state/part.ts";
-import { isSameKey } from "../../../engine/state/same-key.ts";
+import { oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
+import type { ChangeContext } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
@@ -12,13 +11,13 @@ import type { KnownProtectedMembers } from "./protected-members.ts";
 import type { UnlinkedRows } from "./unlinked.ts";
 
 type LinkChanges = { [One in LinkChange as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends LinkChanges {}
   interface ResourceTables {
     link: LinkTable;
   }
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownLink {}
 }
 

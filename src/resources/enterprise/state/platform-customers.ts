@@ -1,20 +1,19 @@
-import type { Writes } from "../../../engine/resource.ts";
-import { oneByOne } from "../../../engine/state/part.ts";
-import type { LinkedEnterprise } from "../../../engine/state/part.ts";
-import { compareBytes } from "../../../engine/state/row-order.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
+import { oneByOne, compareBytes } from "../../../engine/model/state-part.ts";
+import type { LinkedEnterprise } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
 import type { PlatformCustomer } from "../../../platform/snapshot.ts";
 
 type PlatformCustomersChanges = { [One in PlatformCustomersChange as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends PlatformCustomersChanges {}
   interface ResourceTables {
     platform_customer: PlatformCustomerTable;
   }
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownPlatformCustomers {}
 }
 

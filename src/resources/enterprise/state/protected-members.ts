@@ -1,19 +1,19 @@
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { oneByOne } from "../../../engine/state/part.ts";
-import type { LinkedEnterprise } from "../../../engine/state/part.ts";
+import { oneByOne } from "../../../engine/model/state-part.ts";
+import type { LinkedEnterprise } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
 
 type MembersProtecteds = { [One in MembersProtected as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends MembersProtecteds {}
   interface ResourceTables {
     protected_member: ProtectedMemberTable;
   }
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownProtectedMembers {}
 }
 

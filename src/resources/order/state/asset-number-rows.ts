@@ -1,8 +1,8 @@
 import type { EndedAsset } from "../model.ts";
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { unitsOf } from "../../../engine/asset-numbers.ts";
-import type { EarlierUnit } from "../../../engine/asset-numbers.ts";
+import { unitsOf } from "../../../engine/model/asset-numbers.ts";
+import type { EarlierUnit } from "../../../engine/model/asset-numbers.ts";
 import { byUnit } from "./asset-numbers.ts";
 import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneForm } from "./order-steps.ts";
@@ -12,7 +12,7 @@ import { stored } from "../../../ledger/database/stored.ts";
 import { table } from "../../../ledger/database/table.ts";
 import type { Full } from "../../../ledger/database/table.ts";
 
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {
     asset_number: AssetNumberTable;
     earlier_number: EarlierNumberTable;

@@ -1,13 +1,12 @@
 import type { RecordKey } from "../../../crm/model.ts";
-import type { EarlierUnit } from "../../../engine/asset-numbers.ts";
-import { notOfCustomers } from "../../../engine/state/part.ts";
-import { compareBytes } from "../../../engine/state/row-order.ts";
+import type { EarlierUnit } from "../../../engine/model/asset-numbers.ts";
+import { notOfCustomers, compareBytes } from "../../../engine/model/state-part.ts";
 
 type NumbersTakens = { [One in NumbersTaken as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends NumbersTakens {}
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownAssetNumbers {}
 }
 

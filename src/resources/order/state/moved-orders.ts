@@ -1,9 +1,8 @@
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import { formatKey } from "../../../crm/keys.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import type { OrderWithTree } from "../../../engine/desired.ts";
-import { notOfCustomers, oneByOne } from "../../../engine/state/part.ts";
-import { isSameKey } from "../../../engine/state/same-key.ts";
+import type { OrderWithTree } from "../../../engine/model/desired.ts";
+import { notOfCustomers, oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
@@ -11,7 +10,7 @@ import { agreedWithNone } from "./order-steps.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 
 type MovedOrderChanges = { [One in MovedOrderChange as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends MovedOrderChanges {}
   interface ResourceTables {
     moved_order: MovedOrderTable;

@@ -1,4 +1,4 @@
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
 import { agreedWithNone } from "./order-steps.ts";
 import type { OrderBought, OrderRemoved, OrderStep, LicenceOrder, StepOrigin } from "./order-steps.ts";
@@ -9,7 +9,7 @@ import { table } from "../../../ledger/database/table.ts";
 import type { DifferenceRows } from "../../../ledger/state/differences.ts";
 import type { RequestRows } from "../../../ledger/state/requests.ts";
 
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {
     order_step: OrderStepTable;
     amendment_number: AmendmentNumberTable;

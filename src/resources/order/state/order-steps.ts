@@ -1,16 +1,15 @@
 import { formatKey } from "../../../crm/keys.ts";
 import type { Money, RecordKey } from "../../../crm/model.ts";
-import type { EarlierUnit } from "../../../engine/asset-numbers.ts";
+import type { EarlierUnit } from "../../../engine/model/asset-numbers.ts";
 import { withNumbers } from "./asset-numbers.ts";
 import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
-import { goneWishes, withoutGone } from "../../../engine/state/requests.ts";
-import type { KnownRequests } from "../../../engine/state/requests.ts";
-import { notOfCustomers, oneByOne } from "../../../engine/state/part.ts";
+import { goneWishes, withoutGone } from "../../../engine/model/state-parts.ts";
+import type { KnownRequests } from "../../../engine/model/state-parts.ts";
+import { notOfCustomers, oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
-import { isSameKey } from "../../../engine/state/same-key.ts";
 
 type OrderStepChanges = { [One in OrderStepChange as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends OrderStepChanges {}
 }
 

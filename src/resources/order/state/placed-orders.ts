@@ -1,22 +1,20 @@
-import type { Writes } from "../../../engine/resource.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import { formatKey } from "../../../crm/keys.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { together } from "../../../engine/state/part.ts";
-import { inKeyOrder } from "../../../engine/state/row-order.ts";
-import { isSameKey } from "../../../engine/state/same-key.ts";
+import { together, inKeyOrder, isSameKey } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
 
 type OrderPlaceds = { [One in OrderPlaced as One["type"]]: One };
-declare module "../../../engine/resource.ts" {
+declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends OrderPlaceds {}
   interface ResourceTables {
     placed_order: PlacedOrderTable;
     licence_order: LicenceOrderTable;
   }
 }
-declare module "../../../engine/state.ts" {
+declare module "../../../engine/model/state.ts" {
   interface Known extends KnownPlacedOrders {}
 }
 

@@ -1,0 +1,60 @@
+import { validateDetailed } from "node-cron";
+import { failed, ok } from "./errors.ts";
+import type { Result } from "./errors.ts";
+
+/** A cron expression taken apart: which minutes, hours, days and months it names. */
+export interface Cron {
+  /** The expression as it was written. */
+  text: string;
+  minutes: readonly number[];
+  hours: readonly number[];
+  daysOfMonth: ReadonlySet<number>;
+  /** The last day of the month, whichever it is (`L`). */
+  lastDay: boolean;
+  months: ReadonlySet<number>;
+  /** 0 is Sunday. */
+  weekdays: ReadonlySet<number>;
+  /** Both day fields restricted: a day fits when either does, as in every cron. */
+  eitherDay: boolean;
+  /**
+   * The hour field is `*`: the job runs all day at an interval, so its fire times go by elapsed time through a change
+   * of clocks. Otherwise it runs at named times of day, each of them once a day.
+   */
+  interval: boolean;
+}
+
+/** Reads `minute hour day-of-month month weekday`. The error is a text for the person who wrote the expression. */
+export function parseCron(text: string): Result<Cron, string> {
+  const parts = text.trim().split(/\s+/u);
+  if (parts.length !== 5) {
+    return failed("five fields: minute, hour, day of month, month, weekday, such as `*/15 * * * *`");
+  }
+  const checked = validateDetailed(parts.join(" "));
+  const fields = checked.fields;
+  if (!checked.valid || fields === undefined) {
+    const error = checked.errors[0];
+    return failed(error === undefined ? "a cron expression" : `a cron expression (${error.field}: ${error.message})`);
+  }
+  const [, hourText = "*", dayText = "*", , weekdayText = "*"] = parts;
+  const days = fields.dayOfMonth.filter((day) => typeof day === "number");
+  const lastDay = fields.dayOfMonth.some((day) => typeof day === "string" && day.toUpperCase() === "L");
+  const weekdays = fields.dayOfWeek.filter((day) => typeof day === "number").map((day) => day % 7);
+  const odd =
+    fields.dayOfMonth.some((day) => typeof day === "string" && day.toUpperCase() !== "L") ||
+    fields.dayOfWeek.some((day) => typeof day === "string");
+  if (odd)
+    return failed(
+      "a cron expression of numbers, names, ranges, lists and steps (of the letters only `L` as day of month)",
+    );
+  return ok({
+    text,
+    minutes: [...new Set(fields.minute)].sort((a, b) => a - b),
+    hours: [...new Set(fields.hour)].sort((a, b) => a - b),
+    daysOfMonth: new Set(days),
+    lastDay,
+    months: new Set(fields.month),
+    weekdays: new Set(weekdays),
+    eitherDay: !/^[*?]/u.test(dayText) && !/^[*?]/u.test(weekdayText),
+    interval: hourText === "*",
+  });
+}

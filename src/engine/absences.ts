@@ -1,0 +1,63 @@
+import { toInstant } from "../base/clock.ts";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import { absentKind } from "../ledger/state/observations.ts";
+import type { Absences } from "../ledger/state/observations.ts";
+import { absentProducts } from "../resources/order/needs.ts";
+import type { AbsentOf } from "../resources/order/needs.ts";
+import type { CustomerInput } from "./plan/input.ts";
+import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import { settleTimeLeft } from "./settle-time.ts";
+
+type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "time" | "settle">;
+
+/** What counts as gone, and when M7 is to be read again where it left out something that does not count as gone yet. */
+interface Counted {
+  gone: Map<string, ReadonlySet<string>>;
+  again: string | undefined;
+}
+
+/**
+ * Counts one reading of M7 for what is to go and was left out in it. As with what is in doubt, that counts as gone once
+ * so many readings over the settle time left it out; readings within that time count as one together. Once it is shown
+ * again, or the CRM says something else of its order, it is counted anew.
+ */
+export async function countAbsences(deps: Dependencies, knows: CustomerState, input: CustomerInput): Promise<Counted> {
+  const counted: Counted = { gone: new Map(), again: undefined };
+  for (const [order, absent] of absentProducts(input, deps)) {
+    const earlier = await deps.ledger.state.absences(input.customer, order);
+    if (earlier === undefined && absent.names.length === 0) continue;
+    const next = await countOne(deps, counted, `${formatKey(input.customer)} ${order}`, { ...absent, earlier });
+    counted.gone.set(order, next.gone);
+    const body = toJson(next.absences);
+    if (!knows.keeps || (earlier !== undefined && canonicalJson(toJson(earlier)) === canonicalJson(body))) continue;
+    await knows.record([{ type: "observed", customer: input.customer, kind: absentKind, subject: order, body }]);
+  }
+  return counted;
+}
+
+async function countOne(
+  deps: Dependencies,
+  counted: Counted,
+  subject: string,
+  { form, names, earlier }: AbsentOf & { earlier: Absences | undefined },
+): Promise<{ absences: Absences; gone: Set<string> }> {
+  const { clock, settle } = deps;
+  const absences: Absences = { form, left: {} };
+  const gone = new Set<string>();
+  for (const name of names) {
+    const before = earlier?.form === form ? earlier.left[name] : undefined;
+    const since = before?.since ?? toInstant(clock.now());
+    const left = await settleTimeLeft(deps, `absent ${subject} ${form} ${name} ${since}`, Date.parse(since));
+    const readings = before === undefined ? 1 : Math.min(settle.readings, before.readings + (left > 0 ? 0 : 1));
+    absences.left[name] = { since, readings };
+    if (left === 0 && readings >= settle.readings) {
+      gone.add(name);
+      continue;
+    }
+    const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
+    const until = toInstant(clock.now() + pause);
+    if (counted.again === undefined || until < counted.again) counted.again = until;
+  }
+  return { absences, gone };
+}

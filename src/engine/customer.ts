@@ -1,0 +1,332 @@
+import type { JsonObject } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { handedIn, typeOf } from "./model/registry.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { Sequence } from "../ledger/database/sequence.ts";
+import type { Begun } from "../ledger/state/enterprise-state.ts";
+import type { Conclusion } from "../ledger/journal/journal.ts";
+import type { Operation } from "./model/operation.ts";
+import type { RecordReference } from "./model/shape.ts";
+import { standingAfter } from "../resources/order/fold.ts";
+import { FixedNumbersByUnit, payloadFactsOf } from "./model/payload-facts.ts";
+import { applyChanges } from "./model/state.ts";
+import { isOrderStep } from "../resources/order/state/order-steps.ts";
+import { isOfMovedOrder } from "../resources/order/state/moved-orders.ts";
+import { withNumbers } from "../resources/order/state/asset-numbers.ts";
+import type { PayloadFacts } from "./model/payload-facts.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import type { Known, StateChange } from "./model/state.ts";
+import type { LoadedCustomer, Rejection } from "./plan/input.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Randomness } from "../base/ids.ts";
+import type { Logger } from "../base/logger.ts";
+import type { AskedTime } from "../base/trusted-time.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Policies } from "./model/policy.ts";
+import type { Platform } from "../platform/platform.ts";
+import { failureOf } from "../base/errors.ts";
+import type { Block } from "./plan/block.ts";
+import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
+import { ReadFailure } from "../platform/call.ts";
+
+/**
+ * What was loaded, and what was learned since of orders, numbers and assignments: applied together when the whole is
+ * asked for, so that an operation costs the same however many of them there are.
+ */
+interface Advanced {
+  loaded: LoadedCustomer;
+  learned: StateChange[];
+  numbers: FixedNumber[];
+  readonly byUnit: FixedNumbersByUnit;
+  /** Hashes of what the CRM says of each order now. */
+  readonly bodyHashes: ReadonlyMap<string, string>;
+}
+
+/**
+ * What one attempt at a customer knows of it: loaded once, when it is first asked for, and advanced by everything that
+ * is written meanwhile. Nothing is read back that was just written. A person's decision that comes in between is picked
+ * up by the next attempt.
+ */
+export class CustomerState {
+  readonly customer: RecordKey;
+  readonly #deps: Pick<ApplyDependencies, "ledger" | "clock">;
+  readonly #keeps: boolean;
+  #advanced: Advanced | undefined;
+  /** What is written of the customer and counts on what was handed to the writer before it. */
+  readonly after = new Sequence();
+  #committed: Promise<unknown> = Promise.resolve();
+  /** Subjects of operations whose outcome is handed to the writer and not committed yet. */
+  readonly #concluding = new Set<string>();
+
+  /** A plan passes `keeps: false`: what it learns stands in memory alone. */
+  constructor(
+    deps: Pick<ApplyDependencies, "ledger" | "clock">,
+    customer: RecordKey,
+    options: { keeps: boolean } = { keeps: true },
+  ) {
+    this.#deps = deps;
+    this.customer = customer;
+    this.#keeps = options.keeps;
+  }
+
+  get keeps(): boolean {
+    return this.#keeps;
+  }
+
+  async loaded(): Promise<LoadedCustomer> {
+    return this.held ?? this.#whole(await this.#load());
+  }
+
+  /** The same where nothing has to be read for it. */
+  get held(): LoadedCustomer | undefined {
+    return this.#advanced === undefined ? undefined : this.#whole(this.#advanced);
+  }
+
+  #whole(advanced: Advanced): LoadedCustomer {
+    const { loaded, learned, numbers } = advanced;
+    if (learned.length === 0 && numbers.length === 0) return loaded;
+    const known = withNumbers(applyChanges(loaded.known, learned, { customer: this.customer, at: "" }), numbers);
+    advanced.loaded = { ...loaded, known };
+    advanced.learned = [];
+    advanced.numbers = [];
+    return advanced.loaded;
+  }
+
+  /**
+   * Whether anything is open of the customer, or waits to be begun. Where nothing is open, what is known of it is read
+   * along with that.
+   */
+  async begin(): Promise<Begun> {
+    const begun = await this.#deps.ledger.state.begin(this.customer);
+    if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
+    return begun;
+  }
+
+  async #load(): Promise<Advanced> {
+    this.#advanced = advancedFrom(await this.#deps.ledger.state.load(this.customer));
+    return this.#advanced;
+  }
+
+  async known(): Promise<Known> {
+    return (await this.loaded()).known;
+  }
+
+  async payloadFacts(): Promise<PayloadFacts> {
+    const { loaded, byUnit } = this.#advanced ?? (await this.#load());
+    return payloadFactsOf(loaded.known, byUnit);
+  }
+
+  /** Records what became of an operation, and knows from then on what its rows say. */
+  async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
+    const at = await this.#deps.ledger.journal.conclude(id, conclusion);
+    await this.#concluded(operation, id, conclusion, at);
+  }
+
+  /**
+   * The same without waiting for the commit, which comes with that of the next intent, or of what the attempt ends
+   * with; `failed` is told where it comes to nothing. Waits where what it teaches has to be read from the ledger.
+   */
+  async concludeAhead(
+    operation: Operation,
+    id: string,
+    conclusion: Conclusion,
+    failed: (error: unknown) => Promise<void>,
+  ): Promise<void> {
+    if (!this.#isLearntWithoutReading(operation, conclusion)) return await this.conclude(operation, id, conclusion);
+    const { at, committed } = this.#deps.ledger.journal.concludeAhead(id, conclusion, this.after);
+    const { subject } = operation;
+    this.#concluding.add(subject);
+    this.handedOver(
+      committed.then(
+        () => void this.#concluding.delete(subject),
+        async (error: unknown) => {
+          await failed(error);
+          throw error;
+        },
+      ),
+    );
+    await this.#concluded(operation, id, conclusion, at);
+  }
+
+  /** Something of the customer is in the hands of the writer. */
+  handedOver(committed: Promise<unknown>): void {
+    // In its order: what failed first is why the rest did. Until somebody asks, nobody has to know.
+    committed.catch(() => {});
+    this.#committed = this.#committed.then(() => committed);
+    this.#committed.catch(() => {});
+  }
+
+  /** Waits until everything that was handed over is on the disk. Throws what kept it from that. */
+  async settled(): Promise<void> {
+    await this.#committed;
+  }
+
+  /** The same where the outcome of an operation on this subject is among it. */
+  async settledOf(subject: string): Promise<void> {
+    if (this.#concluding.has(subject)) await this.#committed;
+  }
+
+  /** Whether neither this attempt's state nor a later operation of it reads anew what is concluded. */
+  #isLearntWithoutReading(operation: Operation, { changes, rejections }: Conclusion): boolean {
+    const bodyHashes = this.#advanced?.bodyHashes;
+    if (bodyHashes === undefined || rejections !== undefined) return false;
+    const { credentials, answers } = typeOf(operation).can;
+    if ((credentials?.accounts?.(operation) ?? []).length > 0 || (answers?.(operation) ?? []).length > 0) return false;
+    return !changes.some(
+      (change) => (change.type === "linked" && change.link.origin !== "created") || isOutdated(change, bodyHashes),
+    );
+  }
+
+  async #concluded(operation: Operation, id: string, conclusion: Conclusion, at: string): Promise<void> {
+    await this.#learn(conclusion.changes, at);
+    if (this.#advanced === undefined) return;
+    const { loaded } = this.#advanced;
+    const rejections = rejectionsAfter(loaded.rejections, operation, id, conclusion);
+    this.#advanced.loaded = { ...loaded, rejections };
+  }
+
+  /** Records what a reading taught. */
+  async record(
+    changes: readonly StateChange[],
+    audit?: { kind: string; subject: string; body: JsonObject },
+  ): Promise<void> {
+    const { ledger, clock } = this.#deps;
+    await this.settled();
+    const at = this.#keeps ? await ledger.state.record(this.customer, changes, audit) : toInstant(clock.now());
+    await this.#learn(changes, at);
+  }
+
+  /** The same of what nothing else can contradict, without waiting for the commit. */
+  async recordAhead(changes: readonly StateChange[]): Promise<void> {
+    if (!this.#keeps) return await this.record(changes);
+    const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
+    this.handedOver(committed);
+    await this.#learn(changes, at);
+  }
+
+  /** Numbers were fixed to an order of this customer. */
+  fixed(numbers: readonly FixedNumber[]): void {
+    this.#advanced?.numbers.push(...numbers);
+    this.#advanced?.byUnit.add(numbers);
+  }
+
+  async #learn(changes: readonly StateChange[], at: string): Promise<void> {
+    if (this.#advanced === undefined) return;
+    const { bodyHashes } = this.#advanced;
+    // An order of which the CRM says something else comes with what stands of it, which only the ledger has.
+    if (this.#keeps && changes.some((change) => isOutdated(change, bodyHashes))) {
+      this.#advanced = undefined;
+      return;
+    }
+    const linked = this.#linkedElsewhere(changes);
+    const enterprise =
+      linked === undefined
+        ? undefined
+        : await this.#deps.ledger.state.readTogether((rows) => rows.enterprise.facts(linked.enterpriseGlobalId));
+    const { loaded, learned } = this.#advanced;
+    const now = changes.filter((change) => !isAppliedLater(change));
+    const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
+    const wiped = new Set(changes.flatMap((change) => (change.type === "secrets-wiped" ? [change.ref] : [])));
+    const sealed = new Set([...(loaded.sealed ?? [])].filter((order) => !wiped.has(`orders/${order}`)));
+    const standings = standingsAfter(loaded.standings, changes);
+    this.#advanced.loaded = { ...loaded, known, sealed, standings, away: awayAfter(loaded.away, changes) };
+    learned.push(...changes.filter(isAppliedLater));
+  }
+
+  /** Of an enterprise that E2 made nothing can be known before; of any other one it is read when it is linked. */
+  #linkedElsewhere(changes: readonly StateChange[]): Link | undefined {
+    const linked = changes.find((change) => change.type === "linked");
+    return linked === undefined || linked.link.origin === "created" ? undefined : linked.link;
+  }
+}
+
+function advancedFrom(loaded: LoadedCustomer): Advanced {
+  return {
+    loaded,
+    learned: [],
+    numbers: [],
+    byUnit: new FixedNumbersByUnit(loaded.known.numbers),
+    bodyHashes: new Map(loaded.orders.map((order) => [formatKey(order.key), order.bodyHash])),
+  };
+}
+
+/** What stands of orders as a plan knows it, which learns only of what is gone or shown again, and of prices. */
+function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
+  let standings = before;
+  for (const change of changes) {
+    const isShownAgain = change.type === "order-bought" && change.origin === "found";
+    if (change.type !== "order-removed" && change.type !== "order-priced" && !isShownAgain) continue;
+    const key = formatKey(change.order);
+    const standing = standings?.get(key);
+    if (standing === undefined || "lost" in standing) continue;
+    standings = new Map([...(standings ?? []), [key, standingAfter(standing, change)]]);
+  }
+  return standings;
+}
+
+/** Orders that moved away as a plan knows them, which learns of those of which nothing stands any more. */
+function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange[]): typeof before {
+  const left = changes.flatMap((change) => (change.type === "order-left" ? [formatKey(change.order)] : []));
+  return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
+}
+
+function isAppliedLater(change: StateChange): boolean {
+  return handedIn().changes[change.type].isForLater === true;
+}
+
+function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
+  if (isOrderStep(change) || isOfMovedOrder(change)) return true;
+  if (change.type !== "order-placed") return false;
+  const now = bodyHashes.get(formatKey(change.order));
+  return now !== undefined && now !== change.bodyHash;
+}
+
+/** What stands refused once an operation ended: the same as the ledger gives from its rows. */
+function rejectionsAfter(
+  before: readonly Rejection[],
+  operation: Pick<Operation, "kind" | "records">,
+  id: string,
+  { state, rejections }: Pick<Conclusion, "state" | "rejections">,
+): readonly Rejection[] {
+  const parts = rejections?.parts ?? [];
+  const isOf = (records: readonly RecordReference[], rejection: Rejection): boolean =>
+    rejection.kind === operation.kind && records.some((record) => isSame(record, rejection.record));
+  const through = operation.records.filter((record) => !parts.some((part) => isSame(part.record, record)));
+  const standing = state === "done" ? before.filter((rejection) => !isOf(through, rejection)) : before;
+  if (rejections === undefined) return standing;
+  const { kind, settings } = rejections;
+  const made = parts.map((part): Rejection => ({ ...part, kind, settings, operationId: id }));
+  const replaced = (old: Rejection): boolean =>
+    made.some((item) => item.kind === old.kind && item.hash === old.hash && isSame(item.record, old.record));
+  return [...standing.filter((old) => !replaced(old)), ...made];
+}
+
+function isSame(one: RecordReference, other: RecordReference): boolean {
+  return one.stream === other.stream && formatKey(one) === formatKey(other);
+}
+
+/** What carrying operations out needs. */
+export interface ApplyDependencies {
+  ledger: Ledger;
+  platform: Platform;
+  settings: AssumptionSettings;
+  settle: { timeMs: number; readings: number; maxWaitMs: number; asyncDeadlineMs: number; asyncPauseMs: number };
+  ordersUnseen: "ask" | "resend";
+  policies: Policies;
+  clock: Clock;
+  /** Without it, the clock of this computer counts. */
+  time?: AskedTime | undefined;
+  random: Randomness;
+  logger: Logger;
+}
+
+/** Why what rests on a reading waits, by what that threw. Throws it again where no reading gave nothing. */
+export function unreadBlock(thrown: unknown): Block {
+  const gaveNothing = thrown instanceof ReadFailure && thrown.kind !== "aborted";
+  if (!gaveNothing && !(thrown instanceof AmbiguousReading)) throw thrown;
+  const { code, reason } = failureOf(thrown);
+  return { code, reason, again: true };
+}

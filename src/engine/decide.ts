@@ -1,0 +1,205 @@
+import { explainCommand } from "../report/text.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, Problem } from "../base/errors.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import type { OperationState } from "../ledger/journal/tables.ts";
+import type { StateChange } from "./model/state.ts";
+import type { Effect, Evidence } from "./model/operation-type.ts";
+import { typeOf } from "./model/registry.ts";
+import { CustomerState } from "./customer.ts";
+import type { ApplyDependencies } from "./customer.ts";
+import { readEvidence } from "./evidence.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import { evidenceWith } from "./settle.ts";
+import { settleTimeLeftOf } from "./settle-time.ts";
+
+export type PersonsVerdict = "applied" | "not-applied";
+
+/** Why a person decides so, and who it is. Both are kept in the audit log. */
+export interface Word {
+  reason: string;
+  by: string;
+}
+
+export type DecisionDependencies = Pick<
+  ApplyDependencies,
+  "ledger" | "settings" | "ordersUnseen" | "clock" | "time" | "settle" | "logger"
+> & { reader: SnapshotReader };
+
+/** What a decision did. */
+export interface Decision {
+  id: string;
+  endpoint: string;
+  subject: string;
+  customer: RecordKey;
+  state: OperationState;
+  /** One sentence for the person who decided. */
+  summary: string;
+  /** What the platform showed right before. */
+  showed: JsonObject;
+}
+
+/**
+ * A person's decision on an operation whose outcome is unknown or that waits for a person. The platform is read once
+ * more first, and the decision has to agree with what it shows: nothing is called applied that would leave the ledger
+ * without its ids, and nothing is called not applied that is there, or that may still land. Outcome, ledger changes,
+ * audit entry and the reason are committed together; the customer is looked at again by the next run. Throws a Problem
+ * (exit code 64) where the decision cannot be taken, and a ReadFailure where the platform cannot be read.
+ */
+export async function decide(
+  deps: DecisionDependencies,
+  id: string,
+  { verdict, reason, by }: Word & { verdict: PersonsVerdict },
+  signal?: AbortSignal,
+): Promise<Decision> {
+  const row = await openOperation(deps, id);
+  if (reason.trim() === "") throw refusal("settle.no-reason", row, "a decision needs a reason", "add --reason TEXT");
+  // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
+  const left = await settleTimeLeftOf(deps, row, "person");
+  const evidence = await readEvidence(deps, row, new CustomerState(deps, row.operation.customer), signal);
+  const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
+  const at = toInstant(deps.clock.now());
+  // First, so that a crash between the two leaves nothing behind that no run comes back to.
+  await deps.ledger.records.markPending({ customer: row.operation.customer });
+  await deps.ledger.journal.conclude(id, {
+    expected: { state: row.state, attempts: row.attempts },
+    state: conclusion.state,
+    verdict: `a person decided: ${verdict}`,
+    message: reason,
+    evidence: evidenceWith(row, {
+      at,
+      seen: evidence.kind !== "not-found" && !saysNothing(evidence),
+      detail: evidence.detail,
+    }),
+    changes: conclusion.changes,
+    audit: {
+      kind: conclusion.state === "done" ? row.operation.kind : "not-applied",
+      body: { ...conclusion.audit, decision: verdict, reason, by, showed: evidence.detail },
+    },
+  });
+  const { endpoint, subject, customer } = row.operation;
+  deps.logger.info({ operation: id, endpoint, subject, verdict, by, state: conclusion.state }, "a person decided");
+  return {
+    id,
+    endpoint,
+    subject,
+    customer,
+    state: conclusion.state,
+    summary: conclusion.summary,
+    showed: evidence.detail,
+  };
+}
+
+function saysNothing(evidence: Evidence): boolean {
+  return evidence.kind === "ambiguous" && evidence.says === "nothing";
+}
+
+interface Outcome {
+  state: "done" | "dropped";
+  changes: readonly StateChange[];
+  audit: JsonObject;
+  summary: string;
+}
+
+function done(effect: Effect, summary: string): Outcome {
+  return { state: "done", changes: effect.changes, audit: effect.audit, summary };
+}
+
+async function openOperation(deps: DecisionDependencies, id: string): Promise<JournalRow> {
+  const row = await deps.ledger.journal.byId(id);
+  if (row === undefined) {
+    throw new Problem({
+      code: "settle.unknown-operation",
+      message: `there is no operation ${id}`,
+      cure: "`crm-sync settle list` lists the operations that need a decision",
+      exitCode: exitCodes.usage,
+    });
+  }
+  if (row.state === "sending") {
+    throw refusal(
+      "settle.on-its-way",
+      row,
+      "the operation is being sent now, or the program ended while sending it",
+      "wait until the run ends. If no run is in progress, start one: it finds the outcome",
+    );
+  }
+  if (row.state !== "unknown" && row.state !== "parked") {
+    throw refusal(
+      "settle.not-open",
+      row,
+      `the operation is already ${row.state}`,
+      `nothing needs to be decided: \`${explainCommand("customers", row.operation.customer)}\` shows what happened`,
+    );
+  }
+  const { onUnknown, decide } = typeOf(row.operation);
+  if (onUnknown.by === "lost") {
+    const counted = decide.applied(journalEntry(row), { kind: "not-found", detail: {} });
+    if ("code" in counted) throw refusal(counted.code, row, counted.why, counted.cure);
+  }
+  return row;
+}
+
+function applied(row: JournalRow, evidence: Evidence): Outcome {
+  if (evidence.kind === "confirmed")
+    return done(
+      evidence.effect,
+      "Recorded: the operation was carried out, as the platform shows. The next run continues from there.",
+    );
+  const counted = typeOf(row.operation).decide.applied(journalEntry(row), evidence);
+  if ("effect" in counted) return done(counted.effect, counted.summary);
+  throw refusal(counted.code, row, counted.why, counted.cure);
+}
+
+function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evidence, left: number): Outcome {
+  const { onUnknown, decide } = typeOf(row.operation);
+  if (evidence.kind === "confirmed") {
+    throw refusal(
+      "settle.is-there",
+      row,
+      "the platform shows that the operation was carried out",
+      "decide --applied. If the change must not stay, first undo it on the platform, then decide --not-applied",
+    );
+  }
+  if (evidence.kind === "ambiguous" && decide.partCure !== undefined && !saysNothing(evidence))
+    throw refusal("settle.is-there-in-part", row, evidence.reason, decide.partCure);
+  if (onUnknown.by !== "resend" || row.verdict === maybePaused) refuseTooEarly(deps, row, left);
+  if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
+    return done(
+      evidence.partEffect,
+      "Recorded: the part that the platform shows. The next run sends the rest if the CRM still wants it.",
+    );
+  }
+  return {
+    state: "dropped",
+    changes: decide.notApplied?.(journalEntry(row)) ?? [],
+    audit: {},
+    summary: "Recorded: the operation was not carried out. The next run sends it again if the CRM still wants it.",
+  };
+}
+
+/**
+ * A call without an answer may still land until its settle time is over; what is planned anew before that would be done
+ * twice.
+ */
+function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: number): void {
+  if (left === 0) return;
+  throw refusal(
+    "settle.too-early",
+    row,
+    `the call can still take effect until ${toInstant(deps.clock.now() + left)}, so --not-applied is not possible yet`,
+    "decide again after that time (setting settle.timeMs)",
+  );
+}
+
+function refusal(code: string, row: Pick<JournalRow, "id" | "operation">, why: string, cure: string): Problem {
+  return new Problem({
+    code,
+    message: `operation ${row.id} (${row.operation.endpoint} on ${row.operation.subject}): ${why}`,
+    cure,
+    exitCode: exitCodes.usage,
+    place: row.id,
+  });
+}

@@ -1,0 +1,318 @@
+import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
+import { Problem } from "../base/errors.ts";
+import { namesIn, toldWords } from "../base/told-words.ts";
+import { fillTemplate } from "../contract/template.ts";
+import { formatKey, parseKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { contradictedBlock } from "./plan/rejections.ts";
+import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
+import type { PlannedAsset } from "./model/asset-numbers.ts";
+import type { Operation } from "./model/operation.ts";
+import { numbersOf, typeOf } from "./model/registry.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import { CustomerState } from "./customer.ts";
+import type { ApplyDependencies } from "./customer.ts";
+import { park, recordOutcome, sendOnce } from "./send.ts";
+import type { Delivery, Existing, Unready } from "./send.ts";
+import { timeToLeave } from "./settle-time.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { sha256 } from "../base/canonical-json.ts";
+import { wireText } from "../contract/wire-body.ts";
+import type { Prepared } from "./model/operation-type.ts";
+import type { PayloadFacts } from "./model/payload-facts.ts";
+import type { PrivateMarker } from "./model/references.ts";
+import type { Shapes } from "./model/shape.ts";
+import { bind } from "./plan/bind.ts";
+import { madePasswords } from "./passwords.ts";
+import type { SealedPassword } from "./passwords.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { licenseTypes } from "../crm/model.ts";
+import type { Bindings } from "./plan/bind.ts";
+import { selectPlatformCustomer } from "../resources/enterprise/platform-customer.ts";
+
+/** Gives the assets of an order their numbers, for good. */
+export interface AssetNumbers {
+  /**
+   * Fixes a number to every unit of the order's assets; `keep` is given those that were fixed now. Returns why not, or
+   * undefined.
+   */
+  fix(
+    of: { order: RecordKey; customer: RecordKey },
+    assets: readonly PlannedAsset[],
+    signal: AbortSignal | undefined,
+    keep?: (numbers: readonly FixedNumber[]) => void,
+  ): Promise<Unready | undefined>;
+}
+
+/** How an operation is carried out. */
+export interface DeliverOptions {
+  runId: string | null;
+  /** What is known of the customer; it learns what this teaches. */
+  state?: CustomerState | undefined;
+  /** An operation of the journal that is sent again. */
+  existing?: Existing | undefined;
+  plannedId?: string | undefined;
+  /** The saved plan that it is applied from. */
+  plan?: string | undefined;
+  /** It takes a run back. */
+  ofUndo?: boolean | undefined;
+  /** What a person approved of it. */
+  hold?: StandingHold | undefined;
+  /** The members that M5 showed (M1 only). */
+  shownBefore?: readonly { globalId: string }[] | undefined;
+  signal?: AbortSignal | undefined;
+  /** What is done is committed with what is written next; whoever asks for it waits for `state.settled()`. */
+  ahead?: boolean | undefined;
+}
+
+/**
+ * Carries one operation out: numbers, binding, permit, intent, one attempt, outcome. One that is sent again must bind
+ * to the very bytes of the intent, else nothing is sent and it is parked.
+ */
+export async function deliver(
+  deps: ApplyDependencies,
+  pool: AssetNumbers,
+  operation: Operation,
+  options: DeliverOptions,
+): Promise<Delivery> {
+  const { existing, state = new CustomerState(deps, operation.customer) } = options;
+  const contradicted = contradictedBlock(operation, deps.ledger.assumptions.contradictions);
+  if (contradicted !== undefined && existing === undefined) return { kind: "blocked", ...contradicted };
+  if (contradicted !== undefined && existing !== undefined)
+    return await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
+  const assets = numbersOf(operation);
+  if (assets.length > 0 && existing === undefined) {
+    const [order] = operation.records;
+    if (order === undefined)
+      return { kind: "blocked", code: "order.unnamed", reason: "the operation does not name its order" };
+    const block = await pool.fix({ order, customer: operation.customer }, assets, options.signal, (numbers) =>
+      state.fixed(numbers),
+    );
+    if (options.signal?.aborted === true) return { kind: "stopped" };
+    if (block !== undefined) return { kind: "blocked", ...block };
+  }
+  const number = await amendmentNumber(deps, operation, state, existing);
+  if (number !== undefined && "code" in number) return { kind: "blocked", ...number };
+  const ready = await makeReady(deps, operation, state, { ...options, channelOrderId: number?.number });
+  if ("kind" in ready) {
+    if (existing === undefined) return ready;
+    return await park(deps, { operation, id: existing.id, state }, ready.again ?? ready.reason);
+  }
+  try {
+    return await send(deps, operation, { ...options, ready, state });
+  } catch (error) {
+    if (!(error instanceof Problem) || !uniquenessCodes.some((code) => code === error.code)) throw error;
+    return { kind: "blocked", code: error.code, reason: `${error.message}; ${error.cure}` };
+  }
+}
+
+/** The channel order number of an amendment: fixed before its intent, and the same when it is sent again. */
+async function amendmentNumber(
+  { ledger, settings }: ApplyDependencies,
+  operation: Operation,
+  state: CustomerState,
+  existing: Existing | undefined,
+): Promise<{ number: string } | Unready | undefined> {
+  const order = typeOf(operation).can.expects?.(operation)?.order;
+  if (order === undefined) return undefined;
+  const before = existing?.context["channelOrderId"];
+  if (typeof before === "string") return { number: before };
+  const placed = (await state.known()).placedOrders.get(formatKey(order));
+  if (placed === undefined)
+    return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} is no longer placed` };
+  const { id, namespace } = order;
+  const values = { id, namespace, order: placed.channelOrderId };
+  const fixed = await ledger.state.write((rows, at) =>
+    rows.order.steps.fixNumber(
+      order,
+      operation.hash,
+      (n) => fillTemplate(settings.amendmentOrderIdTemplate, { ...values, n: String(n) }),
+      at,
+    ),
+  );
+  if (!("takenBy" in fixed)) return fixed;
+  return {
+    code: "order.same-channel-number",
+    reason:
+      `the next amendment gets the channel order number ${fixed.number} (assumptions.amendmentOrderIdTemplate), but ` +
+      `the order ${formatKey(fixed.takenBy)} has that number already`,
+  };
+}
+
+const late = "the program was held up before it could send; somebody else may have sent it meanwhile";
+
+/**
+ * Permit, intent, first byte, outcome. What is late for its first byte has an unknown outcome, as if it had left: that
+ * is written down only where the ledger is still this program's own.
+ */
+async function send(
+  deps: ApplyDependencies,
+  operation: Operation,
+  sending: DeliverOptions & { ready: Ready; state: CustomerState },
+): Promise<Delivery> {
+  const { runId, existing, plannedId, plan, ofUndo, hold, signal, state, ready, ahead } = sending;
+  const { prepared, wire, body, wireHash } = ready;
+  const nonce = deps.random.hex(16);
+  let isLate = (): boolean => false;
+  return await sendOnce(
+    async (acceptedUntil) => {
+      isLate = timeToLeave(deps.clock, deps.ledger.clockSkewMs);
+      return await deps.ledger.journal.intend({
+        operation,
+        id: existing?.id ?? plannedId,
+        runId,
+        wireHash,
+        nonce,
+        acceptedUntil,
+        context: existing?.context ?? prepared.context,
+        sealed: ready.toSeal,
+        plan,
+        ofUndo,
+        hold: plannedId === undefined ? hold : undefined,
+        after: state.after,
+      });
+    },
+    async (permit) => {
+      const customer = operation.endpoint === "E9" ? undefined : formatKey(operation.customer);
+      const call = { nonce, body, signal, customer, mayLeave: () => !isLate(), ...permit };
+      return await prepared.send(deps.platform, call);
+    },
+    async (id, { outcome, conclude }) => {
+      if (id !== undefined) {
+        const said = (words: string): string => toldWords(words, namesIn(wire));
+        const sent = { operation, id, state, existing, ahead, said };
+        const isOpen = outcome.kind === "not-sent" && isLate();
+        return await recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
+      }
+      if (outcome.kind !== "not-sent")
+        throw new Error(`${operation.endpoint} on ${operation.subject} left without an intent`);
+      return signal?.aborted === true ? { kind: "stopped" } : { kind: "not-sent", id, reason: outcome.reason };
+    },
+  );
+}
+
+/** What is done for nobody refers to nothing. */
+const nobodysFacts: PayloadFacts = {
+  link: undefined,
+  platformCustomers: [],
+  enterpriseCode: undefined,
+  numberOf: () => undefined,
+  memberOf: () => undefined,
+};
+
+/** A bound payload with its call, before its permit. */
+export interface Ready {
+  prepared: Prepared<Shapes>;
+  wire: JsonObject;
+  body: string;
+  wireHash: string;
+  toSeal: SealedPassword[];
+}
+
+/** Why a payload cannot be sent now; `again`: why it cannot be sent again. */
+export interface NotReady {
+  kind: "blocked";
+  code: string;
+  reason: string;
+  again?: string;
+}
+
+/**
+ * The hash of the sent payload, which the audit log keeps for good. It covers the salts of the private values too, so
+ * that nobody can guess an erased value by the hash.
+ */
+function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
+  return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));
+}
+
+/** Binds the payload and checks it against the contract. */
+export async function makeReady(
+  deps: ApplyDependencies,
+  operation: Operation,
+  state: CustomerState,
+  given: {
+    existing?: Existing | undefined;
+    shownBefore?: readonly { globalId: string }[] | undefined;
+    /** Of an amendment. */
+    channelOrderId?: string | undefined;
+  },
+): Promise<Ready | NotReady> {
+  const { ledger, settings } = deps;
+  const { existing, shownBefore = [], channelOrderId } = given;
+  // E9 fills the pool of asset numbers, for no customer.
+  const facts = operation.endpoint === "E9" ? nobodysFacts : await state.payloadFacts();
+  const passwords = await madePasswords(deps, operation);
+  if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
+    const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";
+    return { kind: "blocked", code: "staff.no-sealing-key", reason };
+  }
+  const valueOf = ledger.private.reader();
+  const markers: PrivateMarker[] = [];
+  const bindings = bindingsFrom(facts, settings, {
+    privateValue: (marker) => {
+      markers.push(marker);
+      return valueOf(marker);
+    },
+    initialPassword: (staff) => passwords.initial.get(staff),
+    newPassword: (staff) => passwords.anew.get(staff),
+    channelOrderId,
+  });
+  const bound = bind(operation.payload, bindings);
+  const target = bind(operation.target, bindings);
+  if (!bound.ok || !target.ok) {
+    const missing = [...(bound.ok ? [] : bound.missing), ...(target.ok ? [] : target.missing)];
+    const names = [...new Set(missing.map((item) => ("$ref" in item ? item.$ref : `${item.$private} ${item.field}`)))];
+    const reason = `these values are not known yet or were erased: ${names.join(", ")}`;
+    const again = "the payload cannot be made again: a private value was erased";
+    return { kind: "blocked", code: "payload.incomplete", reason, again };
+  }
+  const { wire } = bound;
+  const body = wireText(wire);
+  const wireHash = wireHashOf([operation.endpoint, target.wire, body], ledger.private.saltsOf(markers));
+  if (existing !== undefined && existing.wireHash !== wireHash) {
+    const reason = "the payload differs from the payload that was recorded for this operation, so nothing was sent";
+    return { kind: "blocked", code: "payload.differs", reason };
+  }
+  const known = (): ReturnType<CustomerState["known"]> => state.known();
+  const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known, sealed: passwords.toSeal };
+  const prepared = typeOf(operation).prepare(call);
+  return "code" in prepared
+    ? { kind: "blocked", ...prepared }
+    : { prepared, wire, body, wireHash, toSeal: passwords.toSeal };
+}
+
+/** What the references of a payload stand for, from what is known of the customer now. */
+export function bindingsFrom(
+  known: PayloadFacts,
+  settings: AssumptionSettings,
+  values: Omit<Bindings, "reference"> & {
+    /** Of an amendment. */
+    channelOrderId?: string | undefined;
+  },
+): Bindings {
+  return {
+    reference: (reference) => {
+      switch (reference.$ref) {
+        case "enterpriseGlobalId":
+          return known.link?.enterpriseGlobalId;
+        case "customerId": {
+          const licenseType = licenseTypes.find((type) => type === reference.of);
+          if (licenseType === undefined) return undefined;
+          const selected = selectPlatformCustomer(known, licenseType, settings);
+          return "customerId" in selected ? selected.customerId : undefined;
+        }
+        case "assetNumber":
+          return known.numberOf(reference.of);
+        case "memberGlobalId":
+          return known.memberOf(parseKey(reference.of));
+        case "channelOrderId":
+          return values.channelOrderId;
+        case "licenseOrderId":
+          return undefined;
+      }
+    },
+    privateValue: (marker) => values.privateValue(marker),
+    initialPassword: (staff) => values.initialPassword(staff),
+    newPassword: (staff) => values.newPassword(staff),
+  };
+}

@@ -1,0 +1,93 @@
+import type { RecordKey } from "../../crm/model.ts";
+import { counted, printable } from "../../report/text.ts";
+import type { Operation } from "./operation.ts";
+import { typeOf } from "./registry.ts";
+import type { OperationName } from "./resource.ts";
+
+/** What things are called for whoever reads: only what this reader may see. Everything is safe on a terminal. */
+export interface Called {
+  /** `SO-50007`: a record by its id. */
+  record(key: RecordKey): string;
+  /** `E-20005`, or `Jana Novak (E-20005)`. */
+  person(key: RecordKey): Promise<string>;
+  /** What a company is called, or was, by the commitment to its name; undefined for a person, and where nobody knows. */
+  company(customer: RecordKey, commitment?: string): Promise<string | undefined>;
+  /** The products of an asset number or of a unit without one. */
+  productsOf(asset: string): Promise<readonly string[]>;
+  /** The products that a part of an order is or holds. */
+  productsIn(order: RecordKey, instanceId: string): Promise<readonly string[]>;
+}
+
+/** What an operation does in a few words; the sign says whether it adds, changes or removes. */
+export interface OperationLine {
+  sign: "+" | "~" | "−";
+  text: string;
+}
+
+const mostNamed = 3;
+
+/** `assign 1 × Office Suite to E-20005`. */
+export async function operationLine<K extends OperationName>(
+  operation: Operation<K> & { kind: K },
+  called: Called,
+): Promise<OperationLine> {
+  const { sign, text } = (await typeOf(operation).can.prints?.line?.(operation, called)) ?? changes(operation.kind);
+  return { sign, text: printable(text) };
+}
+
+export const adds = (text: string): OperationLine => ({ sign: "+", text });
+export const changes = (text: string): OperationLine => ({ sign: "~", text });
+export const removes = (text: string): OperationLine => ({ sign: "−", text });
+
+/** How often each thing is there. */
+export class Counts {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, count = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + count);
+  }
+
+  text(): string {
+    const all = [...this.#counts].map(([name, count]) => `${count} × ${name}`);
+    const rest = all.length - mostNamed;
+    return rest > 0 ? `${all.slice(0, mostNamed).join(", ")} and ${counted(rest, "other product")}` : all.join(", ");
+  }
+}
+
+/** `2 × Office Suite`: assets by their products, or by their numbers where nobody knows these. */
+export async function assetsText(assets: readonly string[], called: Called): Promise<string> {
+  const counts = new Counts();
+  for (const asset of assets) {
+    const products = await called.productsOf(asset);
+    counts.add(products.length === 0 ? "asset" : named(products, " + "));
+  }
+  return counts.text();
+}
+
+export async function numbered(numbers: readonly string[], called: Called): Promise<string> {
+  const texts: string[] = [];
+  for (const number of numbers.slice(0, mostNamed)) {
+    const products = await called.productsOf(number);
+    texts.push(products.length === 0 ? number : `${number} (${named(products, " + ")})`);
+  }
+  return named(texts, ", ", numbers.length);
+}
+
+export function named(texts: readonly string[], between = ", ", count = texts.length): string {
+  const rest = count - mostNamed;
+  return `${texts.slice(0, mostNamed).join(between)}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+export function nameOf([record]: readonly RecordKey[], called: Called): string {
+  return record === undefined ? "" : called.record(record);
+}
+
+export async function peopleOf(
+  records: readonly (RecordKey & { stream: string })[],
+  called: Called,
+): Promise<string[]> {
+  const people = records.filter(({ stream }) => stream === "staff");
+  const texts: string[] = [];
+  for (const key of people) texts.push(texts.length < mostNamed ? await called.person(key) : called.record(key));
+  return texts;
+}

@@ -1,0 +1,102 @@
+import type { PlannedAsset } from "./asset-numbers.ts";
+import type { OperationType } from "./operation-type.ts";
+import type { Operation } from "./operation.ts";
+import { fieldLines } from "./plan-lines.ts";
+import type { TakenThing } from "./taking.ts";
+import type { RequestOf } from "./requests.ts";
+import type { Known } from "./state.ts";
+import type { StatePart } from "./state-part.ts";
+import type { UndoRule } from "../plan/undo.ts";
+import type { Sqlite } from "../../ledger/database/database.ts";
+import type { LedgerRows } from "../../ledger/state/registry.ts";
+import type { ChangeShapes, OpenRows, OperationName, OperationShapes, RequestType, Resource } from "./resource.ts";
+
+/** Everything that the program can do. */
+export interface HandedIn {
+  readonly types: { readonly [K in OperationName]: OperationType<OperationShapes[K]> };
+  readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
+  /** How an operation is taken back, if its type has a way. */
+  readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
+  readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
+  /** What is recorded of a customer of whom nothing is recorded. */
+  readonly nothing: () => Known;
+  /** The rows of each resource in an open ledger. */
+  readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
+  /** In the order in which they plan. */
+  readonly resources: readonly Resource[];
+}
+
+let all: HandedIn | undefined;
+
+/** Called once by `app`, before anything else: so the engine names no resource. */
+export function handIn(everything: HandedIn): void {
+  all = everything;
+}
+
+export function handedIn(): HandedIn {
+  if (all === undefined) throw new Error("the resources were not handed in");
+  return all;
+}
+
+/** All about the type of an operation. */
+export function typeOf<K extends OperationName>({ kind }: { kind: K }): OperationType<OperationShapes[K]> {
+  return handedIn().types[kind];
+}
+
+export function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(handedIn().types, name);
+}
+
+export function operationNames(): OperationName[] {
+  return Object.keys(handedIn().types).filter(isOperationName);
+}
+
+/** What is asked of a type whatever its shapes are. */
+type AnyType = Pick<OperationType<OperationShapes[OperationName]>, "onUnknown" | "can">;
+
+/** The names of the operation types of which something holds. */
+export function namesWhere(holds: (type: AnyType) => boolean): OperationName[] {
+  return operationNames().filter((kind) => holds(typeOf({ kind })));
+}
+
+/** The same as a condition of SQL; of one type as `=`, since only that uses an index over this type. */
+export function typeIn(column: string, holds: (type: AnyType) => boolean): string {
+  const names = namesWhere(holds).map((name) => `'${name}'`);
+  return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
+}
+
+/** What its type removes that limits count; undefined: nothing. */
+export function removedBy(of: { kind: OperationName }): TakenThing | undefined {
+  return typeOf(of).can.removes?.thing;
+}
+
+/** A person approves each single operation of its type. */
+export function needsApproval(of: { kind: OperationName }): boolean {
+  return typeOf(of).can.governed?.alone === true;
+}
+
+/** Its call must not be sent twice. */
+export function isNonRepeatable(of: { kind: OperationName }): boolean {
+  const { onUnknown } = typeOf(of);
+  return onUnknown.by === "ask" || (onUnknown.by === "observe" && onUnknown.nonRepeatable === true);
+}
+
+/** Asset numbers that get a holder by it. */
+export function grantedBy(operation: Operation): string[] {
+  return typeOf(operation).can.holders?.grants?.(operation) ?? [];
+}
+
+/** Asset numbers that lose their holder by it. */
+export function freedBy(operation: Operation): string[] {
+  return typeOf(operation).can.holders?.frees?.(operation) ?? [];
+}
+
+/** Assets that it buys, whose numbers are fixed before its payload is bound. */
+export function numbersOf(operation: Operation): PlannedAsset[] {
+  return typeOf(operation).can.numbers?.(operation) ?? [];
+}
+
+/** The lines of its payload, as people read them. */
+export function payloadLines(operation: Operation): string[] {
+  return typeOf(operation).can.prints?.payload?.(operation) ?? fieldLines(operation.payload);
+}

@@ -1,0 +1,87 @@
+import { handedIn } from "./registry.ts";
+import type { ChangeShapes } from "./resource.ts";
+import {
+  byHandParts,
+  licenceTypesParts,
+  observationsParts,
+  requestsParts,
+  secretsParts,
+  unreadCustomersParts,
+} from "./state-parts.ts";
+import type {
+  DoneByHand,
+  LicenceTypesShown,
+  ObservationChange,
+  KnownRequests,
+  RequestChange,
+  SecretsWiped,
+  UnreadCustomerChange,
+} from "./state-parts.ts";
+import type { ChangeContext, StatePart } from "./state-part.ts";
+
+/** What is recorded of one customer. Each resource adds its own fields by `declare module`. */
+export interface Known extends KnownRequests {}
+
+/** The changes that are of no resource. */
+type OwnChange =
+  | LicenceTypesShown
+  | RequestChange
+  | ObservationChange
+  | DoneByHand
+  | SecretsWiped
+  | UnreadCustomerChange;
+type OwnChanges = { [Change in OwnChange as Change["type"]]: Change };
+
+declare module "./resource.ts" {
+  interface ChangeShapes extends OwnChanges {}
+}
+
+/** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
+export type StateChange = ChangeShapes[keyof ChangeShapes];
+
+/** How those that are of no resource change what is recorded. */
+export const stateParts: { readonly [Type in keyof OwnChanges]: StatePart<Known, OwnChanges[Type]> } = {
+  ...licenceTypesParts,
+  ...requestsParts,
+  ...observationsParts,
+  ...byHandParts,
+  ...secretsParts,
+  ...unreadCustomersParts,
+};
+
+/** What is recorded of a customer of whom nothing is recorded, but for what resources record. */
+export const nothingRecorded = (): KnownRequests => ({ requests: [], crmAsked: [] });
+
+/**
+ * What is known of a customer once a change is written: the same as is read back from the rows that the ledger writes
+ * for it. What a change says of others leaves this customer as it is.
+ */
+export function applyChange(known: Known, change: StateChange, context: ChangeContext): Known {
+  return advanced(known, change.type, [change], context);
+}
+
+function advanced<Type extends keyof ChangeShapes>(
+  known: Known,
+  type: Type,
+  changes: readonly ChangeShapes[Type][],
+  context: ChangeContext,
+): Known {
+  return handedIn().changes[type].apply(known, changes, context);
+}
+
+/** The same for many changes, one after the other. */
+export function applyChanges(known: Known, changes: readonly StateChange[], context: ChangeContext): Known {
+  const apart = new Map<object, { type: StateChange["type"]; changes: StateChange[] }>();
+  let after = known;
+  for (const change of changes) {
+    const part = handedIn().changes[change.type];
+    if (!part.isApart) after = applyChange(after, change, context);
+    else {
+      const own = apart.get(part) ?? { type: change.type, changes: [] };
+      own.changes.push(change);
+      apart.set(part, own);
+    }
+  }
+  for (const { type, changes: own } of apart.values()) after = advanced(after, type, own, context);
+  return after;
+}

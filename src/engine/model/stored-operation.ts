@@ -1,0 +1,64 @@
+import type { Json } from "../../base/canonical-json.ts";
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { JournalEntry, LookFor } from "./operation-type.ts";
+import type { Operation } from "./operation.ts";
+import { typeOf } from "./registry.ts";
+import type { OperationName, OperationShapes } from "./resource.ts";
+import { fits } from "./shape.ts";
+import type { Change, RecordReference, Shapes } from "./shape.ts";
+
+/** An operation as the journal holds it; the context is there once its intent was recorded. */
+export type Stored<K extends OperationName = OperationName> = {
+  [P in K]: { operation: Operation<P>; context: OperationShapes[P]["context"] | undefined };
+}[K];
+
+/** An operation with its context, as the kinds ask for it. */
+export type Entry = JournalEntry<OperationShapes[OperationName]>;
+
+type Columns = Readonly<Record<keyof Shapes, Json>>;
+
+/**
+ * An operation of a kind from what was stored of it: checked by the schemas of its kind and not changed. Names the
+ * column that does not fit them.
+ */
+export function readOperation<K extends OperationName>(
+  kind: K,
+  common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,
+  columns: Columns,
+): { stored: Stored<K> } | { misfit: keyof Shapes } {
+  const { schemas } = typeOf({ kind });
+  const { target, payload, before, after, context } = columns;
+  if (!fits(schemas.target, target)) return { misfit: "target" };
+  if (!fits(schemas.payload, payload)) return { misfit: "payload" };
+  if (!fits(schemas.before, before)) return { misfit: "before" };
+  if (!fits(schemas.after, after)) return { misfit: "after" };
+  const operation = { ...common, kind, target, payload, before, after };
+  if (isNone(context)) return { stored: { operation, context: undefined } };
+  if (!fits(schemas.context, context)) return { misfit: "context" };
+  return { stored: { operation, context } };
+}
+
+interface Kept {
+  target: Json;
+  payload: Json;
+  context: Json;
+  records: RecordReference[];
+}
+
+/** There is no context before the intent was recorded. */
+function isNone(context: Json): boolean {
+  return isJsonObject(context) && Object.keys(context).length === 0;
+}
+
+/** What a person needs to find out whether an operation was carried out; undefined if it cannot be read. */
+export function lookForStored(kind: OperationName, { target, payload, context, records }: Kept): LookFor | undefined {
+  const { schemas, whereToLook } = typeOf({ kind });
+  if (!fits(schemas.target, target) || !fits(schemas.payload, payload)) return undefined;
+  return whereToLook({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
+}
+
+/** The number that a report gives beside an operation, by its kind. */
+export function countedStored(kind: OperationName, payload: Json): number | undefined {
+  const { schemas, can } = typeOf({ kind });
+  return fits(schemas.payload, payload) ? can.prints?.count?.(payload) : undefined;
+}

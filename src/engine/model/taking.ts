@@ -1,0 +1,158 @@
+/** What can be taken away, each counted against the live things of its own kind. */
+export const takenThings = ["seats", "products", "accounts", "locks"] as const;
+export type TakenThing = (typeof takenThings)[number];
+
+/** None of anything. */
+export function noThings(): Record<TakenThing, number> {
+  return { seats: 0, products: 0, accounts: 0, locks: 0 };
+}
+
+/** What an operation takes away, in units that people of the business know. Numbers only, of nobody by name. */
+export type Weight = {
+  /** Asset numbers that somebody holds. */
+  readonly seats: number;
+  readonly products: number;
+  /** Accounts of members of staff. */
+  readonly accounts: number;
+  /** Physical locks that are disabled. */
+  readonly locks: number;
+  /** Of the products, summed. */
+  readonly nodes: number;
+  /** People who hold nothing any more afterwards. */
+  readonly lastAsset: number;
+  /** People who lose something and whom the platform showed as online when it was planned. */
+  readonly online: number;
+  /** Locks that are lent and stand for something that is taken. */
+  readonly lent: number;
+};
+
+export const noWeight: Weight = {
+  seats: 0,
+  products: 0,
+  accounts: 0,
+  locks: 0,
+  nodes: 0,
+  lastAsset: 0,
+  online: 0,
+  lent: 0,
+};
+
+/** What an operation removes that the limits count: each seat by its asset number, so that it counts once. */
+export interface Removes {
+  seats: readonly string[];
+  products: number;
+  accounts: number;
+  locks: number;
+  nodes: number;
+}
+
+interface Taker {
+  hash: string;
+  takesAway: number;
+  weight: Weight;
+}
+
+/**
+ * What an operation removes: what its kind counts (`takes`), and what goes along, as seats do with an asset that is
+ * deleted. `numbers`: the asset numbers that it frees.
+ */
+export function removesOf(
+  { hash, takesAway, weight }: Taker,
+  takes: TakenThing | undefined,
+  numbers: readonly string[],
+): Removes {
+  const count = (thing: TakenThing): number => (takes === thing ? takesAway : weight[thing]);
+  const others = Array.from({ length: Math.max(0, count("seats") - numbers.length) }, (_, n) => `${hash} ${n}`);
+  return {
+    seats: [...numbers, ...others].slice(0, count("seats")).toSorted(),
+    products: count("products"),
+    accounts: count("accounts"),
+    locks: count("locks"),
+    nodes: weight.nodes,
+  };
+}
+
+/** How many things of each kind are removed together; a seat that several remove counts once. */
+export function countRemoved(all: readonly Removes[]): Record<TakenThing, number> {
+  const sum = (thing: Exclude<TakenThing, "seats">): number => all.reduce((total, item) => total + item[thing], 0);
+  return {
+    seats: new Set(all.flatMap(({ seats }) => seats)).size,
+    products: sum("products"),
+    accounts: sum("accounts"),
+    locks: sum("locks"),
+  };
+}
+
+export function removesSomething(removes: Removes): boolean {
+  const counts = countRemoved([removes]);
+  return takenThings.some((thing) => counts[thing] > 0);
+}
+
+/** Whether nothing is removed that was not shown: a part of it may be done by now. */
+export function removesNoMore(now: Removes, shown: Removes): boolean {
+  const counts = ["products", "accounts", "locks", "nodes"] as const;
+  return now.seats.every((seat) => shown.seats.includes(seat)) && counts.every((thing) => now[thing] <= shown[thing]);
+}
+
+/** Whether an operation takes anything away that the limits count: things of its own kind, or what goes along. */
+export function isTaking({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
+  return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);
+}
+
+/** What several operations take away together. */
+export function sumOf(weights: Iterable<Weight>): Weight {
+  let sum = noWeight;
+  for (const weight of weights) {
+    sum = {
+      seats: sum.seats + weight.seats,
+      products: sum.products + weight.products,
+      accounts: sum.accounts + weight.accounts,
+      locks: sum.locks + weight.locks,
+      nodes: sum.nodes + weight.nodes,
+      lastAsset: sum.lastAsset + weight.lastAsset,
+      online: sum.online + weight.online,
+      lent: sum.lent + weight.lent,
+    };
+  }
+  return sum;
+}
+
+/** A number as people read it: `2,011`. */
+export function grouped(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function some(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/**
+ * `12 seats, 3 products with 240 nodes; 4 people lose their last asset, 1 person was online, 1 lock is lent`; empty
+ * where nothing is taken away.
+ */
+export function weightText(weight: Weight): string {
+  const { seats, products, accounts, locks, nodes, lastAsset, online, lent } = weight;
+  const things = [
+    ...(seats > 0 ? [some(seats, "seat")] : []),
+    ...(products > 0 ? [`${some(products, "product")}${nodes > 0 ? ` with ${some(nodes, "node")}` : ""}`] : []),
+    ...(accounts > 0 ? [some(accounts, "account")] : []),
+    ...(locks > 0 ? [some(locks, "lock")] : []),
+  ];
+  const people = [
+    ...(lastAsset > 0 ? [some(lastAsset, "person loses their last asset", "people lose their last asset")] : []),
+    ...(online > 0 ? [some(online, "person was online", "people were online")] : []),
+    ...(lent > 0 ? [some(lent, "lock is lent", "locks are lent")] : []),
+  ];
+  return [things.join(", "), people.join(", ")].filter((part) => part !== "").join("; ");
+}
+
+/**
+ * What holds an operation: the limit of an enterprise, the sum of a run, of 24 hours or of 7 days, a policy, its kind,
+ * which a person approves one by one, a CRM that changes it to and fro, or a ledger that was built anew.
+ */
+export type HoldScope = "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
+
+/** Whether a limit holds it, so that it is a matter of a sum; else it is held for what it is itself. */
+export function isLimit(scope: HoldScope): boolean {
+  return scope === "enterprise" || scope === "run" || scope === "day" || scope === "week";
+}

@@ -1,0 +1,370 @@
+import { toInstant } from "../base/clock.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { Block } from "./plan/block.ts";
+import { countAbsences } from "./absences.ts";
+import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { ReadFailure } from "../platform/call.ts";
+import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
+import type { AssumptionMet } from "./model/assumptions-met.ts";
+import { correlationFor } from "../resources/enterprise/correlation.ts";
+import { settleTimeLeft } from "./settle-time.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { candidatesKind } from "../ledger/state/observations.ts";
+import type { LoadedCustomer, Observed, Unread, PlanOptions } from "./plan/input.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
+import { customerNumbers } from "./plan/input.ts";
+import type { Operation } from "./model/operation.ts";
+import { freedBy, typeOf } from "./model/registry.ts";
+import { selectPlatformCustomer } from "../resources/enterprise/platform-customer.ts";
+import { deletesAccounts, movedMatter } from "../resources/staff/leavers.ts";
+import { contentsNeeded, needsOf } from "../resources/order/needs.ts";
+import type { Needs } from "../resources/order/needs.ts";
+import { unreadBlock } from "./customer.ts";
+
+/** E2 makes a default and an industry customer. */
+const customersOfE2 = 2;
+/**
+ * An enterprise that was linked no longer ago than so many settle times is read as often as anything is that has to
+ * settle.
+ */
+const settleTimesYoung = 10;
+/** How often E3 was read by this process for the customers of an enterprise that it did not show yet. */
+const countsOf = new WeakMap<Ledger, Map<string, number>>();
+
+/** Counts one more reading. */
+function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
+  const counts = countsOf.get(ledger) ?? new Map<string, number>();
+  countsOf.set(ledger, counts);
+  const count = (counts.get(enterpriseGlobalId) ?? 0) + 1;
+  counts.set(enterpriseGlobalId, count);
+  return count;
+}
+
+/** So many lists of one enterprise that do not add up, one after the other, contradict A27. */
+const incompleteOnesInARow = 3;
+
+/** In so many parts of a settle reading E3 is read again for customers: it costs one call, and orders wait for it. */
+const readingsOver = 4;
+
+/** When E3 is read again for the customers of an enterprise, and why. */
+export interface CustomersAwaited {
+  until: string;
+  reason: string;
+}
+
+type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
+  Pick<PlanOptions, "repairs">;
+
+interface SnapshotOptions {
+  thorough: boolean;
+  /** A reading that gives nothing throws, also where something rests on it not. */
+  whole: boolean;
+  /** Asset numbers whose contents are read, where they are not those of what the CRM wants no more. */
+  contents?: () => ReadonlySet<string> | "all" | undefined;
+}
+
+/**
+ * What was read from the platform for one customer in this attempt: everything once for each need, and again after a
+ * stage did something that made it old. A run and a plan read the same, but that a plan waits for nothing.
+ */
+export class CustomerSnapshot {
+  readonly #deps: SnapshotDependencies;
+  readonly #snapshot: Snapshot;
+  readonly #options: SnapshotOptions;
+  #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
+  #customersRead = false;
+  #keeps = false;
+  #customer: RecordKey = { namespace: "", id: "" };
+  #staffRead = false;
+  #absenceAgain: string | undefined;
+
+  constructor(deps: SnapshotDependencies, snapshot: Snapshot, options: SnapshotOptions) {
+    this.#deps = deps;
+    this.#snapshot = snapshot;
+    this.#options = options;
+  }
+
+  get observed(): Observed {
+    return this.#observed;
+  }
+
+  /**
+   * Reads what the customer's plan depends on and was not read yet; what E3 shows of a linked enterprise becomes known
+   * by it. Answers when E3 is to be read again because it shows too few customers for the orders that wait: then
+   * nothing is placed or blocked on it now.
+   */
+  async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
+    const loaded = knows.held ?? (await knows.loaded());
+    const { link } = loaded.known;
+    const { contents: own } = this.#options;
+    const decides = own === undefined ? contentsNeeded(loaded, this.#deps) : { numbers: own(), ends: true };
+    const contents = link === undefined ? undefined : decides?.numbers;
+    const needs = needsOf(loaded, this.#options.thorough, contents !== undefined && decides?.ends === true);
+    if (needs.enterprises) await this.#lookUp(knows, loaded);
+    const looksForCustomers =
+      link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
+    this.#customer = loaded.customer;
+    this.#keeps = knows.keeps;
+    let awaited: CustomersAwaited | undefined;
+    if (looksForCustomers)
+      await this.#reading("customers", async () => {
+        awaited = await this.#readCustomers(knows, link);
+      });
+    if (link === undefined) return awaited;
+    // What was read once in an attempt is read again where an operation made it old, whatever matters by then.
+    if (needs.staff || this.#staffRead || movedMatter(loaded, this.#deps.policies))
+      await this.#reading("people", () => this.#readStaff(link, needs));
+    if (contents !== undefined)
+      await this.#reading("contents", async () => {
+        await this.#readContents(knows, link, contents);
+        await this.#lookForGone(link, contents, loaded);
+      });
+    return awaited;
+  }
+
+  /** Makes a reading that something rests on; once it gave nothing, it is not made again in this attempt. */
+  async #reading(of: keyof Unread, read: () => Promise<void>): Promise<void> {
+    if (this.#observed.unread?.[of] !== undefined) return;
+    try {
+      await read();
+    } catch (error) {
+      if (this.#options.whole) throw error;
+      this.unread(of, unreadBlock(error));
+    }
+  }
+
+  /** The seats are read from now on. False if they were before. */
+  readsPeople(): boolean {
+    if (this.#staffRead) return false;
+    this.#staffRead = true;
+    return true;
+  }
+
+  /** Keeps why what rests on a reading waits. */
+  unread(of: keyof Unread, block: Block): void {
+    this.#observed.unread = { ...this.#observed.unread, [of]: block };
+    if (of === "people") Object.assign(this.#observed, { members: undefined, assets: undefined, loans: undefined });
+  }
+
+  /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
+  get absenceAgain(): string | undefined {
+    return this.#absenceAgain;
+  }
+
+  /** What has to be chosen from is kept, so that people are shown it without a call. */
+  async #lookUp(knows: CustomerState, { customer, desiredCustomer }: LoadedCustomer): Promise<void> {
+    const { settings } = this.#deps;
+    const { enterprises, ambiguous } = this.#observed;
+    if (settings.channelCode === undefined || enterprises !== undefined || ambiguous !== undefined) return;
+    const { channelCustomerId } = customerNumbers(customer, desiredCustomer?.body.channelCustomerId, settings);
+    Object.assign(this.#observed, await this.#snapshot.lookUp(channelCustomerId));
+    const found = this.#observed.enterprises ?? [];
+    if (found.length < 2) return;
+    const body = found.map((item) => ({
+      enterprise: item.enterpriseGlobalId,
+      customers: item.customers.map(({ customerId, isDefault }) => ({ customerId, isDefault })),
+    }));
+    await knows.record([{ type: "observed", customer, kind: candidatesKind, subject: channelCustomerId, body }]);
+  }
+
+  async #readStaff(
+    { enterpriseGlobalId }: Link,
+    { seats, loans: wanted }: Pick<Needs, "seats" | "loans">,
+  ): Promise<void> {
+    this.#staffRead = true;
+    const members = await this.#wholeList(enterpriseGlobalId);
+    let assets = await this.#snapshot.assets(enterpriseGlobalId);
+    const inM6 = new Set(assets.map((asset) => asset.assetNum));
+    if (!seats.isSubsetOf(inM6))
+      await this.#reading("seats", async () => {
+        assets = await this.#snapshot.assetRows(enterpriseGlobalId);
+      });
+    const isLent =
+      wanted || assets.some((asset) => asset.borrowed) || members.some((member) => member.borrows !== null);
+    const loans = isLent ? await this.#snapshot.loans(enterpriseGlobalId) : undefined;
+    Object.assign(this.#observed, { members, assets, loans });
+  }
+
+  /** M5. A list that does not add up so many times one after the other contradicts what is assumed of it (A27). */
+  async #wholeList(enterpriseGlobalId: string): Promise<ObservedMember[]> {
+    const { ledger } = this.#deps;
+    try {
+      const members = await this.#snapshot.members(enterpriseGlobalId);
+      await ledger.assumptions.wholeList(enterpriseGlobalId);
+      return members;
+    } catch (error) {
+      const isIncomplete = error instanceof ReadFailure && error.kind === "incomplete";
+      const inARow = isIncomplete && this.#keeps ? await ledger.assumptions.incompleteList(enterpriseGlobalId) : 0;
+      if (inARow >= incompleteOnesInARow)
+        await ledger.assumptions.met([
+          {
+            row: "A27",
+
+            about: formatKey(this.#customer),
+            evidence: `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`,
+          },
+        ]);
+      throw error;
+    }
+  }
+
+  /**
+   * M7 of what is to be taken away. Where it shows something of which nobody knows the licence order, all that the
+   * enterprise has is read: that is what a deletion without one would reach.
+   */
+  async #readContents(
+    knows: CustomerState,
+    { enterpriseGlobalId }: Link,
+    wanted: ReadonlySet<string> | "all",
+  ): Promise<void> {
+    const { contents: before, allContents } = this.#observed;
+    if (allContents === true) return;
+    const contents = new Map(before);
+    const read = async (numbers: ReadonlySet<string> | "all"): Promise<void> => {
+      const lacking = numbers === "all" ? undefined : [...numbers].filter((number) => !contents.has(number));
+      for await (const reading of this.#snapshot.contentsThere(enterpriseGlobalId, lacking))
+        if (reading === "gone") isWhole = false;
+        else contents.set(reading.asset.assetNum, reading);
+    };
+    let isWhole = true;
+    await read(wanted);
+    const isUnowned = [...contents.values()].some(({ products }) => products.some((row) => !row.licenseOrderId));
+    if (isUnowned && wanted !== "all") await read("all");
+    this.#observed.contents = contents;
+    this.#observed.allContents = isWhole && (wanted === "all" || isUnowned);
+    if (before !== undefined) return;
+    const input = { ...(knows.held ?? (await knows.loaded())), observed: this.#observed };
+    const { gone, again } = await countAbsences(this.#deps, knows, input);
+    this.#observed.gone = gone;
+    this.#absenceAgain = again;
+  }
+
+  /**
+   * M7 by its id of each asset that was shown once and that neither M6 nor E8 shows: a list that is short hides assets,
+   * and M7's own word alone says that there is none.
+   */
+  async #lookForGone(
+    { enterpriseGlobalId }: Link,
+    numbers: ReadonlySet<string> | "all",
+    { drift }: LoadedCustomer,
+  ): Promise<void> {
+    if (drift === undefined || numbers === "all" || this.#observed.goneAssets !== undefined) return;
+    const { contents } = this.#observed;
+    const hidden = [...numbers].flatMap((number) => {
+      const assetId = drift.assets.get(number);
+      return assetId === undefined || contents?.has(number) === true ? [] : [{ number, assetId }];
+    });
+    const gone = new Set<string>();
+    const looked = this.#snapshot.severalAtOnce(hidden, async ({ number, assetId }) => {
+      if ((await this.#snapshot.contentsById(enterpriseGlobalId, assetId)) === "gone") gone.add(number);
+    });
+    for await (const _ of looked) continue;
+    this.#observed.goneAssets = gone;
+  }
+
+  /** Keeps which orders may be on the platform already, and why they wait. */
+  unclear(orders: Observed["unclearOrders"]): void {
+    this.#observed.unclearOrders = orders;
+  }
+
+  /** Forgets what operations of which some did something have made old. */
+  forget(operations: readonly Operation[]): void {
+    const outdated = new Set(operations.flatMap((operation) => typeOf(operation).invalidates));
+    const isFreed = operations.some((operation) => freedBy(operation).length > 0);
+    // M5 shows what each member holds too, which decides whether an account may go.
+    if (isFreed && deletesAccounts(this.#deps.policies)) outdated.add("members");
+    this.#snapshot.forget(outdated);
+    if (outdated.has("enterprises")) {
+      this.#observed.enterprises = undefined;
+      this.#observed.ambiguous = undefined;
+      this.#customersRead = false;
+    }
+    if (outdated.has("members")) this.#observed.members = undefined;
+    if (outdated.has("assets"))
+      Object.assign(this.#observed, {
+        assets: undefined,
+        loans: undefined,
+        contents: undefined,
+        goneAssets: undefined,
+        allContents: undefined,
+        gone: undefined,
+      });
+  }
+
+  /**
+   * E3 after E2: the customers of the enterprise, where too few are known of. What it shows of an enterprise we made
+   * confirms the correlation (A8).
+   */
+  async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
+    const { ledger, settings } = this.#deps;
+    const { enterpriseGlobalId, channelCustomerId, origin } = link;
+    this.#customersRead = true;
+    const found = await this.#snapshot.enterprises(channelCustomerId);
+    const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
+    if (ours !== undefined) {
+      await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+      if (origin === "created") {
+        await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
+        await ledger.assumptions.met(metByChannel(ours, settings));
+      }
+    }
+    const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);
+    const awaited = lacking ? await this.#settles(link) : undefined;
+    if (lacking && awaited === undefined && ours === undefined && origin === "created")
+      await ledger.assumptions.met([notUnderItsNumber]);
+    return awaited;
+  }
+
+  /**
+   * When E3 is read again, while it may show more customers of the enterprise than now; undefined once its settle time
+   * is over.
+   */
+  async #settles(link: Link): Promise<CustomersAwaited | undefined> {
+    const { clock, settle } = this.#deps;
+    const since = link.since === undefined ? clock.now() : Date.parse(link.since);
+    const left = await settleTimeLeft(this.#deps, `customers-of:${link.enterpriseGlobalId}`, since);
+    const readings = readingsOf(this.#deps.ledger, link.enterpriseGlobalId);
+    const young = clock.now() - since < settleTimesYoung * settle.timeMs;
+    if (left === 0 && !(young && readings < settle.readings)) return undefined;
+    const pause = Math.ceil(settle.timeMs / (readingsOver * settle.readings));
+    const until = toInstant(clock.now() + (left === 0 ? pause : Math.min(left, pause)));
+    const reason =
+      `E3 does not show all customers of the enterprise ${link.enterpriseGlobalId} yet that the orders need. ` +
+      `crm-sync reads E3 again from ${until} on and orders nothing before the settle time is over`;
+    return { until, reason };
+  }
+}
+
+const notUnderItsNumber: AssumptionMet = {
+  row: "A8",
+
+  evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
+};
+
+/** What an enterprise that E2 made shows of the channel code of the settings (A9). */
+function metByChannel({ customers }: ShownEnterprise, { channelCode }: AssumptionSettings): AssumptionMet[] {
+  if (customers.some((customer) => customer.channelCode === channelCode)) return [];
+  return [{ row: "A9", evidence: "E3 showed an enterprise that E2 had made under another channel code" }];
+}
+
+/**
+ * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be
+ * placed: none at all, fewer than E2 makes, or not exactly one that takes an order's licence type (A12).
+ */
+function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
+  const { link, platformCustomers } = known;
+  if (link === undefined) return false;
+  const waiting = orders.filter(
+    (order) => order.pending && order.state === "current" && !known.placedOrders.has(formatKey(order.key)),
+  );
+  if (waiting.length === 0) return platformCustomers.length === 0;
+  if (link.origin === "created" && platformCustomers.length < customersOfE2) return true;
+  const types = new Set(
+    waiting.flatMap((order) =>
+      order.body.instances.flatMap((item) => (item.kind === "asset" ? [item.licenseType] : [])),
+    ),
+  );
+  return [...types].some((type) => "code" in selectPlatformCustomer(known, type, settings));
+}

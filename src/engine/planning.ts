@@ -1,0 +1,357 @@
+import type { AssumptionId } from "../contract/assumptions/row.ts";
+import type { AssumptionMet } from "./model/assumptions-met.ts";
+import { toJson } from "../base/canonical-json.ts";
+import { Problem } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { Operation } from "./model/operation.ts";
+import type { StateChange } from "./model/state.ts";
+import type { Block } from "./plan/block.ts";
+import type { Observed, PlanOptions, LoadedCustomer } from "./plan/input.ts";
+import type { RepairSettings } from "./plan/drift.ts";
+import { decidedOn } from "./plan/decided.ts";
+import { Gated } from "./plan/gated.ts";
+import { metByBlocks, metByReading } from "./plan/met-by-reading.ts";
+import { planCustomer } from "./plan/plan.ts";
+import type { CustomerPlan } from "./plan/plan.ts";
+import type { Snapshots } from "../platform/snapshot.ts";
+import { OrderAdoption } from "./adopt.ts";
+import type { RebuildOrders } from "./adopt.ts";
+import { CustomerSnapshot } from "./observe.ts";
+import type { CustomersAwaited } from "./observe.ts";
+import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { UndoneOrder } from "../resources/order/model.ts";
+import type { RecordReference } from "./model/shape.ts";
+import { planUndo } from "./plan/undo.ts";
+import type { UndoStep, DoneOperation, LastGiven, UndoFacts } from "./plan/undo.ts";
+import { boughtByRun, standingsOfUndone } from "../resources/order/undo.ts";
+import { prepare } from "./plan/input.ts";
+
+export type PlanningDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
+  // A ledger that is built anew was told of no difference, and repairs none.
+  Partial<Pick<ApplyDependencies, "ordersUnseen">> & { reader: Snapshots };
+
+/** What planning a customer came to. */
+export type Planning =
+  | { kind: "planned"; plan: CustomerPlan }
+  /** Looking taught something that stands already: the customer is planned anew with it. */
+  | { kind: "recorded"; changes: readonly StateChange[] }
+  | ({ kind: "awaits" } & CustomersAwaited);
+
+/** What an attempt at a customer is planned by, as often as it asks. */
+export interface Planner {
+  readonly observed: Observed;
+  /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
+  readonly absenceAgain: string | undefined;
+  /** Forgets what operations of which some did something have made old. */
+  forget(operations: readonly Operation[]): void;
+  /** The seats of the customer are read for the next plan. False if they were read already, or cannot be. */
+  readsPeople(): boolean;
+  /** `tried`: subjects of what was carried out since the attempt began. */
+  plan(tried?: ReadonlySet<string>): Promise<Planning>;
+}
+
+/** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
+const changesForm = 2;
+
+/** The audit entry of what a plan, or how it was judged, teaches of a customer. */
+export function learned(customer: RecordKey, changes: readonly StateChange[]): LearnedAudit {
+  return {
+    kind: "learned",
+    subject: `customer:${formatKey(customer)}`,
+    body: { form: changesForm, changes: changes.map(toJson) },
+  };
+}
+
+type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
+
+/**
+ * Plans one customer as often as it is asked: reads what the plan depends on and was not read yet, adopts orders that
+ * are there, and plans. A run and the plan command go this way alike.
+ */
+export class CustomerPlanning implements Planner {
+  readonly #deps: PlanningDependencies;
+  readonly #knows: CustomerState;
+  readonly #snapshot: CustomerSnapshot;
+  readonly #adoption: OrderAdoption;
+  readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
+
+  readonly #repairs: RepairSettings;
+  #noted: readonly unknown[] = [];
+  readonly #contradicted = new Set<AssumptionId>();
+
+  constructor(
+    deps: PlanningDependencies,
+    knows: CustomerState,
+    options: {
+      thorough: boolean;
+      /** Nothing is planned where a reading gave nothing: what that threw is thrown. */
+      whole?: boolean;
+      signal: AbortSignal | undefined;
+      takingBlocked: Block | undefined;
+      /** The ledger is built anew: orders are taken over with their numbers and amendments. */
+      rebuild?: RebuildOrders;
+    },
+  ) {
+    this.#deps = deps;
+    this.#knows = knows;
+    this.#options = options;
+    const snapshot = deps.reader.of(knows.customer, options.signal);
+    this.#repairs = { settleMs: deps.settle.timeMs };
+    const { thorough, whole = false } = options;
+    this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
+    this.#adoption = new OrderAdoption(deps, snapshot, options);
+  }
+
+  get observed(): Observed {
+    return this.#snapshot.observed;
+  }
+
+  get absenceAgain(): string | undefined {
+    return this.#snapshot.absenceAgain;
+  }
+
+  forget(operations: readonly Operation[]): void {
+    this.#snapshot.forget(operations);
+  }
+
+  readsPeople(): boolean {
+    return this.#snapshot.readsPeople();
+  }
+
+  async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
+    const awaited = await this.#snapshot.read(this.#knows);
+    if (awaited !== undefined) return { kind: "awaits", ...awaited };
+    const sought = await this.#adoption.seek(this.#knows);
+    if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
+    this.#snapshot.unclear(sought.unclear);
+    if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);
+    const plan = await this.#planNow(tried);
+    if (plan.changes.length === 0) return { kind: "planned", plan };
+    await this.#learn(plan);
+    return { kind: "recorded", changes: plan.changes };
+  }
+
+  /** Links the customer as its plan would, and reads all that its enterprise shows; nothing counts as placed then. */
+  async look(): Promise<void> {
+    const { link } = await this.#knows.known();
+    if (link === undefined) {
+      await this.#snapshot.read(this.#knows);
+      await this.#learn(await this.#planNow(new Set()));
+    }
+    await this.#adoption.look(this.#knows);
+  }
+
+  async #learn(plan: CustomerPlan): Promise<void> {
+    if (plan.changes.length === 0) return;
+    await this.#requireFreeEnterprise(plan);
+    await this.#knows.record(plan.changes, learned(plan.customer, plan.changes));
+  }
+
+  /** Nothing is done that a person rejected, exactly as it stands. */
+  async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
+    const { ledger, settings, policies } = this.#deps;
+    await this.#takeNote();
+    const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
+    const { canSeal } = ledger.private;
+    const { takingBlocked } = this.#options;
+    const contradicted = ledger.assumptions.contradictions;
+    const repairs = this.#repairs;
+    const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
+    const plan = planCustomer(input, options);
+    if (this.#knows.keeps) await this.#told(metByBlocks(plan));
+    const rejected = await rejectedOf(ledger, new Gated(policies, input), plan, false);
+    return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
+  }
+
+  /** What stops the plan's records shows of the rows of A1–A43, each once in an attempt. */
+  async #told(met: readonly AssumptionMet[]): Promise<void> {
+    const untold = met.filter(({ row }) => !this.#contradicted.has(row));
+    for (const { row } of untold) this.#contradicted.add(row);
+    await this.#deps.ledger.assumptions.stands(untold);
+  }
+
+  /** What each reading shows of the rows of A1–A43, once; a plan keeps nothing. */
+  async #takeNote(): Promise<void> {
+    const { enterprises, ambiguous, members, assets } = this.observed;
+    const reading = [enterprises ?? ambiguous, members, assets];
+    if (!this.#knows.keeps || reading.every((list, index) => list === this.#noted[index])) return;
+    const together = members !== this.#noted[1] && assets !== this.#noted[2];
+    this.#noted = reading;
+    await this.#deps.ledger.assumptions.met(metByReading(this.observed, together));
+  }
+
+  /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
+  async #requireFreeEnterprise({ customer, changes }: CustomerPlan): Promise<void> {
+    for (const change of changes) {
+      if (change.type !== "linked") continue;
+      const { enterpriseGlobalId } = change.link;
+      const owner = await this.#deps.ledger.state.read((rows) =>
+        rows.enterprise.links.customerOfEnterprise(enterpriseGlobalId),
+      );
+      if (owner !== undefined && formatKey(owner) !== formatKey(customer))
+        throw taken(customer, enterpriseGlobalId, owner);
+    }
+  }
+}
+
+/** What a person rejected of a plan, by hash: exactly that, of runs or of what takes a run back. */
+export async function rejectedOf(
+  { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
+  gated: Gated,
+  { operations, customer }: CustomerPlan,
+  ofUndo: boolean,
+): Promise<ReadonlySet<string>> {
+  const takings = gated.takings(operations);
+  if (takings.length === 0) return new Set();
+  return new Set(decidedOn(await decisions.standing({ customer, ofUndo }), takings).rejected.keys());
+}
+
+function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey): Problem {
+  return new Problem({
+    code: "enterprise.taken",
+    message:
+      `the platform shows the enterprise ${enterpriseGlobalId} for ${formatKey(customer)}, but it is linked to ` +
+      formatKey(owner),
+    cure: "two customers have the same channel customer number: correct one of them in the CRM",
+  });
+}
+
+/**
+ * Plans what takes a run back for one customer, in the place of what the CRM wants. It reads the platform as every plan
+ * does and adopts nothing.
+ */
+export class UndoPlanning implements Planner {
+  readonly #deps: PlanningDependencies;
+  readonly #knows: CustomerState;
+  readonly #snapshot: CustomerSnapshot;
+  readonly #options: { run: string; takingBlocked: Block | undefined };
+  #rows: readonly DoneOperation[] | undefined;
+  #contents: ReadonlySet<string> | "all" | undefined;
+  #steps: UndoStep[] = [];
+
+  constructor(
+    deps: PlanningDependencies,
+    knows: CustomerState,
+    options: { run: string; signal: AbortSignal | undefined; takingBlocked: Block | undefined },
+  ) {
+    this.#deps = deps;
+    this.#knows = knows;
+    this.#options = options;
+    const snapshot = deps.reader.of(knows.customer, options.signal);
+    const contents = () => this.#contents;
+    this.#snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, whole: true, contents });
+  }
+
+  get observed(): Observed {
+    return this.#snapshot.observed;
+  }
+
+  get absenceAgain(): string | undefined {
+    return this.#snapshot.absenceAgain;
+  }
+
+  /** What became of each operation of the run in the last plan, newest first. */
+  get steps(): readonly UndoStep[] {
+    return this.#steps;
+  }
+
+  forget(operations: readonly Operation[]): void {
+    this.#snapshot.forget(operations);
+  }
+
+  readsPeople(): boolean {
+    return false;
+  }
+
+  async plan(): Promise<Planning> {
+    const { ledger, settings, policies } = this.#deps;
+    const { run, takingBlocked } = this.#options;
+    const rows = await this.#done();
+    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    const facts = await this.#factsOf(loaded, rows);
+    const unread = { enterprises: undefined, members: undefined, assets: undefined };
+    this.#contents = contentsOf({ given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run });
+    const awaited = await this.#snapshot.read(this.#knows);
+    if (awaited !== undefined) return { kind: "awaits", ...awaited };
+    const standings = standingsOfUndone(loaded.standings, facts);
+    const input = { ...loaded, standings, observed: this.observed };
+    const contradicted = ledger.assumptions.contradictions;
+    const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
+    let made = planUndo(input, { run, rows, facts }, options);
+    const rejected = await rejectedOf(ledger, new Gated(policies, input), made.plan, true);
+    if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
+    this.#steps = made.steps;
+    return { kind: "planned", plan: made.plan };
+  }
+
+  async #done(): Promise<readonly DoneOperation[]> {
+    const own = formatKey(this.#knows.customer);
+    this.#rows ??= (await this.#deps.ledger.journal.doneOf(this.#options.run)).filter(
+      ({ operation }) => formatKey(operation.customer) === own,
+    );
+    return this.#rows;
+  }
+
+  async #factsOf({ customer }: LoadedCustomer, rows: readonly DoneOperation[]): Promise<UndoFacts> {
+    const { state, records, journal, private: values } = this.#deps.ledger;
+    const named = rows.flatMap(({ operation }) => operation.records);
+    const orders = new Map<string, UndoneOrder>();
+    for (const [key, order] of keysOf(named, "orders")) {
+      const history = await state.readTogether((rows) => rows.order.history(customer, order));
+      orders.set(key, { history, now: await records.orderNow(order) });
+    }
+    const staffForms = new Map<string, Awaited<ReturnType<typeof state.staffForms>>>();
+    const linkedSince = new Map<string, string>();
+    for (const [key, staff] of keysOf(named, "staff")) {
+      staffForms.set(key, await state.staffForms(staff));
+      const link = await state.read((rows) => rows.staff.accountOf(staff));
+      if (link !== undefined) linkedSince.set(key, link.since);
+    }
+    const lastGiven = new Map<string, LastGiven>();
+    for (const number of rows.flatMap(numbersIn)) {
+      const last = await state.read((rows) => rows.assignment.lastChange(number));
+      if (last !== undefined) lastGiven.set(number, last);
+    }
+    const newestOn = new Map<string, string>();
+    for (const subject of new Set(rows.map(({ operation }) => operation.subject))) {
+      const newest = await journal.newestOn(subject, ["done"]);
+      if (newest !== undefined) newestOn.set(subject, newest.id);
+    }
+    const valueOf = values.reader();
+    return {
+      orders,
+      customerForms: await state.customerForms(customer),
+      staffForms,
+      linkedSince,
+      lastGiven,
+      newestOn,
+      isKept: (marker) => valueOf(marker) !== undefined,
+    };
+  }
+}
+
+function keysOf(
+  records: readonly RecordReference[],
+  stream: RecordReference["stream"],
+): ReadonlyMap<string, RecordKey> {
+  const own = records.filter((record) => record.stream === stream);
+  return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
+}
+
+/** The asset numbers that an operation gave or took. */
+function numbersIn({ context }: DoneOperation): readonly string[] {
+  return context !== undefined && "addAssets" in context ? [...context.addAssets, ...context.deleteAssets] : [];
+}
+
+/** The asset numbers whose contents decide what is deleted of what the run bought. */
+function contentsOf(of: Parameters<typeof boughtByRun>[0]): ReadonlySet<string> | "all" | undefined {
+  const parts = boughtByRun(of).flatMap((ending) => ending.parts);
+  if (parts.length === 0) return undefined;
+  const numbers = new Set<string>();
+  for (const { unit } of parts) {
+    if (unit.number === undefined) return "all";
+    numbers.add(unit.number);
+  }
+  return numbers;
+}

@@ -1,0 +1,181 @@
+import pLimit from "p-limit";
+import { limits } from "../contract/limits.ts";
+import { assetNumberOf } from "../contract/selection.ts";
+import { licenseTypes } from "../crm/model.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
+import { operation } from "./model/new-operation.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import { deliver } from "./deliver.ts";
+import type { AssetNumbers } from "./deliver.ts";
+import type { ApplyDependencies } from "./customer.ts";
+import type { Unready } from "./send.ts";
+import { givenToNew, newUnitsOf } from "./model/asset-numbers.ts";
+import type { PlannedAsset } from "./model/asset-numbers.ts";
+import { fillTemplate } from "../contract/template.ts";
+import type { OrderWithTree } from "./model/desired.ts";
+
+/** The customer under whom the pool's operations stand in the journal: nobody's. */
+const poolOwner: RecordKey = { namespace: "", id: "" };
+/**
+ * So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run.
+ */
+const mostRefills = 3;
+
+/**
+ * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9
+ * whose answer was lost has spent its numbers: the gap is recorded and a new call is made, never more than three in a
+ * row within a run, whose pool this is.
+ */
+export class NumberPool implements AssetNumbers {
+  readonly #deps: ApplyDependencies;
+  readonly #oneAtATime = pLimit(1);
+  #vainInRow = 0;
+  /** The last call had no answer that says what became of it. */
+  #unanswered = false;
+
+  constructor(deps: ApplyDependencies) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Fixes a number to every unit of the order's assets; `keep` is given those that were fixed now. Returns why not, or
+   * undefined.
+   */
+  async fix(
+    of: { order: RecordKey; customer: RecordKey },
+    assets: readonly PlannedAsset[],
+    signal: AbortSignal | undefined,
+    keep: (numbers: readonly FixedNumber[]) => void = () => {},
+  ): Promise<Unready | undefined> {
+    const { settings } = this.#deps;
+    const { order, customer } = of;
+    const key = { order: { namespace: order.namespace, id: order.id }, customer };
+    const clash = await this.#fixShown(customer, assets, keep);
+    if (clash !== undefined) return clash;
+    const wanted = assets.flatMap((asset) => {
+      // What continues an earlier unit has the number of that.
+      const units = newUnitsOf(asset);
+      if (units.length === 0) return [];
+      const licenseType = licenseTypes.find((type) => type === asset.licenseType);
+      return {
+        instanceId: asset.id,
+        quantity: asset.quantity,
+        units: asset.renewed === undefined ? asset.units : units,
+        given: givenToNew(asset),
+        wireNumber: (digits: string): string =>
+          licenseType === undefined ? digits : assetNumberOf(digits, licenseType, settings),
+      };
+    });
+    const early = await this.#fixed(key, wanted, keep);
+    if (early.kind !== "lacking") return early.problem;
+    // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who
+    // came later.
+    return await this.#oneAtATime(async () => {
+      let vain = 0;
+      for (let before = Number.POSITIVE_INFINITY; ;) {
+        const found = await this.#fixed(key, wanted, keep);
+        if (found.kind !== "lacking") return found.problem;
+        const missing = found.lacking - (await this.#deps.ledger.state.read((rows) => rows.order.numbers.poolSize()));
+        vain = missing < before ? 0 : vain + 1;
+        before = missing;
+        if (vain >= mostRefills) return this.#empty("the order service gave no asset numbers (E9)");
+        if (signal?.aborted === true) return { code: "run.stopped", reason: "the run was stopped" };
+        const problem = await this.#refill(found.lacking, signal);
+        if (problem !== undefined) return problem;
+      }
+    });
+  }
+
+  /** Numbers that only M7 showed belong to the units that they are shown of, before something goes on under them. */
+  async #fixShown(
+    customer: RecordKey,
+    assets: readonly PlannedAsset[],
+    keep: (numbers: readonly FixedNumber[]) => void,
+  ): Promise<Unready | undefined> {
+    for (const { number, shown, continues } of assets.flatMap(({ renewed = [] }) => renewed)) {
+      const [earlier] = continues;
+      if (shown !== true || earlier === undefined) continue;
+      const { namespace, orderId: id, instanceId, unit } = earlier;
+      const wireNumber = (digits: string): string => digits;
+      const wanted = [{ instanceId, quantity: 1, units: [unit], given: [number], wireNumber }];
+      const found = await this.#fixed({ order: { namespace, id }, customer }, wanted, keep);
+      if (found.kind === "settled" && found.problem !== undefined) return found.problem;
+    }
+    return undefined;
+  }
+
+  async #fixed(
+    { order, customer }: { order: RecordKey; customer: RecordKey },
+    wanted: readonly WantedNumbers[],
+    keep: (numbers: readonly FixedNumber[]) => void,
+  ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
+    const { lacking, clashing, fixed } = await this.#deps.ledger.state.write((rows, at) =>
+      rows.order.numbers.fixNumbers(order, customer, wanted, at),
+    );
+    keep(fixed);
+    if (clashing.length > 0) {
+      const [number] = clashing;
+      const reason = `the CRM gives this order the asset number ${number}, which belongs to another licence already`;
+      return { kind: "settled", problem: { code: "asset.number-taken", reason } };
+    }
+    return lacking === 0 ? { kind: "settled", problem: undefined } : { kind: "lacking", lacking };
+  }
+
+  async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
+    const { ledger, settings } = this.#deps;
+    if ((await ledger.state.read((rows) => rows.order.numbers.poolSize())) >= lacking) return undefined;
+    if (this.#vainInRow >= mostRefills) {
+      const what = `the order service gave no asset numbers ${mostRefills} times in a row (E9)`;
+      return this.#empty(`${what}; the next run asks again`);
+    }
+    const size = Math.min(limits.assetNumbersPerCall, Math.max(settings.poolBatch, lacking));
+    const planned = operation("take-asset-numbers", {
+      customer: poolOwner,
+      subject: "pool",
+      records: [],
+      target: {},
+      payload: { size },
+      reason: "the pool of asset numbers is empty",
+      before: null,
+      after: null,
+    });
+    const delivery = await deliver(this.#deps, this, planned, { runId: null, signal });
+    this.#unanswered = delivery.kind === "unknown" || delivery.kind === "not-sent";
+    switch (delivery.kind) {
+      case "done":
+        this.#vainInRow = 0;
+        return undefined;
+      case "unknown":
+        // The numbers are spent: the next call takes others.
+        this.#vainInRow += 1;
+        return undefined;
+      case "rejected":
+        this.#vainInRow += 1;
+        return this.#notHandedOut(delivery.answered);
+      case "stopped":
+        return this.#notHandedOut("the run was stopped");
+      case "blocked":
+        return { code: delivery.code, reason: delivery.reason };
+      case "parked":
+      case "not-sent":
+        return this.#notHandedOut(delivery.reason);
+    }
+  }
+
+  #notHandedOut(why: string): Unready {
+    return this.#empty(`the order service gave no asset numbers (E9): ${why}`);
+  }
+
+  #empty(reason: string): Unready {
+    return { code: "pool.empty", reason, ...(this.#unanswered ? { unreached: true } : {}) };
+  }
+}
+
+/** The channel order number that an order has, or would be placed under (A16). */
+export function channelNumberOf(
+  deps: Pick<ApplyDependencies, "settings">,
+  { key: { id, namespace }, body }: Pick<OrderWithTree, "key" | "body">,
+): string {
+  return body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });
+}

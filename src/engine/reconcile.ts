@@ -1,0 +1,400 @@
+import { failureOf, stackOf } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { StandingHold, Whose } from "../ledger/decisions/hold-rows.ts";
+import { isContradiction } from "./send.ts";
+import { CustomerPlanning, UndoPlanning } from "./planning.ts";
+import type { Planner } from "./planning.ts";
+import { CustomerState } from "./customer.ts";
+import { lookForUnwanted, refusedJustNow, unwantedOrders } from "./refused-orders.ts";
+import { pausedCode } from "../ledger/pause.ts";
+import { typeOf } from "./model/registry.ts";
+import { withoutHeld } from "./plan/limits.ts";
+import { goingWithout, waitsForNeeds } from "./plan/needs-of-operations.ts";
+import type { Operation } from "./model/operation.ts";
+import { firstStage } from "./model/operation.ts";
+import { isUnread } from "./plan/input.ts";
+import type { CustomerPlan } from "./plan/plan.ts";
+import { quarantineBlock } from "./plan/block.ts";
+import {
+  advance,
+  leftIn,
+  newAttempt,
+  triedIn,
+  customersNotShown,
+  maxRounds,
+  restless,
+  stopReasons,
+} from "./attempt.ts";
+import type {
+  AttemptEvent,
+  AttemptState,
+  CustomerAttempt,
+  CustomerAttemptResult,
+  ReconcileDependencies,
+  Shortfall,
+  StopReason,
+} from "./attempt.ts";
+import { carryOut, dropUnsent, notAttempted, chosenOf, movedSince, notChosen, takenBack } from "./carry-out.ts";
+import type { CarryOut } from "./carry-out.ts";
+import { gate, isOfUndo } from "./gate.ts";
+import { deferredOf, hasOutcome, movingIn, unfinishedIn } from "./outcomes.ts";
+import type { Why } from "./outcomes.ts";
+import { endUnwanted, lacksSeats } from "./unwanted.ts";
+import { settleOpen, endRequested } from "./requested.ts";
+
+/**
+ * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage,
+ * in order. What is open is settled first. After each stage that did something, what the next one depends on is read
+ * again and the rest is planned anew, so that no operation rests on what no longer holds. What rests on a reading that
+ * gave nothing, or goes to a service that cannot be reached, waits; the rest goes on. What is thrown stops this
+ * customer and no other.
+ */
+export async function reconcile(
+  deps: ReconcileDependencies,
+  customer: RecordKey,
+  attempt: CustomerAttempt,
+): Promise<CustomerAttemptResult> {
+  const work = new CustomerAttemptRun(deps, customer, attempt);
+  try {
+    const result = await work.run();
+    attempt.onlyCommits?.();
+    await work.settled();
+    return result;
+  } catch (error) {
+    if (deps.ledger.broken !== undefined) throw error;
+    if (await work.isContradicted()) return await work.end("parked");
+    if (attempt.signal?.aborted === true) {
+      await work.deferAll({ code: "run.stopped", reason: "the run was stopped before it reached this record" });
+      return { kind: "stopped", reason: "aborted" };
+    }
+    const failure = failureOf(error);
+    // What the program failed at may be reading the very records.
+    await work.deferAll(failure).catch(async (again: unknown) => {
+      if (failure.of !== "program" || deps.ledger.broken !== undefined) throw again;
+      await deps.ledger.records.deferPending(attempt.runId, customer, failure.code, failure.reason);
+    });
+    const named = { customer: formatKey(customer), code: failure.code };
+    deps.logger.warn({ ...named, reason: failure.reason }, "customer not finished");
+    if (failure.of === "program") deps.logger.error({ ...named, stack: stackOf(error) }, "defect");
+    return { kind: "finished", short: new Set([shortfalls[failure.of]]) };
+  }
+}
+
+const shortfalls = { service: "unread", data: "stuck", program: "defect" } as const;
+
+/** One attempt: what it knows of the customer and how far it has come; the rest are its steps. */
+class CustomerAttemptRun {
+  readonly #deps: ReconcileDependencies;
+  readonly #customer: RecordKey;
+  readonly #attempt: CustomerAttempt;
+  readonly #knows: CustomerState;
+  readonly #planning: Planner;
+  #state: AttemptState = newAttempt;
+  /** What a person is asked about of the plan of now, by hash. */
+  #asked: ReadonlyMap<string, StandingHold> = new Map();
+  /** Something of the customer is held, approved or rejected. */
+  #isHeld = false;
+
+  constructor(deps: ReconcileDependencies, customer: RecordKey, attempt: CustomerAttempt) {
+    this.#deps = deps;
+    this.#customer = customer;
+    this.#attempt = attempt;
+    this.#knows = new CustomerState(deps, customer);
+    const undo = attempt.expected?.undo;
+    this.#planning =
+      undo === undefined
+        ? new CustomerPlanning(deps, this.#knows, { ...attempt, whole: attempt.expected !== undefined })
+        : new UndoPlanning(deps, this.#knows, { ...attempt, run: undo });
+  }
+
+  get #judged(): boolean {
+    return this.#attempt.released !== undefined;
+  }
+
+  get #whose(): Whose {
+    return { customer: this.#customer, ofUndo: isOfUndo(this.#attempt) };
+  }
+
+  #advance(event: AttemptEvent): void {
+    this.#state = advance(this.#state, event);
+  }
+
+  /** Everything that was done is on the disk. Throws what kept it from that. */
+  async settled(): Promise<void> {
+    await this.#knows.settled();
+  }
+
+  /** Whether the ledger cannot hold what an operation brought, which waits for a person by now. */
+  async isContradicted(): Promise<boolean> {
+    try {
+      await this.#knows.settled();
+      return false;
+    } catch (error) {
+      return isContradiction(error);
+    }
+  }
+
+  async run(): Promise<CustomerAttemptResult> {
+    const begun = await this.#knows.begin();
+    const open = begun.open ? await settleOpen(this.#deps, this.#knows, this.#attempt) : undefined;
+    if (open !== undefined) {
+      await this.deferAll(open);
+      return open.end;
+    }
+    if (begun.open || begun.waits) await this.#takeStored();
+    this.#isHeld = begun.held;
+    const { idle, total } = maxRounds;
+    for (let [round, last] = [0, 0]; round < total && round - last < idle; round += 1) {
+      if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
+      const planning = await this.#planning.plan(triedIn(this.#state));
+      switch (planning.kind) {
+        case "awaits":
+          await this.settled();
+          await this.deferAll({ code: customersNotShown, reason: planning.reason });
+          return { kind: "waiting", until: planning.until };
+        case "recorded": {
+          this.#deps.tally.recorded(this.#customer, planning.changes);
+          continue;
+        }
+        case "planned": {
+          const { done } = this.#state;
+          const ended = await this.#carryOutStage(planning.plan);
+          if (ended !== undefined) return ended;
+          if (this.#state.done > done) last = round;
+        }
+      }
+    }
+    await this.settled();
+    await this.deferAll(restless);
+    return { kind: "finished", short: new Set([...this.#state.short, "stuck"]) };
+  }
+
+  /**
+   * Operations that stand in the journal as planned go on where they were judged, and are planned anew elsewhere. What
+   * waits for a person goes on waiting.
+   */
+  async #takeStored(): Promise<void> {
+    const { journal } = this.#deps.ledger;
+    if (!this.#judged) await journal.drop(this.#customer, "planned anew");
+    const stored = await journal.plannedOf(this.#whose);
+    this.#advance({ type: "stored", ids: new Map(stored.map((row) => [row.operation.hash, row.id])) });
+  }
+
+  /** Carries out the first stage of a plan that has something to do. Answers how the attempt ends, where it does. */
+  async #carryOutStage(whole: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
+    const { expected } = this.#attempt;
+    const moved = this.#state.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
+    if (moved.length > 0) {
+      if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
+      return { kind: "stopped", reason: "stale", moved };
+    }
+    const { plan, left } = chosenOf(whole, expected);
+    const { observed } = this.#planning;
+    const common = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
+    const { decided, toJudge } = await gate(common, this.#state, plan);
+    this.#asked = decided.asked;
+    const of = { ...common, approved: decided.approved };
+    if (toJudge !== undefined) {
+      const why = "planned again: removals are judged first";
+      const isJudged = new Set(toJudge.takings.map(({ hash }) => hash));
+      for (const operation of leftIn(this.#state))
+        if (!isJudged.has(operation.hash)) await dropUnsent(of, this.#state, operation, why);
+      return toJudge;
+    }
+    const isDelivered = ({ hash }: Operation): boolean => this.#state.delivered.has(hash);
+    const open = this.#allowed(plan.operations).filter((operation) => !isDelivered(operation));
+    const operations = goingWithout(open, plan.operations.filter(isDelivered));
+    this.#announce(operations, plan);
+    const goesOn = new Set(operations);
+    const waiting = open.filter((operation) => !goesOn.has(operation));
+    await this.#leave(of, waiting);
+    this.#noteLeft(left, plan);
+    const next = firstStage(operations);
+    if (next.length === 0) {
+      const isUnseen = this.#isHeld && (await lacksSeats(this.#deps.ledger, { plan: whole, observed }));
+      if (isUnseen && expected === undefined && this.#planning.readsPeople()) return undefined;
+      return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
+    }
+    const amended = new Set<string>();
+    for (const operation of next) {
+      const order = typeOf(operation).can.expects?.(operation)?.order;
+      // What else is to be done to an order rests on what the first of it leaves standing: it is planned anew.
+      if (order !== undefined && amended.has(formatKey(order))) continue;
+      if (order !== undefined) amended.add(formatKey(order));
+      const { state, stopped } = await carryOut(of, this.#state, operation);
+      this.#state = state;
+      if (stopped !== undefined) return await this.#stop(stopped);
+    }
+    if (this.#state.done > 0) this.#planning.forget(next);
+    return undefined;
+  }
+
+  #noteLeft(left: readonly Operation[], { operations }: CustomerPlan): void {
+    const { expected } = this.#attempt;
+    for (const operation of left) this.#advance({ type: "put-off", operation, why: notChosen });
+    if (expected?.undo === undefined) return;
+    const records = operations.flatMap((operation) => operation.records);
+    this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
+  }
+
+  /** Without what is held, and without what needs that. */
+  #allowed(operations: readonly Operation[]): Operation[] {
+    return this.#asked.size === 0 ? [...operations] : withoutHeld(operations, new Set(this.#asked.keys()));
+  }
+
+  /** What needs something that was put off is left to a later run too. */
+  async #leave(of: Omit<CarryOut, "observed">, operations: readonly Operation[]): Promise<void> {
+    for (const operation of operations) {
+      const why = this.#state.unreached.size > 0 ? notAttempted : waitsForNeeds(operation);
+      this.#advance({ type: "unsent", operations: [operation], why });
+      if (!this.#state.announced.has(operation.hash)) continue;
+      await dropUnsent(of, this.#state, operation, why.reason);
+      this.#advance({ type: "given-up", operations: [operation] });
+    }
+  }
+
+  #announce(operations: readonly Operation[], { records }: CustomerPlan): void {
+    const { announced, plannedIds } = this.#state;
+    for (const operation of operations)
+      if (!announced.has(operation.hash) && !plannedIds.has(operation.hash)) this.#deps.tally.planned(operation);
+    this.#advance({ type: "planned", operations, records });
+  }
+
+  /** Whether something shows of an order that was refused and is not wanted any more: a person has to look at it. */
+  async #lookForUnwanted(): Promise<boolean> {
+    const unwanted = unwantedOrders(this.#knows.held ?? (await this.#knows.loaded()));
+    if (unwanted.length === 0) return false;
+    const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
+    const why = { code: "settle-time", reason: refusedJustNow, again: true };
+    this.#advance({ type: "records-wait", records: found.tooEarly, why });
+    return found.parked;
+  }
+
+  async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
+    const { ledger } = this.#deps;
+    const { runId } = this.#attempt;
+    if (await this.#isOnlyOutcomes()) {
+      const { outcomes } = this.#state;
+      this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, outcomes.all.values(), this.#knows.after));
+      return this.#finished();
+    }
+    await this.settled();
+    await this.#dropLeft("no longer planned: crm-sync planned again after an earlier step");
+    if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed");
+    await this.#endUnwanted(plan);
+    const waiting = await this.#keepWaiting(plan);
+    const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
+    await ledger.records.setOutcomes(runId, this.#state.outcomes.all.values(), waiting, held);
+    await endRequested(ledger, this.#customer, await this.#knows.known());
+    return this.#finished();
+  }
+
+  async #endUnwanted(plan: CustomerPlan): Promise<void> {
+    if (!this.#isHeld) return;
+    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
+    const isBelieved = isWhole && quarantineBlock(loaded) === undefined;
+    const of = { plan, observed: this.#planning.observed, delivered: this.#state.delivered, isBelieved };
+    await endUnwanted(this.#deps.ledger, of);
+  }
+
+  /** What of a plan waits for a person, and with that; gives the records that the next run looks at for it. */
+  async #keepWaiting({ operations }: CustomerPlan): Promise<{ stream: Stream; key: RecordKey }[]> {
+    const { delivered, plannedIds } = this.#state;
+    if (this.#asked.size === 0 && plannedIds.size === 0) return [];
+    const goesOn = new Set(this.#allowed(operations));
+    const waiting = operations.filter((operation) => !goesOn.has(operation) && !delivered.has(operation.hash));
+    const [first] = this.#asked.values();
+    const entries = waiting.map((operation) => ({
+      operation,
+      question: (this.#asked.get(operation.hash) ?? first)?.question ?? "",
+    }));
+    const { expected, runId } = this.#attempt;
+    const planId = isOfUndo(this.#attempt) ? (expected?.plan ?? null) : null;
+    const added = await this.#deps.ledger.journal.waitWith(this.#whose, { runId, planId }, entries);
+    for (const operation of added) this.#deps.tally.planned(operation);
+    return waiting.flatMap(({ records }) =>
+      records.flatMap(({ stream, namespace, id }) =>
+        stream === "customers" ? [] : [this.#lookedAt({ stream, key: { namespace, id } })],
+      ),
+    );
+  }
+
+  /** An order that belongs elsewhere now is the matter of the customer itself. */
+  #lookedAt(record: { stream: Stream; key: RecordKey }): { stream: Stream; key: RecordKey } {
+    const isOwn = record.stream !== "orders" || hasOutcome(this.#state.outcomes, record.stream, record.key);
+    return isOwn ? record : { stream: "customers", key: this.#customer };
+  }
+
+  #finished(): CustomerAttemptResult {
+    const unread: readonly Shortfall[] = isUnread(this.#planning.observed) ? ["unread"] : [];
+    const short = new Set([...this.#state.short, ...unread]);
+    const until = this.#planning.absenceAgain;
+    const waits = until !== undefined && !unread.length && !short.has("refused") && !short.has("no-numbers");
+    if (waits) return { kind: "waiting", until, short };
+    return { kind: "finished", short, moving: movingIn(this.#state.outcomes) };
+  }
+
+  /** Whether nothing is left to be written of this attempt but what it came to for each record. */
+  async #isOnlyOutcomes(): Promise<boolean> {
+    if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#state.plannedIds.size > 0) return false;
+    const { requests } = (this.#knows.held ?? (await this.#knows.loaded())).known;
+    return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
+  }
+
+  async #stop(reason: StopReason): Promise<CustomerAttemptResult> {
+    await this.settled();
+    return await this.end(reason);
+  }
+
+  async end(reason: StopReason): Promise<CustomerAttemptResult> {
+    const why = `not attempted: ${stopReasons[reason]}`;
+    const unsent = [...leftIn(this.#state), ...this.#state.inParts];
+    if (reason === "paused")
+      this.#advance({ type: "unsent", operations: unsent, why: { code: pausedCode, reason: why } });
+    await this.#dropStored(why);
+    const { runId } = this.#attempt;
+    const { outcomes } = this.#state;
+    const { records } = this.#deps.ledger;
+    const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
+    await records.setOutcomes(runId, outcomes.all.values(), unfinishedIn(outcomes, unsent), held);
+    await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
+    return { kind: "stopped", reason };
+  }
+
+  /** Operations that were announced and not carried out stand in the journal as dropped, with the reason. */
+  async #dropLeft(why: string): Promise<void> {
+    const { journal } = this.#deps.ledger;
+    const left = leftIn(this.#state);
+    if (left.length === 0) return;
+    const notStored = left.filter((operation) => !this.#state.plannedIds.has(operation.hash));
+    await journal.plan({ runId: this.#attempt.runId, operations: notStored });
+    await journal.drop(this.#customer, why);
+    this.#advance({ type: "given-up", operations: left });
+  }
+
+  /**
+   * A judged attempt that ends early leaves none of the operations that were stored for it as planned: the next run
+   * plans anew.
+   */
+  async #dropStored(why: string): Promise<void> {
+    await this.#dropLeft(why);
+    if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
+  }
+
+  /**
+   * Defers every pending record of the customer for one reason; the next run looks at them again. Where none is, what
+   * was approved or came to nothing is left to be done, and the next run looks at the customer.
+   */
+  async deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
+    const why = { code, reason, again: true };
+    let pending = deferredOf(await this.#knows.loaded(), why);
+    if (pending.length === 0) {
+      await this.#deps.ledger.records.markPending({ customer: this.#customer });
+      pending = deferredOf(await this.#knows.loaded(), why);
+    }
+    await this.#dropStored(`not attempted: ${reason}`);
+    await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);
+  }
+}

@@ -1,0 +1,99 @@
+import { meaningOf } from "../contract/codes.ts";
+import { refusalOf, settledCures } from "../contract/refusals.ts";
+import type { RefusalScope } from "../contract/refusals.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { NewRejections } from "../ledger/journal/rejections.ts";
+import type { Operation } from "./model/operation.ts";
+import { refusedParts, settingsFingerprint } from "./plan/rejections.ts";
+import type { RefusedPerson } from "./model/operation-type.ts";
+import { typeOf } from "./model/registry.ts";
+import type { ApplyDependencies } from "./customer.ts";
+
+/** What a refusal comes to for the records of an operation. */
+export interface Refused {
+  /** `rejected.10004`, or `service.refused` where no record is at fault. */
+  code: string;
+  /** What was refused, what the service says, and what to do; without any private value. */
+  reason: string;
+  scope: RefusalScope;
+  /** Several people were refused together: they are sent in parts until the one at fault is alone. */
+  shared: boolean;
+  rejections: NewRejections | undefined;
+}
+
+/** Reads a refusal: whom it is about, what it means and what to do. `words` are the service's own, as `toldWords` has them. */
+export function refusedWith(
+  deps: Pick<ApplyDependencies, "settings">,
+  operation: Operation,
+  code: string,
+  words: string,
+): Refused {
+  const { meaning, cure } = meaningOf(code, operation.endpoint);
+  const { scope, field } = refusalOf(code);
+  const inParts = typeOf(operation).can.items?.(operation) !== undefined;
+  const shared = inParts && scope === "record" && operation.records.length > 1;
+  const said = words === "" ? "" : ` (the service says: ${words}${productNamed(operation, words)})`;
+  const next = settledCures[`${operation.endpoint} ${code}`] ?? cure;
+  const reasonFor = (record: string): string => {
+    const what = inParts && field !== undefined ? ` for the field ${field} of ${record}` : "";
+    return `${operation.endpoint} was rejected with ${code}${what}: ${meaning}${said}. ${next}`;
+  };
+  const [first] = operation.records;
+  const reason = reasonFor(first === undefined ? operation.subject : `${first.stream} ${formatKey(first)}`);
+  const kept = scope === "service" ? "service.refused" : `rejected.${code}`;
+  return {
+    code: kept,
+    reason,
+    scope,
+    shared,
+    rejections: {
+      customer: operation.customer,
+      kind: operation.kind,
+      settings: settingsFingerprint(deps.settings),
+      parts: refusedParts(operation).map(({ record, hash }) => ({
+        record,
+        hash,
+        code: kept,
+        reason: reasonFor(`${record.stream} ${formatKey(record)}`),
+        shared,
+      })),
+    },
+  };
+}
+
+/** The instance id of a sent product that the words of the service name by its place, such as `assets[0].products[1]`. */
+function productNamed(operation: Operation, words: string): string {
+  if (operation.kind !== "place-order" && operation.kind !== "amend-order") return "";
+  const place = /(?:orderList\[(\d+)\]\.)?assets\[(\d+)\]\.products\[(\d+)\]/u.exec(words);
+  if (place === null) return "";
+  const { orderList } = operation.payload;
+  // Without the place of its order record, one of several may be meant.
+  if (place[1] === undefined && orderList.length > 1) return "";
+  const product = orderList[Number(place[1] ?? 0)]?.assets[Number(place[2])]?.products[Number(place[3])];
+  return product === undefined ? "" : ` (product ${product.crmProductId})`;
+}
+
+/** The people whom an M1 that went through for others did not add: each with the service's words of its own (60027). */
+export function refusedPeople(
+  deps: Pick<ApplyDependencies, "settings">,
+  operation: Operation,
+  refused: readonly RefusedPerson[],
+): NewRejections | undefined {
+  if (refused.length === 0) return undefined;
+  const messages = new Map(refused.map((person) => [formatKey(person.key), person.message]));
+  return {
+    customer: operation.customer,
+    kind: operation.kind,
+    settings: settingsFingerprint(deps.settings),
+    parts: refusedParts(operation).flatMap(({ record, hash }) => {
+      const message = messages.get(formatKey(record));
+      if (message === undefined) return [];
+      return [{ record, hash, code: "staff.refused", reason: refusedPersonReason(message), shared: false }];
+    }),
+  };
+}
+
+/** Why a person was not added, as far as the service's words tell it without naming anybody (60027). */
+export function refusedPersonReason(message: string): string {
+  return message === "" ? "M1 refused this person" : `M1 refused this person: ${message}`;
+}

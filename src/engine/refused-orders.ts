@@ -1,0 +1,122 @@
+import { toInstant } from "../base/clock.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { journalEntry } from "../ledger/journal/journal-tables.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import type { CustomerInput } from "./plan/input.ts";
+import type { Operation } from "./model/operation.ts";
+import type { RecordReference } from "./model/shape.ts";
+import { typeOf } from "./model/registry.ts";
+import type { ApplyDependencies } from "./customer.ts";
+import type { Snapshots } from "../platform/snapshot.ts";
+import { isShown } from "./evidence.ts";
+import type { Known } from "./model/state.ts";
+import { CustomerState } from "./customer.ts";
+import { evidenceWith } from "./settle.ts";
+import { settleTimeLeftOf } from "./settle-time.ts";
+
+/** Whether an order of which an E5 was refused before may be sent. */
+export type AfterRefusal =
+  | { kind: "clear" }
+  /** What the refused call did may still come to be shown. */
+  | { kind: "too-early" }
+  | { kind: "parked"; id: string; reason: string };
+
+/** What looking needs, and what is known of the customer. */
+type LookDependencies = ApplyDependencies & { reader: Snapshots; knows: CustomerState };
+
+/**
+ * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which
+ * an E5 was refused, its asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7 of all that is
+ * not another order's of ours. Anything shown: the refused operation waits for a person.
+ */
+export async function lookForRefusedOrder(
+  deps: LookDependencies,
+  operation: Operation,
+  signal?: AbortSignal,
+): Promise<AfterRefusal> {
+  const { afterRefusal, claims, expects } = typeOf(operation).can;
+  const claim = claims?.of(operation);
+  const claimed = claim?.what === "order" ? claim : undefined;
+  const order = claimed?.order ?? expects?.(operation)?.order;
+  if (afterRefusal === undefined || order === undefined) return { kind: "clear" };
+  const channelOrderId = claimed?.number;
+  return await lookForRefused(deps, { order, channelOrderId }, signal);
+}
+
+export const refusedJustNow =
+  "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
+
+/**
+ * Orders that the CRM cancelled or dropped, that it has not been decided on since, and that are not known to be placed.
+ */
+export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
+  return orders.flatMap(({ key, state, body, pending }) => {
+    const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
+    return pending && !wanted && !known.placedOrders.has(formatKey(key)) ? [{ stream: "orders", ...key }] : [];
+  });
+}
+
+/** Looks for what there may be of those that were refused: nobody sends them again, so that nobody else would look. */
+export async function lookForUnwanted(
+  deps: LookDependencies,
+  orders: readonly RecordReference[],
+  signal?: AbortSignal,
+): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
+  const tooEarly: RecordReference[] = [];
+  for (const order of orders) {
+    const after = await lookForRefused(deps, { order }, signal);
+    if (after.kind === "parked") return { parked: true, tooEarly };
+    if (after.kind === "too-early") tooEarly.push(order);
+  }
+  return { parked: false, tooEarly };
+}
+
+async function lookForRefused(
+  deps: LookDependencies,
+  { order, channelOrderId }: { order: RecordKey; channelOrderId?: string | undefined },
+  signal?: AbortSignal,
+): Promise<AfterRefusal> {
+  for (const row of await deps.ledger.journal.refusedOrders(order)) {
+    if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
+    const found = await shownOf(deps, row, channelOrderId, signal);
+    if (found === undefined) continue;
+    const refusal = row.outcomeCode === null ? "" : ` with ${row.outcomeCode}`;
+    const reason =
+      `${row.operation.endpoint} of this order was rejected${refusal}, and yet ${found}; ` +
+      "nothing of the order is sent again until a person has looked";
+    const reading = { at: toInstant(deps.clock.now()), seen: true, detail: { call: "(M6 ∪ E8) → M7", found } };
+    await deps.ledger.journal.reopenRefused(row.id, reason, evidenceWith(row, reading));
+    deps.logger.error(
+      { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject, reason },
+      "operation parked",
+    );
+    return { kind: "parked", id: row.id, reason };
+  }
+  return { kind: "clear" };
+}
+
+async function shownOf(
+  deps: LookDependencies,
+  row: JournalRow,
+  channelOrderId: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  // The enterprise is that of the customer for whom it was sent, who is not always the one that the CRM names now.
+  const { customer } = row.operation;
+  const isSame = formatKey(customer) === formatKey(deps.knows.customer);
+  const knows = isSame ? deps.knows : new CustomerState(deps, customer);
+  const facts = {
+    channelOrderId,
+    placedNumbers: async () => placedNumbers(await knows.known()),
+    isShown: (licenseType: string) => isShown(deps, licenseType),
+  };
+  return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), deps.reader.of(customer, signal), facts);
+}
+
+/** Asset numbers fixed to the placed orders of a customer. */
+function placedNumbers({ numbers, placedOrders }: Known): string[] {
+  return numbers
+    .filter((item) => placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
+    .map((item) => item.number);
+}

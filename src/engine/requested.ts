@@ -1,0 +1,124 @@
+import { hashOf } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { CustomerState } from "./customer.ts";
+import { requestCodes } from "../ledger/records/work.ts";
+import { isOfCrm, standing, subjectOf } from "./model/requests.ts";
+import type { Known } from "./model/state.ts";
+import { planRequested } from "./plan/requested.ts";
+import type { RequestStage } from "./plan/requested.ts";
+import { StandingRejections } from "./plan/rejections.ts";
+import { advance, newAttempt, countedAs, operationOpen } from "./attempt.ts";
+import { carryOut } from "./carry-out.ts";
+import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./attempt.ts";
+import type { Settled } from "./evidence.ts";
+
+const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
+
+/**
+ * Carries out what people asked for of a customer, and nothing else of it. What is open is settled first, as
+ * before every other operation of the customer. What is not done stays asked for: the next run comes back to it.
+ */
+export async function attemptRequested(
+  deps: ReconcileDependencies,
+  customer: RecordKey,
+  attempt: CustomerAttempt,
+): Promise<CustomerAttemptResult> {
+  const { ledger, clock, settle } = deps;
+  const knows = new CustomerState(deps, customer);
+  const open = await settleOpen(deps, knows, attempt);
+  if (open !== undefined) return open.end;
+  let state = newAttempt;
+  for (const operation of (await planned(deps, knows, new Set())).operations) {
+    deps.tally.planned(operation);
+    state = advance(state, { type: "planned", operations: [operation], records: [] });
+    const carried = await carryOut(
+      { deps, attempt, knows, observed: nothingRead, approved: new Map() },
+      state,
+      operation,
+    );
+    if (carried.stopped !== undefined) return { kind: "stopped", reason: carried.stopped };
+    state = carried.state;
+  }
+  if (["unreadable", "rejected"].includes(countedAs(state.short)) && !state.short.has("refused"))
+    return { kind: "finished", short: state.short };
+  const { requests } = await knows.known();
+  const { block } = await planned(deps, knows, new Set(requests.map((request) => subjectOf(customer, request))));
+  if (block !== undefined) {
+    const { rejected, ...why } = block;
+    const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
+    // A customer with a change of its own goes on waiting for that; the run that sends it says this too.
+    if ((await knows.loaded()).desiredCustomer?.pending !== true)
+      await ledger.records.setLesserOutcome(
+        attempt.runId,
+        { stream: "customers", key: customer, outcome, ...why },
+        requestCodes,
+      );
+  } else if (requests.some((request) => request.answer === null && !isOfCrm(request))) {
+    return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
+  } else await ledger.records.endDeferral(customer, requestCodes);
+  await endRequested(ledger, customer, { requests });
+  return { kind: "finished", short: state.short };
+}
+
+/**
+ * Where everything that people asked for is done, however that was found out, it is told of no more. Where somebody
+ * changed what is asked for during the attempt, what it said of that may hold no longer: the next run says it anew.
+ */
+export async function endRequested(
+  { records, requests }: ReconcileDependencies["ledger"],
+  customer: RecordKey,
+  { requests: before }: Pick<Known, "requests">,
+): Promise<void> {
+  if (before.length === 0) return;
+  const now = await requests.of(customer);
+  if (now.length > 0 && now.every((request) => standing(request) === "done"))
+    await records.endLesserOutcome(customer, requestCodes);
+  const made = (asked: typeof now): string => hashOf(asked.map(({ of, about, askedAt }) => [of, about, askedAt]));
+  if (made(now) !== made(before)) await records.lookAgain(customer);
+}
+
+async function planned(
+  { ledger, settings, policies }: ReconcileDependencies,
+  knows: CustomerState,
+  tried: ReadonlySet<string>,
+): Promise<RequestStage> {
+  const loaded = await knows.loaded();
+  const rejections = new StandingRejections(loaded.rejections, {
+    settings,
+    policies,
+    contradicted: ledger.assumptions.contradictions,
+  });
+  return planRequested(loaded, settings, { rejections, tried, byHand: true });
+}
+
+/** Something of a customer that stays open: why its records wait, and how the attempt ends. */
+export interface LeftOpen {
+  code: string;
+  reason: string;
+  end: CustomerAttemptResult;
+}
+
+/**
+ * Settles what is open of a customer. While something stays open, nothing else of the customer is done.
+ */
+export async function settleOpen(
+  { ledger, settling }: Pick<ReconcileDependencies, "ledger" | "settling">,
+  knows: CustomerState,
+  { runId, signal }: Pick<CustomerAttempt, "runId" | "signal">,
+): Promise<LeftOpen | undefined> {
+  for (const row of await ledger.journal.openOf(knows.customer)) {
+    const settled = await settling.settle(row, { runId, signal, knows });
+    if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "rejected") continue;
+    const { endpoint, subject } = row.operation;
+    const reason = `waits until the outcome of ${endpoint} on ${subject} (${row.id}) is known`;
+    return { code: operationOpen, reason, end: endOf(settled) };
+  }
+  return undefined;
+}
+
+function endOf(settled: Settled): CustomerAttemptResult {
+  if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
+  if (settled.kind === "parked" || settled.kind === "paused") return { kind: "stopped", reason: settled.kind };
+  return { kind: "finished", short: new Set(["unread"]) };
+}

@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import type { Stream } from "../../crm/model.ts";
+import { streams } from "../../crm/model.ts";
+import type { RunCounts } from "../../ledger/runs/run-tables.ts";
+import type { StreamTally } from "../../ingest/tally.ts";
+
+/**
+ * The balance of one stream in canonical records: extracted + carried in = unchanged + worked on + quarantined +
+ * deferred + rejected + skipped.
+ */
+export interface StreamBalance {
+  stream: Stream;
+  extracted: number;
+  takenUpAgain: number;
+  unchanged: number;
+  workedOn: number;
+  quarantined: number;
+  deferred: number;
+  rejected: number;
+  skipped: number;
+  adds: boolean;
+}
+
+/** The balance of operations: planned + carried in = done + rejected + unknown + held + not attempted. */
+export interface OperationBalance {
+  planned: number;
+  carriedIn: number;
+  done: number;
+  rejected: number;
+  unknown: number;
+  held: number;
+  notAttempted: number;
+  adds: boolean;
+}
+
+export interface Balance {
+  streams: StreamBalance[];
+  operations: OperationBalance;
+  adds: boolean;
+}
+
+/**
+ * Ties what was read (counted by the reader), what was ingested (counted by the ledger meanwhile) and
+ * what became of it (counted in the tables at the end). A record that was changed and has no outcome, or an operation
+ * in no final state, does not balance.
+ */
+export function balanceOf(
+  tallies: readonly StreamTally[],
+  counts: RunCounts,
+  operations: { planned: number; carriedIn: number; states: Record<string, number> },
+): Balance {
+  const balances = streams.flatMap((stream): StreamBalance[] => {
+    const read = tallies.filter((tally) => tally.stream === stream);
+    const count = counts.records.find((item) => item.stream === stream);
+    if (read.length === 0 && count === undefined) return [];
+    const sum = (pick: (tally: StreamTally) => number): number => read.reduce((total, tally) => total + pick(tally), 0);
+    const extracted = sum((tally) => tally.extracted);
+    const changed = sum((tally) => tally.changed);
+    const takenUpAgain = count?.takenUpAgain ?? 0;
+    const unchanged = sum((tally) => tally.unchanged);
+    const quarantined = sum((tally) => tally.quarantined) + (count?.quarantinedLate ?? 0);
+    const workedOn = count?.workedOn ?? 0;
+    const deferred = count?.deferred ?? 0;
+    const rejected = count?.rejected ?? 0;
+    const skipped = sum((tally) => tally.skipped);
+    return [
+      {
+        stream,
+        extracted,
+        takenUpAgain,
+        unchanged,
+        workedOn,
+        quarantined,
+        deferred,
+        rejected,
+        skipped,
+        adds:
+          extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped &&
+          changed === (count?.changed ?? 0),
+      },
+    ];
+  });
+  const of = (...states: string[]): number =>
+    states.reduce((total, state) => total + (operations.states[state] ?? 0), 0);
+  const total: Omit<OperationBalance, "adds"> = {
+    planned: operations.planned,
+    carriedIn: operations.carriedIn,
+    done: of("done"),
+    rejected: of("rejected"),
+    unknown: of("unknown", "parked", "sending"),
+    held: of("held"),
+    notAttempted: of("dropped"),
+  };
+  const operationBalance: OperationBalance = {
+    ...total,
+    adds:
+      total.planned + total.carriedIn ===
+        total.done + total.rejected + total.unknown + total.held + total.notAttempted && of("planned", "sending") === 0,
+  };
+  return {
+    streams: balances,
+    operations: operationBalance,
+    adds: operationBalance.adds && balances.every((balance) => balance.adds),
+  };
+}
+
+export function balanceJson(balance: Balance): Json {
+  return {
+    streams: balance.streams.map((item): JsonObject => ({ ...item })),
+    operations: { ...balance.operations },
+    adds: balance.adds,
+  };
+}

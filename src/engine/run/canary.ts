@@ -1,0 +1,305 @@
+import { z } from "zod";
+import { sha256 } from "../../base/canonical-json.ts";
+import { toInstant } from "../../base/clock.ts";
+import { failureOf, messageOf } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
+import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import type { Policies } from "../model/policy.ts";
+import { SnapshotReader } from "../../platform/snapshot.ts";
+import { each, workInLanes } from "../lanes.ts";
+import { verifyCustomer } from "./verify.ts";
+
+/** A share of the enterprises that went first, and what was read back of it. */
+export interface CanaryTranche {
+  /** In per cent of all enterprises; 100 is the rest. */
+  share: number;
+  /** Those of it for which something was done. */
+  customers: number;
+  /** What is not as it was meant, a sentence for each customer; the run went on where there is none. */
+  wrong: readonly string[];
+  /** How much of what was read back stood otherwise before anything was done. */
+  before: number;
+}
+
+/** What a run tells of the customers of one share, and is told to do with them. */
+interface ShareWork {
+  customers: AsyncIterable<RecordKey>;
+  /** Attempts them, judges limits and waits for settle times. Gives the customers that it attempted once more, also of earlier shares. */
+  apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
+  /** Of whom something was carried out since it was asked last. */
+  touched(): RecordKey[];
+  /** Why one of them is not done, where something went wrong; what a limit or a policy holds is none of it. */
+  trouble(customer: RecordKey): string | undefined;
+  /** Why something of one of them was not looked at or done, where the platform gave too little for it. */
+  unread(customer: RecordKey): string | undefined;
+}
+
+/** So many runs of the job are looked through, newest first, for shares that were not read back as meant. */
+const mostEarlier = 100;
+const saidOfShares = z.looseObject({ canary: z.array(z.looseObject({ wrong: z.array(z.string()) })).default([]) });
+
+/** Whether a difference says that something is not as it was meant. What others made there was nobody's meaning. */
+function isNotAsMeant({ class: named, subject }: Difference): boolean {
+  if (named === "extra") return subject.startsWith(shownTwice) || subject.startsWith(shownStill);
+  return named === "missing" || named === "different";
+}
+
+const buckets = 10_000;
+
+/** Where a customer stands among all, from 0 to 100 (excluded): the same in every run. */
+export function placeOf(customer: RecordKey): number {
+  return (Number.parseInt(sha256(formatKey(customer)).slice(0, 8), 16) % buckets) / (buckets / 100);
+}
+
+/**
+ * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
+ * is read back, and the run goes on only where all of it is as it was meant, and where somebody of it was read back if
+ * the platform gave too little for anybody. Otherwise the rest waits for the next run.
+ * What stood otherwise before anything was done is not judged. What earlier runs by shares did and did not read back as
+ * meant is read back with its share.
+ */
+export async function applyByShares(
+  deps: RunDependencies,
+  {
+    run,
+    job,
+    canary,
+    signal,
+  }: { run: string; job: string; canary: NonNullable<RunRequest["canary"]>; signal: AbortSignal | undefined },
+  work: ShareWork,
+): Promise<CanaryTranche[]> {
+  const all: RecordKey[] = [];
+  for await (const customer of work.customers) all.push(customer);
+  const { unread, runs } = await leftUnread(deps, run, job);
+  const stood = new StoodBefore(deps, canary, unread);
+  const tranches: CanaryTranche[] = [];
+  const isStopped = (): boolean => signal?.aborted === true;
+  let from = 0;
+  for (const share of [...canary.shares.filter((item) => item < 100), 100]) {
+    const begin = from;
+    const isOwn = (customer: RecordKey): boolean => placeOf(customer) >= begin && placeOf(customer) < share;
+    const own = all.filter(isOwn);
+    const earlier = share === 100 ? [] : unread.map(({ customer }) => customer);
+    const again = earlier.filter(isOwn);
+    from = share;
+    if (own.length + again.length === 0) continue;
+    if (share < 100) await stood.read(own, signal);
+    const since = toInstant(deps.clock.now());
+    const attempted = [...own, ...(await work.apply(own))];
+    if (isStopped()) return tranches;
+    const touched = [...new Map([...again, ...work.touched()].map((one) => [formatKey(one), one])).values()];
+    const { wrong, before } =
+      share === 100
+        ? { wrong: [], before: 0 }
+        : await wrongIn(deps, { own: attempted, touched, runs, stood, since, canary, signal }, work);
+    if (isStopped()) return tranches;
+    tranches.push({ share, customers: touched.length, wrong, before });
+    deps.logger.info({ run, share, customers: touched.length, wrong: wrong.length }, "share applied");
+    if (wrong.length === 0) continue;
+    const rest = all.filter((customer) => placeOf(customer) >= share);
+    const reason =
+      `something is wrong after the changes for the first ${share} % of the enterprises (${wrong[0] ?? ""}), so the ` +
+      "others wait";
+    for (const customer of rest) await deps.ledger.records.deferPending(run, customer, "run.canary", reason);
+    return tranches;
+  }
+  return tranches;
+}
+
+/**
+ * Of whom something was carried out in the last runs of the job by shares, as far back as they came to no good end:
+ * they died or were stopped, so that nobody read it back, or what they read was not as it was meant. `runs`: those, and
+ * this one.
+ */
+async function leftUnread(
+  { ledger }: RunDependencies,
+  run: string,
+  job: string,
+): Promise<{ unread: Unread[]; runs: ReadonlySet<string> }> {
+  const found = new Map<string, Unread>();
+  const runs = new Set([run]);
+  for (const earlier of await ledger.runs.lastOf(job, mostEarlier)) {
+    if (earlier.id === run) continue;
+    const said = saidOfShares.safeParse(earlier.summary);
+    const isRight = !said.success || said.data.canary.every(({ wrong }) => wrong.length === 0);
+    if (earlier.state === "done" && isRight) break;
+    if (earlier.header["canary"] === undefined) continue;
+    runs.add(earlier.id);
+    for (const { operation, createdAt } of await ledger.journal.doneOf(earlier.id)) {
+      const { customer } = operation;
+      const key = formatKey(customer);
+      const began = found.get(key)?.began ?? createdAt;
+      if (customer.id !== "") found.set(key, { customer, began: createdAt < began ? createdAt : began });
+    }
+  }
+  return { unread: [...found.values()], runs };
+}
+
+/** What of a share is not as it was meant: by what became of its operations, and by what the platform shows now. */
+async function wrongIn(
+  deps: RunDependencies,
+  of: {
+    own: readonly RecordKey[];
+    touched: readonly RecordKey[];
+    runs: ReadonlySet<string>;
+    stood: StoodBefore;
+    since: string;
+    canary: NonNullable<RunRequest["canary"]>;
+    signal: AbortSignal | undefined;
+  },
+  work: ShareWork,
+): Promise<{ wrong: string[]; before: number }> {
+  const { ledger } = deps;
+  const wrong = new Map<string, string>();
+  let before = 0;
+  for (const customer of of.own) {
+    const open = await ledger.journal.openOf(customer);
+    // What waits for a person since another run stops its customer and no other.
+    const own = open.find(({ runId }) => of.runs.has(runId ?? ""));
+    const why = open.length === 0 ? work.trouble(customer) : own && `the outcome of ${own.id} is not known`;
+    if (why !== undefined) wrong.set(formatKey(customer), why);
+  }
+  const toRead = of.touched.filter((customer) => !wrong.has(formatKey(customer)));
+  const readBack = await readShare(deps, toRead, of.signal, (customer, error) => {
+    // What could not be read before it was begun with says nothing of what was done.
+    if (work.unread(customer) !== undefined && failureOf(error).of === "service") return;
+    wrong.set(formatKey(customer), `it could not be read back: ${messageOf(error)}`);
+  });
+  const own = new Set(of.touched.map(formatKey));
+  for await (const { customer, differences } of of.canary.differences(of.since)) {
+    const key = formatKey(customer);
+    if (!own.has(key) || wrong.has(key)) continue;
+    const found: Difference[] = [];
+    for (const item of differences.filter(isNotAsMeant))
+      if (await of.stood.has(customer, item)) before += 1;
+      else found.push(item);
+    const [first] = found;
+    if (first === undefined) continue;
+    wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
+  }
+  if (wrong.size + readBack.size === 0) for (const [key, why] of neverLookedAt(of.own, work)) wrong.set(key, why);
+  return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
+}
+
+/** Who of a share could not be looked at: where nobody of it was read back, nothing says that it is right to go on. */
+function neverLookedAt(own: readonly RecordKey[], work: ShareWork): [key: string, why: string][] {
+  return own.flatMap((customer): [string, string][] => {
+    const why = work.unread(customer);
+    return why === undefined ? [] : [[formatKey(customer), `${why}, and nobody of this share was read back`]];
+  });
+}
+
+/** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
+export interface DifferencesOfCustomer {
+  customer: RecordKey;
+  seenAt: string;
+  differences: readonly Difference[];
+  /** Licence types of what was bought and of which no product was ever shown, and when the first of it was bought. */
+  neverShown: ReadonlyMap<string, string>;
+}
+
+/** Without the classes that the policies ignore. */
+export function toldOf({ drift }: Policies, differences: readonly Difference[]): Difference[] {
+  const { missing, extra, different } = drift;
+  const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
+  return differences.filter((item) => words[item.class] !== "ignore");
+}
+
+/** A customer of whom an earlier run by shares did something that was not read back as meant, and when it began. */
+export interface Unread {
+  customer: RecordKey;
+  began: string;
+}
+
+/**
+ * Reads customers and keeps what the platform shows of those who have an enterprise, and gives these. `failed` is told
+ * of who could not be read.
+ */
+export async function readShare(
+  { ledger, platform, settings, concurrency }: RunDependencies,
+  customers: readonly RecordKey[],
+  signal: AbortSignal | undefined,
+  failed: (customer: RecordKey, error: unknown) => void,
+): Promise<Set<string>> {
+  const reader = new SnapshotReader(platform, settings);
+  const read = new Set<string>();
+  const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
+  await workInLanes(each(customers), lanes, async (customer) => {
+    const { link } = await ledger.state.known(customer);
+    if (link === undefined) return;
+    try {
+      const left = await ledger.state.readTogether((rows) => rows.staff.leftProfiles(customer));
+      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, signal)]);
+      read.add(formatKey(customer));
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      failed(customer, error);
+    }
+  });
+  return read;
+}
+
+/**
+ * What stood otherwise than it was left before a run by shares did anything of a customer: somebody changed it by hand,
+ * and it says nothing of what the run does. A share is read before it is applied for that, and what is found is kept as
+ * what `verify` finds, so that a run which goes on after a kill knows it too.
+ */
+export class StoodBefore {
+  readonly #deps: RunDependencies;
+  readonly #canary: NonNullable<RunRequest["canary"]>;
+  /** What is kept nowhere, since the policies ignore its class. */
+  readonly #ignored = new Map<string, ReadonlySet<string>>();
+  readonly #began: Map<string, string>;
+
+  constructor(deps: RunDependencies, canary: NonNullable<RunRequest["canary"]>, unread: readonly Unread[]) {
+    this.#deps = deps;
+    this.#canary = canary;
+    this.#began = new Map(unread.map(({ customer, began }) => [formatKey(customer), began]));
+  }
+
+  /** Reads customers before anything of them is done. One that cannot be read is judged by all that is shown later. */
+  async read(customers: readonly RecordKey[], signal: AbortSignal | undefined): Promise<void> {
+    const { logger, clock } = this.#deps;
+    const since = toInstant(clock.now());
+    const read = await readShare(this.#deps, customers, signal, (customer, error) =>
+      logger.warn({ customer: formatKey(customer), reason: messageOf(error) }, "customer not read before its share"),
+    );
+    await this.#keep(since, read);
+    const began = toInstant(clock.now());
+    for (const key of customers.map(formatKey)) if (!this.#began.has(key)) this.#began.set(key, began);
+  }
+
+  async #keep(since: string, read: ReadonlySet<string>): Promise<void> {
+    if (read.size === 0) return;
+    const { ledger, policies } = this.#deps;
+    const found: DifferencesOfCustomer[] = [];
+    for await (const one of this.#canary.differences(since)) {
+      const key = formatKey(one.customer);
+      if (!read.has(key)) continue;
+      const told = toldOf(policies, one.differences);
+      found.push({ ...one, differences: told });
+      // What an earlier run did and nobody read back as meant may be what is shown now.
+      if (!this.#began.has(key))
+        this.#ignored.set(key, new Set(one.differences.filter((item) => !told.includes(item)).map(nameOf)));
+    }
+    await ledger.state.keepDifferences(found);
+  }
+
+  /** Whether a difference was there before anything was done of the customer, of what was sent before that. */
+  async has(customer: RecordKey, difference: Difference): Promise<boolean> {
+    const key = formatKey(customer);
+    const name = nameOf(difference);
+    const began = this.#began.get(key) ?? "";
+    if ((difference.at ?? "") >= began) return false;
+    if (this.#ignored.get(key)?.has(name) === true) return true;
+    const known = await this.#deps.ledger.state.seenDifferences(customer);
+    return known.some((one) => nameOf(one) === name && one.firstSeen <= began);
+  }
+}
+
+function nameOf({ level, subject, class: named }: Record<"level" | "subject" | "class", string>): string {
+  return JSON.stringify([level, subject, named]);
+}

@@ -1,0 +1,249 @@
+import pLimit from "p-limit";
+import { toInstant } from "../../base/clock.ts";
+import { exitCodes, failureOf, Problem, stackOf } from "../../base/errors.ts";
+import type { ExitCode, Failure } from "../../base/errors.ts";
+import { CustomerPlanning } from "../planning.ts";
+import { CustomerState } from "../customer.ts";
+import { SnapshotReader } from "../../platform/snapshot.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { StateChange } from "../model/state.ts";
+import { isUnread } from "../plan/input.ts";
+import type { PlanOptions } from "../plan/input.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import { quarantineBlock } from "../plan/block.ts";
+import { openCount, requestOpen } from "../../report/open.ts";
+import type { OpenRecords } from "../../report/open.ts";
+import { decidedOn } from "../plan/decided.ts";
+import { Gated } from "../plan/gated.ts";
+import { customersNotShown, maxRounds, operationOpen, restless } from "../attempt.ts";
+import { heldOfPlans, waitingHolds } from "../gate.ts";
+import type { WaitingHold, WaitsInPlan } from "../gate.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { scopeOf } from "./run.ts";
+import { SourceReading } from "../../ingest/source-reading.ts";
+import { TrustedClock } from "./trusted-clock.ts";
+import { lacksSeats, mootHolds } from "../unwanted.ts";
+import { pendingCustomers } from "./queue.ts";
+import type { StreamTally } from "../../ingest/tally.ts";
+
+/** Why a customer has no plan now, as a run would have it: the code of its records and whose failure it is, if any. */
+export interface Unplanned {
+  customer: RecordKey;
+  code: string;
+  reason: string;
+  of?: Failure["of"];
+}
+
+/**
+ * A customer's plan, with what limits and policies may hold of it, and the holds that nothing planned needs any more; or
+ * why there is none now.
+ */
+export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
+
+export interface PlanSummary {
+  run: string;
+  /** Those for whom an operation is planned. */
+  customers: number;
+  operations: number;
+  /** Customers without a plan. */
+  unplanned: number;
+  /** Those for whom a service gave too little for a plan, or for all of it. */
+  unreadable: number;
+  /** Those at whom this program failed. */
+  defects: number;
+  sources: StreamTally[];
+  exitCode: ExitCode;
+  /** What waits for approval when the plan ends, held by runs before, and what this plan still wants of it. */
+  held: WaitingHold[];
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
+  /** The operations of this plan that limits and policies hold, by hash, and why. */
+  heldBy: WaitsInPlan["asked"];
+  /** How many of these no person was asked about before. */
+  newlyHeld: number;
+  /** Every record that is not done, those that this plan would defer among them. */
+  open: OpenRecords[];
+}
+
+/**
+ * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an
+ * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, with
+ * what would be held of it, so that what fails there is its outcome too.
+ */
+export async function planRun(
+  deps: RunDependencies,
+  request: RunRequest,
+  emit: (planned: Planned) => void,
+  save: (run: string, held: WaitsInPlan["asked"]) => Promise<void> = () => Promise.resolve(),
+): Promise<PlanSummary> {
+  const { ledger } = deps;
+  const run = await ledger.runs.start({
+    job: request.job,
+    kind: "plan",
+    trigger: request.trigger,
+    scope: request.scope === undefined ? null : JSON.stringify(request.scope),
+    header: request.header,
+  });
+  const reading = new SourceReading(deps, request, run);
+  const summary = emptySummary(run, reading);
+  let failure: { error: unknown } | undefined;
+  try {
+    await reading.read();
+    const { gated, moot } = await planEach(deps, request, { summary, emit, takingBlocked: reading.takingBlocked });
+    const time = request.time ?? new TrustedClock(deps);
+    const held = await heldOfPlans({ ...deps, time, limits: request.limits.removals }, gated);
+    summary.heldBy = held;
+    summary.newlyHeld = held.size - new Set(gated.flatMap(({ asked }) => [...asked.keys()])).size;
+    await save(run, held);
+    summary.held = (await waitingHolds(deps)).filter(({ hold }) => !moot.has(hold));
+    summary.rejected = await ledger.decisions.rejected();
+    summary.open = await ledger.records.open(scopeOf(deps, request));
+    const inDoubt = (await ledger.journal.open()).length > 0;
+    summary.exitCode = exitCodeOf(summary, { stopped: request.signal?.aborted === true, inDoubt });
+  } catch (error) {
+    if (ledger.broken !== undefined) throw ledger.broken;
+    failure = { error };
+    summary.exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
+  }
+  await ledger.runs.finish(run, {
+    state: failure !== undefined ? "failed" : request.signal?.aborted === true ? "stopped" : "done",
+    exitCode: summary.exitCode,
+    balance: null,
+    summary: { customers: summary.customers, operations: summary.operations, at: toInstant(deps.clock.now()) },
+  });
+  if (failure !== undefined) throw failure.error;
+  return summary;
+}
+
+function emptySummary(run: string, { tallies: sources }: SourceReading): PlanSummary {
+  const counts = { customers: 0, operations: 0, unplanned: 0, unreadable: 0, defects: 0, rejected: 0, newlyHeld: 0 };
+  return { run, ...counts, sources, exitCode: exitCodes.ok, held: [], heldBy: new Map(), open: [] };
+}
+
+/** Plans every customer with something to do. Answers what limits may hold, and the holds that are moot by now. */
+async function planEach(
+  deps: RunDependencies,
+  request: RunRequest,
+  {
+    summary,
+    emit,
+    takingBlocked,
+  }: { summary: PlanSummary; emit: (planned: Planned) => void } & Pick<SourceReading, "takingBlocked">,
+): Promise<{ gated: WaitsInPlan[]; moot: ReadonlySet<string> }> {
+  const { signal } = request;
+  const reader = new SnapshotReader(deps.platform, deps.settings);
+  const limit = pLimit(deps.concurrency);
+  const gated: WaitsInPlan[] = [];
+  const moot = new Set<string>();
+  let looked = 0;
+  const total = request.scope === undefined ? await deps.ledger.records.pendingCount() : undefined;
+  for await (const customers of pendingCustomers(deps, request)) {
+    const planned = await Promise.all(
+      customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, { signal, takingBlocked }))),
+    );
+    for (const item of planned) {
+      await note(deps, summary, item);
+      emit(item);
+      deps.progress("planning", (looked += 1), total);
+      if (!("plan" in item)) continue;
+      for (const hold of item.moot) moot.add(hold);
+      if (item.takings.length + item.asked.size > 0) gated.push({ takings: item.takings, asked: item.asked });
+    }
+    if (signal?.aborted === true) break;
+  }
+  return { gated, moot };
+}
+
+/** Counts a customer, and notes why its records wait. */
+async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
+  if ("plan" in item) {
+    if (item.plan.operations.length > 0) summary.customers += 1;
+    await ledger.records.noteDeferrals(item.plan.customer, item.plan.records);
+    summary.operations += item.plan.operations.length;
+    if (item.unread) summary.unreadable += 1;
+    return;
+  }
+  summary.unplanned += 1;
+  if (item.of === "service") summary.unreadable += 1;
+  if (item.of === "program") summary.defects += 1;
+}
+
+/** The worst thing that is true when the plan ends; what it would change comes last. */
+function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
+  const down = summary.sources.some(
+    (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
+  );
+  if (stopped) return exitCodes.other;
+  if (inDoubt) return exitCodes.unknown;
+  if (summary.held.length + summary.heldBy.size > 0) return exitCodes.held;
+  if (down || summary.unreadable > 0) return exitCodes.sourceDown;
+  if (summary.defects > 0) return exitCodes.other;
+  // Where something is planned, what people asked for is among it.
+  const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);
+  if (openCount(open) > 0 || summary.unplanned > 0) return exitCodes.recordsRejected;
+  return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
+}
+
+/** Plans a customer as a run would, and writes nothing: what looking would teach stands in memory alone. */
+async function planOne(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined },
+): Promise<Planned> {
+  try {
+    const [first] = await deps.ledger.journal.openOf(customer);
+    if (first !== undefined) {
+      const { endpoint, subject } = first.operation;
+      const reason = `waits for the outcome of ${endpoint} on ${subject} (${first.id})`;
+      return { customer, code: operationOpen, reason };
+    }
+    const knows = new CustomerState(deps, customer, { keeps: false });
+    const planning = new CustomerPlanning(deps, knows, { ...options, thorough: false });
+    const changes: StateChange[] = [];
+    for (let round = 0; round < maxRounds.idle; round += 1) {
+      const planned = await planning.plan();
+      if (planned.kind === "planned") {
+        const { plan } = planned;
+        const { observed } = planning;
+        if ((await lacksSeats(deps.ledger, { plan, observed })) && planning.readsPeople()) continue;
+        const loaded = knows.held ?? (await knows.loaded());
+        const isBelieved = options.takingBlocked === undefined && quarantineBlock(loaded) === undefined;
+        const finished = { plan, observed, delivered: new Set<string>(), isBelieved };
+        const waits = await waitsIn(deps, knows, plan, { ofUndo: false });
+        const moot = await mootHolds(deps.ledger, finished, waits.takings);
+        return { plan: { ...plan, changes }, ...waits, unread: isUnread(observed), moot };
+      }
+      if (planned.kind === "awaits") return { customer, code: customersNotShown, reason: planned.reason };
+      changes.push(...planned.changes.filter((change) => change.type !== "platform-customers"));
+    }
+    return { customer, ...restless };
+  } catch (error) {
+    return unplannedBy(deps, customer, error);
+  }
+}
+
+/** Why a customer could not be planned, by what was thrown; what concerns the ledger as a whole is thrown again. */
+export function unplannedBy({ ledger, logger }: RunDependencies, customer: RecordKey, error: unknown): Unplanned {
+  if (ledger.broken !== undefined) throw error;
+  const failure = failureOf(error);
+  if (failure.of === "program") logger.error({ customer: formatKey(customer), stack: stackOf(error) }, "defect");
+  const reason = `${formatKey(customer)} could not be planned: ${failure.reason}`;
+  return { ...failure, customer, reason };
+}
+
+/** What of a plan limits and policies may hold, and what a person is asked about already; what was approved is neither. */
+export async function waitsIn(
+  { ledger, policies }: RunDependencies,
+  knows: CustomerState,
+  { operations, customer }: CustomerPlan,
+  { ofUndo }: { ofUndo: boolean },
+): Promise<WaitsInPlan> {
+  const gated = new Gated(policies, knows.held ?? (await knows.loaded()));
+  const takings = gated.takings(operations);
+  if (takings.length === 0) return { takings, asked: new Map() };
+  const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), takings);
+  const holds = asked.values().map(({ hash, scope, reason }) => [hash, { scope, explanation: reason }] as const);
+  const open = takings.filter(({ hash }) => !approved.has(hash) && !asked.has(hash));
+  return { takings: open.map((one) => ({ ...one, askedBefore: outdated.get(one.hash) })), asked: new Map(holds) };
+}

@@ -1,0 +1,181 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { Observed } from "../plan/input.ts";
+import type { Link } from "../../resources/enterprise/state/link.ts";
+import { channelNumberOf } from "../pool.ts";
+import { CustomerPlanning } from "../planning.ts";
+import type { PlanningDependencies } from "../planning.ts";
+import { CustomerState } from "../customer.ts";
+import { amendmentsOf } from "../shown-orders.ts";
+import { messageOf } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { notLookedAt } from "../../ledger/state/unread-customers.ts";
+import type { UnreadCustomerChange } from "../model/state-parts.ts";
+import type { Snapshot, Snapshots } from "../../platform/snapshot.ts";
+import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
+import { each, workInLanes } from "../lanes.ts";
+import type { RunDependencies } from "./request.ts";
+
+/** What looking at one customer showed, before any order of the ledger that is built anew counts as placed. */
+export interface Looked {
+  /** Why an order may stand there that was not seen; undefined where all was. */
+  unread: string | undefined;
+  /** Orders are shown that are not the customer's in the CRM: they may have moved away. */
+  hasOthers: boolean;
+}
+
+/**
+ * Links a customer with the enterprise that the platform shows for it, and keeps all orders that this one shows, whose
+ * ever they are in the CRM. Throws where the platform cannot be read.
+ */
+export async function lookAtCustomer(
+  deps: PlanningDependencies,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<Looked> {
+  const knows = new CustomerState(deps, customer);
+  const planning = await look(deps, knows, signal);
+  const { link } = await knows.known();
+  const unread = whyUnread(link, planning.observed);
+  return { unread, hasOthers: link !== undefined && (await showsOthers(deps, knows)) };
+}
+
+/**
+ * The same before a run places anything, for a customer who has no enterprise yet. Answers whether the platform shows
+ * one; undefined where something of the customer is in doubt, so that its attempt comes first. Throws where the
+ * platform cannot be read.
+ */
+export async function isThereAlready(
+  deps: PlanningDependencies,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<boolean | undefined> {
+  const knows = new CustomerState(deps, customer);
+  if ((await knows.begin()).open) return undefined;
+  await look(deps, knows, signal);
+  return (await knows.known()).link !== undefined;
+}
+
+async function look(
+  deps: PlanningDependencies,
+  knows: CustomerState,
+  signal: AbortSignal | undefined,
+): Promise<CustomerPlanning> {
+  const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined });
+  await planning.look();
+  return planning;
+}
+
+function whyUnread(link: Link | undefined, { enterprises, ambiguous }: Observed): string | undefined {
+  if (link !== undefined)
+    return link.examined || link.origin === "created"
+      ? undefined
+      : "has assets in which M7 shows neither a product nor a package (A43)";
+  if (enterprises?.length === 0) return undefined;
+  if (ambiguous !== undefined) return `is not known to have an enterprise or none: ${ambiguous}`;
+  if (enterprises !== undefined) return "is linked with none of the enterprises that E3 shows for it";
+  return "has no record in the CRM that can be used, so that its enterprise was not looked for";
+}
+
+async function showsOthers({ ledger, settings }: PlanningDependencies, knows: CustomerState): Promise<boolean> {
+  const { customer, orders } = await knows.loaded();
+  const own = new Set<string>();
+  const amendments = orders.map((order) => {
+    const channelOrderId = channelNumberOf({ settings }, order);
+    own.add(channelOrderId);
+    return amendmentsOf(settings, { order: order.key, channelOrderId });
+  });
+  const numbers = await ledger.state.shownNumbers(customer);
+  return numbers.some((number) => !own.has(number) && amendments.every((nOf) => nOf(number) === undefined));
+}
+
+/** Customers without an enterprise who are looked at ahead in every run. */
+const sample = 64;
+
+/** Customers that are taken from the ledger at once where all are looked at. */
+const page = 200;
+
+interface LookingFirst {
+  snapshots: Snapshots;
+  /** Keeps what reading the first customers came to for their own attempts, where these come next. */
+  ahead: SnapshotsAhead | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Looks for the enterprises of customers who have none in the ledger, before any order is placed: where the platform
+ * shows one, what stands there may belong to another customer in the CRM by now, as when an earlier ledger is lost.
+ * Where none of the first customers has an enterprise, the platform is new to all of them, and the rest is not looked
+ * at ahead. What cannot be read is left to the customer's own attempt, which says so; beside enterprises that stand
+ * already, an order that may be there waits until it could be read.
+ */
+export async function lookFirst(deps: RunDependencies, looking: LookingFirst): Promise<void> {
+  const { records } = deps.ledger;
+  const { ahead } = looking;
+  const look: Look = { found: false, unread: [] };
+  const first = await records.unlinkedCustomers(undefined, sample);
+  await lookAtEach(deps, first, { ...looking, look }, (customer, snapshot) => ahead?.keep(customer, snapshot));
+  let after = first.at(-1);
+  while (look.found && after !== undefined && !isStopped(looking)) {
+    const customers = await records.unlinkedCustomers(after, page);
+    await lookAtEach(deps, customers, { ...looking, look }, () => {});
+    after = customers.at(-1);
+  }
+  if (look.found && look.unread.length > 0) await keepUnread(deps.ledger, look.unread);
+}
+
+function isStopped({ signal }: LookingFirst): boolean {
+  return signal?.aborted === true;
+}
+
+/** What looking came to. */
+interface Look {
+  /** The platform shows the enterprise of somebody. */
+  found: boolean;
+  unread: { customer: RecordKey; why: string }[];
+}
+
+/** What a rebuild left to be looked at stays as it is. */
+async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void> {
+  const begun: UnreadCustomerChange[] = [
+    { type: "customer-unread", customer: notLookedAt, why: "", ofAllOrders: false },
+    { type: "customer-read", customer: notLookedAt },
+  ];
+  const known = new Set((await ledger.state.unread()).map(formatKey));
+  const added = unread.filter(({ customer }) => !known.has(formatKey(customer)));
+  await ledger.state.record(notLookedAt, [
+    ...((await ledger.state.isAnew()) ? [] : begun),
+    ...added.map((item) => ({ type: "customer-unread", ...item, ofAllOrders: false }) as const),
+  ]);
+}
+
+/** `looked` is told of each customer that was looked at. */
+async function lookAtEach(
+  deps: RunDependencies,
+  customers: readonly RecordKey[],
+  { snapshots, signal, look }: LookingFirst & { look: Look },
+  looked: (customer: RecordKey, snapshot: Snapshot) => void,
+): Promise<void> {
+  const { ledger, logger, concurrency } = deps;
+  const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
+  await workInLanes(each(customers), lanes, async (customer) => {
+    const snapshot = snapshots.of(customer, signal);
+    try {
+      const isThere = await isThereAlready({ ...deps, reader: { of: () => snapshot } }, customer, signal);
+      if (isThere === true) look.found = true;
+      if (isThere !== undefined) looked(customer, snapshot);
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      if (signal?.aborted === true) return;
+      const reason = messageOf(error);
+      // Its enterprise may be known by now, and what that shows is not.
+      if ((await ledger.state.load(customer)).known.link !== undefined) look.found = true;
+      else {
+        snapshot.failedAhead(error);
+        looked(customer, snapshot);
+      }
+      look.unread.push({ customer, why: `could not be read: ${reason}` });
+      logger.debug({ customer: formatKey(customer), reason }, "customer not looked at ahead");
+    }
+  });
+}

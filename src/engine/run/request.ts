@@ -1,0 +1,65 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Randomness } from "../../base/ids.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import type { Acceptance } from "../../ingest/belief/guards.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { ConfiguredStream } from "../../ledger/records/source-reads.ts";
+import type { Policies } from "../model/policy.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { Source } from "../../source/source.ts";
+import type { LimitsSettings, SettleSettings } from "./run-settings.ts";
+import type { Expected } from "../carry-out.ts";
+import type { DifferencesOfCustomer } from "./canary.ts";
+import type { TrustedClock } from "./trusted-clock.ts";
+
+/** What a run works with. */
+export interface RunDependencies {
+  ledger: Ledger;
+  platform: Platform;
+  sources: readonly Source[];
+  /** Every stream of every configured source, also those that this run does not read. */
+  streams: readonly ConfiguredStream[];
+  settings: AssumptionSettings;
+  settle: SettleSettings;
+  ordersUnseen: "ask" | "resend";
+  policies: Policies;
+  concurrency: number;
+  clock: Clock;
+  random: Randomness;
+  logger: Logger;
+  /** Told how far a phase is; for a terminal. */
+  progress: (phase: string, done: number, total: number | undefined) => void;
+}
+
+/** What a run is asked to do. */
+export interface RunRequest {
+  job: string;
+  trigger: "schedule" | "hand";
+  streams: readonly Stream[];
+  limits: LimitsSettings;
+  /** Work on this customer only, thoroughly; or on one source's records. */
+  scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
+  /** Carry out what a person asked for of this customer, and nothing else. */
+  asked?: RecordKey | undefined;
+  /** Read the sources first (the usual case). */
+  read: boolean;
+  /** What a person believes of the reads of this run, whatever the guards say. */
+  accepts?: readonly Acceptance[] | undefined;
+  /** Shares of the enterprises, in per cent and rising, that go first; what was done of each is read back. */
+  canary?:
+    | {
+        shares: readonly number[];
+        /** What readings of that time and later show otherwise than it was sent. */
+        differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
+      }
+    | undefined;
+  /** Apply only these saved plans, by customer. */
+  expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
+  signal?: AbortSignal | undefined;
+  header: JsonObject;
+  /** The clock of the command, where more of it than this run is judged by it. */
+  time?: TrustedClock | undefined;
+}

@@ -1,0 +1,340 @@
+import { z } from "zod";
+import { durationSchema } from "../../base/duration.ts";
+import { isLoopback } from "../../base/loopback.ts";
+import { streams } from "../../crm/model.ts";
+import { statementKinds } from "../../report/statement/kinds.ts";
+import { statementFormats } from "../../report/statement/render.ts";
+import { parseCron } from "../../base/cron.ts";
+import { timeoutMs, webhook } from "../../http/webhook-settings.ts";
+
+/** A time zone that this machine knows, such as `Europe/Berlin`. */
+export const zoneSchema = z.string().superRefine((zone, context) => {
+  try {
+    Temporal.PlainDate.from("2026-01-01").toZonedDateTime(zone);
+  } catch {
+    context.addIssue("not a time zone; write one such as Europe/Berlin or UTC");
+  }
+});
+
+/** `minute hour day-of-month month weekday`. */
+export const cronSchema = z.string().superRefine((text, context) => {
+  const cron = parseCron(text);
+  if (!cron.ok) context.addIssue(`expected ${cron.error}`);
+});
+
+/** What happens to fire times that passed while the program was not running or was busy. */
+export const misfirePolicies = ["run-once", "skip", "all"] as const;
+
+const atLeastOne = z.int().min(1);
+
+const floor = z.int().min(0).describe("So many are allowed, whatever the share.");
+const share = z.number().min(0).max(1).describe("Share of the live things of the same kind that is allowed.");
+const deletionLimit = (floorOf: number, shareOf: number) =>
+  z.strictObject({ floor: floor.default(floorOf), share: share.default(shareOf) }).prefault({});
+const ownDeletionLimit = z.strictObject({ floor: floor.optional(), share: share.optional() }).optional();
+
+const sourceShrink = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe(
+    "A read is not believed that lost this share of its records, or of the entries of a look-up table; " +
+      "of fewer than 20, more than 2.",
+  );
+const readLimit = (floorOf: number, shareOf: number) =>
+  z
+    .strictObject({
+      floor: z.int().min(1).default(floorOf).describe("So many records at least."),
+      share: z.number().min(0).max(1).default(shareOf).describe("Share of the records of the stream."),
+    })
+    .prefault({});
+const newIds = readLimit(5, 0.05).describe(
+  "From so many records on that are missing from a stream while as many are new, or that look like others, nothing of " +
+    "the read is taken in: its ids may have changed.",
+);
+const massChange = readLimit(20, 0.2).describe(
+  "From so many records on in which one field changed at once, nothing of the read is taken in.",
+);
+const absenceReads = atLeastOne.describe(
+  "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
+);
+/** Within which time every customer is to be read back once, where nothing else is said. */
+export const usualSpread = "7d";
+
+const absenceTime = durationSchema.describe(
+  "How long a record must be missing before it counts as gone, however often its source is read: 90m, 24h, 2d.",
+);
+const resumeWithin = durationSchema.describe(
+  "A read that was cut goes on where it was in the next run, where its source can do that, as long as it began no " +
+    "longer ago than this; after that it begins anew.",
+);
+const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
+const ofFew = " A floor allows at most half of what exists, but always 5.";
+const withinRun = `Within one run: the larger of floor and share.${ofFew}`;
+const withinDay =
+  "Within any 24 hours: the larger of floor and share. The share is of all that exist, plus those " +
+  `removed in that time.${ofFew}`;
+const withinWeek =
+  "Within any 7 days: the larger of floor and share. The share is of all that exist, plus those " +
+  `removed in that time.${ofFew}`;
+const beforeApproval = "How much may be removed before a person must approve it; each kind is counted separately.";
+
+const removalsSchema = z.strictObject({
+  enterprise: deletionLimit(5, 0.05).describe(withinEnterprise),
+  run: deletionLimit(20, 0.01).describe(withinRun),
+  day: deletionLimit(40, 0.02).describe(withinDay),
+  week: deletionLimit(100, 0.05).describe(withinWeek),
+});
+const removalsOfJobSchema = z.strictObject({
+  enterprise: ownDeletionLimit.describe(withinEnterprise),
+  run: ownDeletionLimit.describe(withinRun),
+  day: ownDeletionLimit.describe(withinDay),
+  week: ownDeletionLimit.describe(withinWeek),
+});
+
+/** What may be taken away without a person, and when what is missing from a source is believed to be gone. */
+export const limitsSettingsSchema = z
+  .strictObject({
+    removals: removalsSchema.prefault({}).describe(beforeApproval),
+    sourceShrink: sourceShrink.default(0.2),
+    newIds,
+    massChange,
+    absenceReads: absenceReads.default(3),
+    absenceTime: absenceTime.default("24h"),
+    resumeWithin: resumeWithin.default("24h"),
+  })
+  .prefault({});
+
+/**
+ * What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults.
+ */
+const limitsOfJobSchema = z.strictObject({
+  removals: removalsOfJobSchema.optional().describe(beforeApproval),
+  sourceShrink: sourceShrink.optional(),
+  absenceReads: absenceReads.optional(),
+  absenceTime: absenceTime.optional(),
+  resumeWithin: resumeWithin.optional(),
+});
+export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
+
+/** How an operation whose outcome is unknown is settled. */
+export const settleSettingsSchema = z
+  .strictObject({
+    maxWaitMs: z
+      .int()
+      .min(0)
+      .default(30_000)
+      .describe("Longest time a run waits for settle times that are due soon; the rest is parked."),
+    timeMs: z
+      .int()
+      .min(0)
+      .default(120_000)
+      .describe(
+        "Settle time: has to exceed the time that the platform takes to show an effect. Too short a " +
+          "time makes duplicates.",
+      ),
+    readings: atLeastOne.default(3).describe("Complete readings over the settle time that must not show an effect."),
+    asyncDeadlineMs: z
+      .int()
+      .min(0)
+      .default(900_000)
+      .describe(
+        "Time within which the platform has to show an order that was sent with assumptions.syncMode: async; past it " +
+          "a person decides, and it is never sent again by itself (A15).",
+      ),
+    asyncPauseMs: atLeastOne
+      .default(2_000)
+      .describe("Pause between two looks at whether the platform shows an asynchronous order, in milliseconds."),
+  })
+  .prefault({});
+
+export const orderSettingsSchema = z
+  .strictObject({
+    unseen: z
+      .enum(["ask", "resend"])
+      .default("ask")
+      .describe(
+        "An order whose outcome is unknown and that the platform does not show: wait for a person, or send it again.",
+      ),
+  })
+  .prefault({});
+
+/** How many calls a run may spend on reading back, and within which time everything is to be read once. */
+const verifyBudgetSchema = z.strictObject({
+  calls: z
+    .int()
+    .min(1)
+    .meta({ description: "The most calls that one run makes; one customer is read in any case.", examples: [20_000] }),
+  spread: durationSchema
+    .default(usualSpread)
+    .describe("Within which time every customer is to be read once: 90m, 24h, 7d. `verify` says how far it is."),
+});
+export type VerifyBudget = z.infer<typeof verifyBudgetSchema>;
+
+/** Shares of the enterprises, in per cent, that go first: they rise. */
+export const sharesSchema = z
+  .array(z.number().gt(0).lt(100))
+  .min(1)
+  .refine((shares) => shares.every((share, index) => share > (shares[index - 1] ?? 0)), "expected shares that rise")
+  .meta({ examples: [[1, 5, 25]] });
+
+const jobFields = {
+  title: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: "One line for people.", examples: ["Compares everything at night"] }),
+  schedule: cronSchema
+    .nullable()
+    .optional()
+    .meta({
+      description: "Cron expression, such as `*/15 * * * *`; null: it runs only when you start it.",
+      examples: ["30 2 * * *"],
+    }),
+  zone: zoneSchema
+    .optional()
+    .meta({ description: "Zone of the schedule; default: `zone`.", examples: ["Europe/Berlin"] }),
+  streams: z.array(z.enum(streams)).min(1).optional().describe("Kinds of record the job works on."),
+  sources: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .meta({ description: "Sources the job reads; default: all that have its streams.", examples: [["erp"]] }),
+  misfire: z
+    .enum(misfirePolicies)
+    .optional()
+    .describe("Fire times that were missed: run once for all of them, skip them, or run all (at most 24)."),
+  limits: limitsOfJobSchema
+    .optional()
+    .describe("Limits of this job where they differ from `limits`; other limits are those of the configuration."),
+  budget: verifyBudgetSchema
+    .optional()
+    .describe("The budget of a job of kind `verify`: the customers with the oldest reading come first."),
+  canary: sharesSchema
+    .optional()
+    .describe(
+      "Shares of the enterprises that a job of kind `sync` applies to first, in per cent: each share is read back.",
+    ),
+  reports: z
+    .strictObject({
+      kind: z.enum(statementKinds).describe("Which report."),
+      format: z.enum(statementFormats).default("csv").describe("Format of the files."),
+      by: z.enum(["happened", "crm-date"]).default("happened").describe("Which date puts a row into a month."),
+      to: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({
+          description:
+            "The folder that its files are dropped into, relative to the configuration file; it is made where it is " +
+            "missing. Default: `reports` beside the ledger.",
+          examples: ["/mnt/finance/crm-sync"],
+        }),
+    })
+    .array()
+    .min(1)
+    .optional()
+    .describe("Reports that a job of kind `report` writes, each for the month before its scheduled time."),
+  to: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({
+      description:
+        "The folder that a job of kind `backup` copies the ledger into, relative to the configuration file; on " +
+        "another disk than the ledger.",
+      examples: ["/mnt/elsewhere/crm-sync"],
+    }),
+  keep: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({
+      description: "How many backups of this ledger a job of kind `backup` leaves in its folder; default: all.",
+      examples: [14],
+    }),
+  mailTo: z
+    .array(z.email())
+    .min(1)
+    .optional()
+    .meta({
+      description: "Who gets these reports by mail, as files of one message; the mail server is in `mail`.",
+      examples: [["finance@example.com"]],
+    }),
+};
+
+/** A change to a job that ships with the program, or (with `kind`) a job of one's own. */
+export const jobSettingsSchema = z.strictObject({
+  kind: z
+    .enum(["sync", "verify", "report", "backup"])
+    .optional()
+    .describe("The task of the job; needed only for your own jobs."),
+  enabled: z.boolean().default(true).describe("false: the schedule leaves the job out; you can still start it."),
+  ...jobFields,
+});
+
+export type JobSettings = z.infer<typeof jobSettingsSchema>;
+export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
+export type SettleSettings = z.infer<typeof settleSettingsSchema>;
+
+/** What is kept of a closed period. */
+export const bookSettingsSchema = z
+  .strictObject({
+    formats: z
+      .array(z.enum(statementFormats))
+      .default(["csv", "xlsx", "html"])
+      .describe("Formats that the statements of a closed period are kept in, beside JSON."),
+  })
+  .prefault({});
+
+/** The mail server that reports and alerts are sent through. */
+export const mailSettingsSchema = z
+  .strictObject({
+    host: z
+      .string()
+      .min(1)
+      .meta({ description: "The mail server (SMTP).", examples: ["mail.example.com"] }),
+    port: z.int().min(1).max(65_535).default(587).describe("Its port: 587 with starttls, 465 with implicit."),
+    tls: z
+      .enum(["starttls", "implicit", "none"])
+      .default("starttls")
+      .describe("How the connection is encrypted: it begins in clear and must change, is from the start, or never is."),
+    user: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: "Who logs in there.", examples: ["crm-sync"] }),
+    password: z
+      .string()
+      .regex(/^(env|file):/u)
+      .optional()
+      .meta({ description: "Password, as `env:NAME` or `file:/path`.", examples: ["env:MAIL_PASSWORD"] }),
+    from: z.email().meta({ description: "Who sends it.", examples: ["crm-sync@example.com"] }),
+    timeoutMs: timeoutMs.describe("Time after which a step of the conversation counts as failed."),
+  })
+  .superRefine(({ user, password, tls, host }, context) => {
+    if ((user === undefined) !== (password === undefined))
+      context.addIssue({ code: "custom", path: ["user"], message: "user and password are given together" });
+    if (password !== undefined && tls === "none" && !isLoopback(new URL(`smtp://${host}`)))
+      context.addIssue({
+        code: "custom",
+        path: ["tls"],
+        message: "must be starttls or implicit where a password is sent",
+      });
+  });
+
+export type MailSettings = z.infer<typeof mailSettingsSchema>;
+
+/** Where the head of the audit log is kept outside the database, with each run. */
+export const headPlaceSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("file").describe("A line at the end of a file, on another disk or machine."),
+    path: z
+      .string()
+      .min(1)
+      .meta({ description: "The file, relative to the configuration file.", examples: ["/mnt/elsewhere/crm.heads"] }),
+  }),
+  webhook("An HTTP POST of the head as JSON.", {}),
+]);
+
+export type HeadPlace = z.infer<typeof headPlaceSchema>;

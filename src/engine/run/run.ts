@@ -1,0 +1,287 @@
+import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { OpenScope } from "../../ledger/records/open-records.ts";
+import type { RunState } from "../../ledger/runs/tables.ts";
+import { balanceJson, balanceOf } from "./balance.ts";
+import { waitingHolds } from "../gate.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { SyncRun } from "./sync-run.ts";
+import { toJson } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import type { ClockDoubt } from "../../base/trusted-time.ts";
+import { openCount } from "../../report/open.ts";
+import type { OpenRecords } from "../../report/open.ts";
+import type { Balance } from "./balance.ts";
+import type { CanaryTranche } from "./canary.ts";
+import { countsOf } from "../../ingest/tally.ts";
+import type { StreamTally } from "../../ingest/tally.ts";
+import type { WaitingHold } from "../gate.ts";
+
+/** The streams and sources of a job: what its exit code speaks of. */
+export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
+  return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
+}
+
+/** Says so where the record that a run was asked for is not known to the CRM at all. */
+async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Problem | undefined> {
+  const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
+    key !== undefined && !(await ledger.records.has(stream, key));
+  const what = (await missing("customers", scope?.customer))
+    ? scope?.customer
+    : (await missing("orders", scope?.order))
+      ? scope?.order
+      : undefined;
+  if (what === undefined) return undefined;
+  return new Problem({
+    code: "record.unknown",
+    message: `no source has given a record ${formatKey(what)}`,
+    cure:
+      "check the id, and the namespace before the slash; `crm-sync quarantine list` shows records that could not " +
+      "be used",
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock.
+ */
+export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
+  const { ledger, logger } = deps;
+  const interrupted = await endInterruptedRuns(deps);
+  const open = await ledger.journal.open();
+  const run = await ledger.runs.start({
+    job: request.job,
+    kind: request.asked === undefined ? "sync" : "requests",
+    trigger: request.trigger,
+    scope: request.scope === undefined ? null : JSON.stringify(request.scope),
+    header: request.header,
+  });
+  const inDoubt = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
+  if (inDoubt.length > 0) logger.info({ run, operations: inDoubt.length }, "operations in doubt are settled");
+  const carriedIn = [...inDoubt, ...(await ledger.journal.held())];
+  // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
+  // read included.
+  const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
+  ledger.assumptions.refresh();
+  const refused = ledger.pause.refused;
+  const work = new SyncRun(deps, { ...request, signal: stop }, run);
+  const end: End = { state: "done" };
+  try {
+    await work.markInterrupted();
+    await work.reading.read();
+    end.unknownRecord = await unknownOf(ledger, request.scope);
+    await work.applyAll();
+    if (request.signal?.aborted === true) end.state = "stopped";
+  } catch (error) {
+    if (ledger.broken !== undefined) throw ledger.broken;
+    if (request.signal?.aborted === true) end.state = "stopped";
+    else {
+      end.state = "failed";
+      end.failure = error;
+      const cure = error instanceof Problem ? { cure: error.cure } : {};
+      logger.error({ run, reason: messageOf(error), ...cure }, "run failed");
+    }
+  }
+  await work.deferUntouched(end.state);
+  return await finish(deps, request, {
+    run,
+    work,
+    carriedIn,
+    interrupted,
+    paused: ledger.pause.refused > refused,
+    ...end,
+  });
+}
+
+/** How a run ended. */
+interface End {
+  state: RunState;
+  failure?: unknown;
+  /** The record that the run was asked for is not known. */
+  unknownRecord?: Problem | undefined;
+}
+
+/** A run whose work has ended. */
+interface Ended extends End {
+  run: string;
+  work: SyncRun;
+  /** Operations that were open when it began. */
+  carriedIn: string[];
+  interrupted: RunSummary["cutOff"];
+  paused: boolean;
+}
+
+/** How much stands otherwise than it was left, by the last readings. */
+async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["notAsLeft"]> {
+  const { counts } = await state.differences(0);
+  let [differing, undone] = [0, 0];
+  for (const { class: named, twice, still, count } of counts) {
+    if (twice || still) undone += count;
+    if (twice || still || named === "missing" || named === "different") differing += count;
+  }
+  return { differing, undone };
+}
+
+/** Balances a run, says what it came to, and writes that down. */
+async function finish(deps: RunDependencies, request: RunRequest, ended: Ended): Promise<RunSummary> {
+  const { ledger, logger } = deps;
+  const { run, work, carriedIn, state, unknownRecord } = ended;
+  const balance = balanceOf(work.reading.tallies, await ledger.runs.countsOf(run), {
+    planned: work.planned,
+    carriedIn: carriedIn.length,
+    states: await ledger.journal.statesOf(run, carriedIn),
+  });
+  const open = await ledger.journal.open();
+  // What follows a run ends and removes by time too.
+  if (state === "done") await work.time.now({ isFresh: false });
+  const summary: RunSummary = {
+    run,
+    job: request.job,
+    state,
+    exitCode: exitCodes.ok,
+    balance,
+    sources: work.reading.tallies,
+    customers: work.customers,
+    stale: work.stale,
+    canary: work.tranches,
+    held: await waitingHolds(deps),
+    rejected: await ledger.decisions.rejected(),
+    paused: ended.paused,
+    openOperations: open.length,
+    open: await ledger.records.open({ ...scopeOf(deps, request), run }),
+    notAsLeft: await notAsLeft(ledger),
+    unknownRecord,
+    clock: work.time.doubt,
+    cutOff: ended.interrupted,
+  };
+  summary.exitCode = exitCodeOf(summary, ended.failure ?? unknownRecord);
+  await ledger.runs.finish(run, {
+    state,
+    exitCode: summary.exitCode,
+    balance: balanceJson(balance),
+    summary: summaryJson(summary),
+  });
+  logger.info({ run, job: request.job, state, exit: summary.exitCode, adds: balance.adds }, "run ended");
+  return summary;
+}
+
+/**
+ * Runs whose process died are ended with the state `interrupted`; what they left open is settled by the run that found
+ * them.
+ */
+export async function endInterruptedRuns(deps: RunDependencies): Promise<string[]> {
+  const runs = await deps.ledger.runs.interrupted();
+  for (const run of runs) {
+    const open = (await deps.ledger.journal.open()).filter((row) => row.runId === run.id);
+    deps.logger.warn(
+      { run: run.id, job: run.job, startedAt: run.startedAt, inDoubt: open.length },
+      "a run was interrupted; crm-sync settles its open operations now",
+    );
+    await deps.ledger.runs.finish(run.id, {
+      state: "interrupted",
+      exitCode: exitCodes.other,
+      balance: { operations: await deps.ledger.journal.statesOf(run.id, []) },
+      summary: { inDoubt: open.map((row) => row.id) },
+    });
+  }
+  return runs.map((run) => run.id);
+}
+
+/** What a sync run came to. */
+export interface RunSummary {
+  run: string;
+  job: string;
+  state: RunState;
+  exitCode: ExitCode;
+  balance: Balance;
+  sources: StreamTally[];
+  customers: {
+    worked: number;
+    finished: number;
+    waiting: number;
+    parked: number;
+    rejected: number;
+    /** Whom a service gave too little for. */
+    unreadable: number;
+    /** At whom this program failed. */
+    defects: number;
+    stale: number;
+  };
+  /** Customers of whom nothing was applied, since the saved plan no longer fits, and what moved. */
+  stale: { customer: string; moved: readonly string[] }[];
+  /** What waits for approval when the run ends, also from runs before. */
+  held: WaitingHold[];
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
+  /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
+  canary: readonly CanaryTranche[];
+  /** Something was not sent because of a pause. */
+  paused: boolean;
+  openOperations: number;
+  /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
+  open: OpenRecords[];
+  /**
+   * How many things the last readings showed otherwise than they were sent, whichever run read them; `undone`: how many
+   * of these are there twice, or after a call removed them.
+   */
+  notAsLeft: { differing: number; undone: number };
+  /** The run was asked for a record that no source has given. */
+  unknownRecord: Problem | undefined;
+  /** Why the clock was not trusted: nothing was ended or removed by time. */
+  clock: ClockDoubt | undefined;
+  cutOff: string[];
+}
+
+/** The worst thing that is true of a run decides its exit code. */
+export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
+  if (!summary.balance.adds) return exitCodes.doesNotBalance;
+  if (failure instanceof Problem && failure.exitCode === exitCodes.ledgerRefused) return failure.exitCode;
+  if (summary.openOperations > 0) return exitCodes.unknown;
+  if (summary.held.length > 0 || summary.paused) return exitCodes.held;
+  if (failure instanceof Problem && failure.exitCode !== exitCodes.other) return failure.exitCode;
+  if (failure !== undefined || summary.state === "stopped") return exitCodes.other;
+  const sourceDown = summary.sources.some(
+    (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
+  );
+  const serviceDown = summary.customers.unreadable > 0 || summary.clock?.isServiceDown === true;
+  if (sourceDown || serviceDown) return exitCodes.sourceDown;
+  if (summary.customers.defects > 0) return exitCodes.other;
+  if (summary.canary.some(({ wrong }) => wrong.length > 0)) return exitCodes.recordsRejected;
+  const { stale, waiting } = summary.customers;
+  if (
+    summary.clock !== undefined ||
+    openCount(summary.open) > 0 ||
+    summary.customers.rejected > 0 ||
+    stale > 0 ||
+    waiting > 0 ||
+    summary.notAsLeft.undone > 0
+  )
+    return exitCodes.recordsRejected;
+  return exitCodes.ok;
+}
+
+/** A summary as the ledger keeps it. */
+export function summaryJson(summary: RunSummary): Json {
+  return {
+    sources: summary.sources.map((tally) => ({
+      ...countsOf(tally),
+      complete: tally.complete,
+      doubt: tally.doubt?.message ?? null,
+      problem: tally.problem?.message ?? null,
+    })),
+    customers: { ...summary.customers },
+    ...(summary.stale.length > 0 && {
+      stale: summary.stale.map(({ customer, moved }) => ({ customer, moved: [...moved] })),
+    }),
+    held: summary.held.map((hold) => ({ ...hold })),
+    rejected: summary.rejected,
+    ...(summary.canary.length > 0 && { canary: toJson(summary.canary) }),
+    openOperations: summary.openOperations,
+    notAsLeft: { ...summary.notAsLeft },
+    ...(summary.clock !== undefined && { clock: { ...summary.clock } }),
+    open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),
+  };
+}

@@ -1,0 +1,299 @@
+import { NumberPool } from "../pool.ts";
+import { Settling } from "../settle.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { RunState } from "../../ledger/runs/tables.ts";
+import { SnapshotReader } from "../../platform/snapshot.ts";
+import { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
+import { countedAs, stopReasons, toldOfShares } from "../attempt.ts";
+import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "../attempt.ts";
+import { applyByShares } from "./canary.ts";
+import type { CanaryTranche } from "./canary.ts";
+import { each, workInLanes } from "../lanes.ts";
+import { lookFirst } from "./preflight.ts";
+import { LimitsGate } from "../gate.ts";
+import { reconcile } from "../reconcile.ts";
+import { attemptRequested } from "../requested.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { SettleWait, eachPendingCustomer } from "./queue.ts";
+import { SourceReading } from "../../ingest/source-reading.ts";
+import type { RunSummary } from "./run.ts";
+import { TrustedClock } from "./trusted-clock.ts";
+
+type Moving = Extract<CustomerAttemptResult, { kind: "finished" }> & { customer: RecordKey };
+
+const tooLittle = "the platform gave too little to do all of it";
+
+/** The phases of one sync run, in the order in which `runSync` calls them. */
+export class SyncRun {
+  readonly time: TrustedClock;
+  readonly reading: SourceReading;
+  readonly gate: LimitsGate;
+  /** Of whom a saved plan no longer fits. */
+  readonly stale: RunSummary["stale"] = [];
+  readonly customers: RunSummary["customers"] = {
+    worked: 0,
+    finished: 0,
+    waiting: 0,
+    parked: 0,
+    rejected: 0,
+    unreadable: 0,
+    defects: 0,
+    stale: 0,
+  };
+  /** The shares of the enterprises that went first, where some did. */
+  tranches: readonly CanaryTranche[] = [];
+  /** Of whom something was carried out or may have been, however the attempt ended; and who is not done, and why. */
+  readonly #touched = new Map<string, RecordKey>();
+  readonly #troubled = new Map<string, string>();
+  /** Of whom the platform gave too little, and what of it. */
+  readonly #unread = new Map<string, string>();
+  /** Operations that were planned in this run. */
+  planned = 0;
+  readonly #deps: RunDependencies;
+  readonly #request: RunRequest;
+  readonly #run: string;
+  readonly #reconcile: ReconcileDependencies;
+  readonly #settling: Settling;
+  readonly #looking: Parameters<typeof lookFirst>[1];
+  readonly #settleWait: SettleWait;
+  /** Customers of whose plan something was carried out or judged in this run. */
+  readonly #begun = new Set<string>();
+  /** Who waits for orders that moved to them, and of which orders nothing is left at their old customer. */
+  readonly #moving = new Map<string, Moving>();
+  readonly #left = new Set<string>();
+
+  constructor(deps: RunDependencies, request: RunRequest, run: string) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#run = run;
+    this.time = request.time ?? new TrustedClock(deps);
+    const apply = { ...deps, time: this.time };
+    const reader = new SnapshotReader(deps.platform, deps.settings);
+    const ahead = new SnapshotsAhead(reader);
+    const pool = new NumberPool(apply);
+    this.#settling = new Settling(apply, reader, pool);
+    this.#reconcile = {
+      ...apply,
+      reader: ahead,
+      pool,
+      settling: this.#settling,
+      tally: {
+        planned: () => (this.planned += 1),
+        effected: ({ customer }) => {
+          if (request.canary !== undefined) this.#touched.set(formatKey(customer), customer);
+        },
+        recorded: (customer, changes) => {
+          const adopted = changes.map(({ type }) => type);
+          deps.logger.info({ customer: formatKey(customer), adopted }, "recorded from the platform");
+          for (const change of changes) if (change.type === "order-left") this.#left.add(formatKey(change.order));
+        },
+      },
+      unclear: new Map(),
+      refusing: new Map(),
+    };
+    // By shares, the attempts come later than what was read ahead is new.
+    this.#looking = {
+      snapshots: reader,
+      ahead: request.canary === undefined ? ahead : undefined,
+      signal: request.signal,
+    };
+    this.reading = new SourceReading(deps, request, run, this.time);
+    this.gate = new LimitsGate({
+      ledger: deps.ledger,
+      logger: deps.logger,
+      time: this.time,
+      policies: deps.policies,
+      concurrency: deps.concurrency,
+      run,
+      limits: request.limits.removals,
+      attempt: (customer, verdict) => this.#attempt(customer, verdict),
+      count: (customer, result) => this.#count(customer, result),
+      stopped: () => this.#stopped,
+    });
+    this.#settleWait = new SettleWait({
+      ...deps,
+      signal: request.signal,
+      attempt: async (customer) =>
+        this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+      attempted: (customers) => this.gate.judgeLate(customers),
+    });
+  }
+
+  get #stopped(): boolean {
+    return this.#request.signal?.aborted === true;
+  }
+
+  /**
+   * What an earlier program was sending when it ended is in doubt from now on, whatever becomes of this run. Numbers
+   * whose E9 answer was lost are spent: the gap is recorded, nothing waits for it.
+   */
+  async markInterrupted(): Promise<void> {
+    for (const row of await this.#deps.ledger.journal.open()) {
+      if (row.operation.customer.id === "") {
+        await this.#settling.settle(row, { runId: null, signal: this.#request.signal });
+        continue;
+      }
+      if (row.state === "sending") await this.#settling.foundSending(row);
+    }
+  }
+
+  #attemptOf(customer: RecordKey, fields: Partial<CustomerAttempt>): CustomerAttempt {
+    const { scope } = this.#request;
+    const key = formatKey(customer);
+    const expected = this.#request.expected?.get(key);
+    return {
+      runId: this.#run,
+      signal: this.#request.signal,
+      thorough: scope?.customer !== undefined || scope?.order !== undefined,
+      takingBlocked: this.reading.takingBlocked,
+      released: undefined,
+      expected: expected === undefined ? undefined : { ...expected, begun: this.#begun.has(key) },
+      ...fields,
+    };
+  }
+
+  async #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
+    const attempt = this.#attemptOf(customer, fields);
+    if (this.#request.asked !== undefined) return await attemptRequested(this.#reconcile, customer, attempt);
+    return await reconcile(this.#reconcile, customer, attempt);
+  }
+
+  /** Attempts every customer with something to do; one that only waits for the disk makes room for the next. */
+  async applyAll(): Promise<void> {
+    const { canary, signal, asked } = this.#request;
+    if (asked === undefined) await lookFirst(this.#deps, this.#looking);
+    const customers = eachPendingCustomer(this.#deps, this.#request);
+    if (canary === undefined) await this.#applyWhole(customers);
+    else
+      this.tranches = await applyByShares(
+        this.#deps,
+        { run: this.#run, job: this.#request.job, canary, signal },
+        {
+          customers,
+          apply: (own) => this.#applyWhole(each(own)),
+          touched: () => {
+            const touched = [...this.#touched.values()];
+            this.#touched.clear();
+            return touched;
+          },
+          trouble: (customer) => this.#troubled.get(formatKey(customer)),
+          unread: (customer) => this.#unread.get(formatKey(customer)),
+        },
+      );
+    for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
+  }
+
+  /**
+   * Attempts these customers, judges limits and waits for settle times. If an order that moved is now fully removed at
+   * its old customer, its new customer is attempted once more. Gives the customers that were attempted once more.
+   */
+  async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<RecordKey[]> {
+    await this.#applyTo(customers);
+    await this.gate.judge();
+    await this.#waitForSettling();
+    const again = this.#takeMoved();
+    if (again.length === 0) return again;
+    const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
+    await workInLanes(each(again), lanes, async (customer) =>
+      this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+    );
+    await this.gate.judge(again);
+    await this.#waitForSettling();
+    return again;
+  }
+
+  async #waitForSettling(): Promise<void> {
+    await this.#settleWait.wait();
+    this.customers.waiting = this.#settleWait.size;
+  }
+
+  #takeMoved(): RecordKey[] {
+    const again: RecordKey[] = [];
+    for (const [key, { customer, moving = [] }] of this.#moving) {
+      if (!moving.some((order) => this.#left.has(formatKey(order)))) continue;
+      this.#moving.delete(key);
+      again.push(customer);
+    }
+    return again;
+  }
+
+  async #applyTo(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
+    const { concurrency, ledger, progress } = this.#deps;
+    const total =
+      this.#request.scope === undefined && this.#request.expected === undefined
+        ? await ledger.records.pendingCount()
+        : undefined;
+    const lanes = { lanes: concurrency, stopped: () => this.#stopped };
+    await workInLanes(customers, lanes, async (customer, free) => {
+      this.#count(customer, await this.#attempt(customer, { onlyCommits: free }));
+      this.customers.worked += 1;
+      progress("customers", this.customers.worked, total);
+    });
+  }
+
+  #foundStale(customer: string, moved: readonly string[]): void {
+    this.customers.stale += 1;
+    this.stale.push({ customer, moved });
+  }
+
+  #count(customer: RecordKey, result: CustomerAttemptResult): void {
+    const key = formatKey(customer);
+    this.#note(customer, result);
+    switch (result.kind) {
+      case "finished":
+        // A saved plan does not contain the purchase that follows the removal: the next run plans it.
+        if ((result.moving ?? []).length > 0 && this.#request.expected === undefined)
+          this.#moving.set(key, { ...result, customer });
+        else this.customers[countedAs(result.short)] += 1;
+        return;
+      case "destructive":
+        this.#begun.add(key);
+        this.gate.add(customer, result);
+        return;
+      case "waiting":
+        this.#settleWait.add(customer, result.until);
+        return;
+      case "stopped":
+        if (result.reason === "unknown") {
+          this.#begun.add(key);
+          this.#settleWait.add(customer);
+        }
+        if (result.reason === "parked") this.customers.parked += 1;
+        if (result.reason === "stale") this.#foundStale(key, result.moved ?? []);
+        return;
+    }
+  }
+
+  /**
+   * What a share that goes first is judged by. Who could not be read is read back, where anything of them was done, and
+   * counts against the share where nobody of it is.
+   */
+  #note(customer: RecordKey, result: CustomerAttemptResult): void {
+    const key = formatKey(customer);
+    this.#troubled.delete(key);
+    this.#unread.delete(key);
+    if (result.kind === "destructive") return;
+    const short = result.kind === "stopped" ? new Set<Shortfall>() : (result.short ?? new Set());
+    if (short.has("unread") || short.has("no-numbers")) this.#unread.set(key, tooLittle);
+    const isStopped = result.kind === "stopped" && result.reason !== "paused";
+    const why = isStopped ? stopReasons[result.reason] : undefined;
+    const [trouble = why] = [...short].flatMap((one) => toldOfShares[one] ?? []);
+    if (trouble !== undefined) this.#troubled.set(key, trouble);
+  }
+
+  /** Records that this run changed and did not come to are deferred, so that none is without an outcome. */
+  async deferUntouched(state: RunState): Promise<void> {
+    if (this.#deps.ledger.broken !== undefined) return;
+    const { ledger } = this.#deps;
+    if (state === "done") {
+      const reason = "this run did not reach the record; the next run of the job does";
+      await ledger.records.deferPending(this.#run, undefined, "run.scope", reason);
+      return;
+    }
+    const ended = state === "stopped" ? "was stopped" : "failed";
+    for (const customer of this.gate.customers) await ledger.journal.drop(customer, `not attempted: the run ${ended}`);
+    const reason = `the run ${ended} before it reached this record`;
+    await ledger.records.deferPending(this.#run, undefined, `run.${state}`, reason);
+  }
+}

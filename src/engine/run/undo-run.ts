@@ -1,0 +1,161 @@
+import pLimit from "p-limit";
+import { toInstant } from "../../base/clock.ts";
+import { exitCodes } from "../../base/errors.ts";
+import type { ExitCode } from "../../base/errors.ts";
+import { CustomerState } from "../customer.ts";
+import { UndoPlanning } from "../planning.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { JournalRow } from "../../ledger/journal/journal-tables.ts";
+import { typeOf } from "../model/registry.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
+import type { UndoStep } from "../plan/undo.ts";
+import { SnapshotReader } from "../../platform/snapshot.ts";
+import type { RunFacts } from "../../report/facts.ts";
+import { byHand } from "../../report/last-runs.ts";
+import { customersNotShown, operationOpen, restless } from "../attempt.ts";
+import type { WaitsInPlan } from "../gate.ts";
+import { unplannedBy, waitsIn } from "./plan-run.ts";
+import type { Unplanned } from "./plan-run.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+
+/** What takes a run back: its steps newest first, and the plan of each customer that has something to do. */
+export interface UndoSummary {
+  /** The run that planned it, by which the saved plan is known. */
+  run: string;
+  undone: string;
+  /** What does again what is taken back. */
+  again: string;
+  steps: UndoStep[];
+  plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
+  /** Customers of whom nothing can be planned now, and why. */
+  unplanned: readonly Unplanned[];
+  exitCode: ExitCode;
+}
+
+type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | Unplanned;
+
+/**
+ * Plans what takes a run back, without a writing call and without an intent. `save` keeps the plan before this run of
+ * its own ends.
+ */
+export async function planUndoRun(
+  deps: RunDependencies,
+  request: Pick<RunRequest, "header" | "signal"> & { undone: Pick<RunFacts, "id" | "job" | "kind" | "header"> },
+  save: (summary: UndoSummary) => Promise<void>,
+): Promise<UndoSummary> {
+  const { ledger } = deps;
+  const { undone, signal } = request;
+  const header = { ...request.header, undo: undone.id };
+  const run = await ledger.runs.start({ job: "undo", kind: "plan", trigger: "hand", scope: null, header });
+  const finish = async (state: "done" | "failed", exitCode: ExitCode, operations: number): Promise<void> => {
+    const summary = { operations, at: toInstant(deps.clock.now()) };
+    await ledger.runs.finish(run, { state, exitCode, balance: null, summary });
+  };
+  try {
+    const rows = await ledger.journal.doneOf(undone.id);
+    const customers = new Map(rows.map(({ operation }) => [formatKey(operation.customer), operation.customer]));
+    const reader = new SnapshotReader(deps.platform, deps.settings);
+    const limit = pLimit(deps.concurrency);
+    const planned = await Promise.all(
+      [...customers.values()]
+        .filter(({ id }) => id !== "")
+        .map((customer) =>
+          limit(async () => ({ customer, ...(await planOne({ ...deps, reader }, customer, undone.id, signal)) })),
+        ),
+    );
+    const steps = new Map(
+      planned.flatMap((item) => ("steps" in item ? item.steps.map((step) => [step.operation, step]) : [])),
+    );
+    const plans = planned.flatMap((item) => ("plan" in item && item.plan.operations.length > 0 ? [item] : []));
+    const unplanned = planned.flatMap((item) => ("reason" in item ? [item] : []));
+    const reasons = new Map(unplanned.map(({ customer, reason }) => [formatKey(customer), reason]));
+    const all = rows.map(
+      (row) => steps.get(row.id) ?? unplannedStep(row, reasons.get(formatKey(row.operation.customer))),
+    );
+    const summary: UndoSummary = {
+      run,
+      undone: undone.id,
+      again: againText(undone),
+      steps: all,
+      plans,
+      unplanned,
+      exitCode: exitCodeOf(all, plans.length, unplanned),
+    };
+    await save(summary);
+    await finish(
+      "done",
+      summary.exitCode,
+      plans.reduce((sum, { plan }) => sum + plan.operations.length, 0),
+    );
+    return summary;
+  } catch (error) {
+    if (ledger.broken !== undefined) throw ledger.broken;
+    await finish("failed", exitCodes.other, 0);
+    throw error;
+  }
+}
+
+function againText({ job, kind, header }: Pick<RunFacts, "job" | "kind" | "header">): string {
+  if (header["undo"] !== undefined) return "the next run follows the CRM, as always";
+  if (kind === "requests") return "no run does it again by itself";
+  const named = byHand({ job, kind }) ? "run" : `run of ${job}`;
+  return `the next ${named} does it again unless the CRM changes`;
+}
+
+/** What could not be planned comes first, then what would be sent, then what nothing is sent for. */
+function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readonly Unplanned[]): ExitCode {
+  if (unplanned.some(({ code }) => code === operationOpen)) return exitCodes.unknown;
+  if (unplanned.some(({ of }) => of === "service")) return exitCodes.sourceDown;
+  if (unplanned.some(({ of }) => of === "program")) return exitCodes.other;
+  if (unplanned.length > 0) return exitCodes.recordsRejected;
+  if (plans > 0) return exitCodes.changesPending;
+  return steps.every(({ note }) => note !== undefined) ? exitCodes.ok : exitCodes.recordsRejected;
+}
+
+/** A step of a customer that could not be planned, or of the pool, which is nobody's. */
+function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
+  const { reversal } = typeOf(operation);
+  const { endpoint, subject } = operation;
+  const difference =
+    reversal.how === "impossible" ? reversal.why : reversal.how === "approximate" ? reversal.difference : undefined;
+  const why = reversal.how === "impossible" ? undefined : waits;
+  return {
+    operation: id,
+    endpoint,
+    subject,
+    how: reversal.how,
+    difference,
+    operations: [],
+    note: undefined,
+    waits: why,
+  };
+}
+
+async function planOne(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  run: string,
+  signal: AbortSignal | undefined,
+): Promise<Planned> {
+  try {
+    const [open] = await deps.ledger.journal.openOf(customer);
+    if (open !== undefined) {
+      const { endpoint, subject } = open.operation;
+      const reason = `waits for the outcome of ${endpoint} on ${subject} (${open.id})`;
+      return { customer, code: operationOpen, reason };
+    }
+    const knows = new CustomerState(deps, customer, { keeps: false });
+    const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
+    const made = await planning.plan();
+    if (made.kind === "planned")
+      return {
+        plan: made.plan,
+        ...(await waitsIn(deps, knows, made.plan, { ofUndo: true })),
+        steps: planning.steps,
+      };
+    return { customer, ...(made.kind === "awaits" ? { code: customersNotShown, reason: made.reason } : restless) };
+  } catch (error) {
+    return unplannedBy(deps, customer, error);
+  }
+}

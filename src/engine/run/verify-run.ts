@@ -1,0 +1,238 @@
+import type { ExitCode } from "../../base/errors.ts";
+import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import type { ClockDoubt } from "../../base/trusted-time.ts";
+import { SnapshotReader } from "../../platform/snapshot.ts";
+import type { RunState } from "../../ledger/runs/tables.ts";
+import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
+import type { DriftClass, Finding } from "../../report/reconciliation/case.ts";
+import { formatKey } from "../../crm/keys.ts";
+import { toInstant } from "../../base/clock.ts";
+import { durationMs } from "../../base/duration.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { AssumptionMet } from "../model/assumptions-met.ts";
+import type { Coverage } from "../../report/coverage.ts";
+import { openCount } from "../../report/open.ts";
+import type { OpenRecords } from "../../report/open.ts";
+import type { VerifyBudget } from "./run-settings.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+import { scopeOf, endInterruptedRuns } from "./run.ts";
+import { toldOf } from "./canary.ts";
+import type { DifferencesOfCustomer } from "./canary.ts";
+import { TrustedClock } from "./trusted-clock.ts";
+import { readBack } from "./verify.ts";
+import type { ReadBack } from "./verify.ts";
+
+/** Findings that are named in the summary; the reconciliation report has all of them. */
+const mostNamed = 5;
+/** Customers whose differences are kept in one transaction. */
+const keptTogether = 100;
+
+/** What reading everything back came to. */
+export interface VerifySummary extends ReadBack {
+  run: string;
+  state: RunState;
+  exitCode: ExitCode;
+  /**
+   * What was placed, added or given and is not shown, differs, or is shown twice, and what was taken away and is shown:
+   * how many of each, and the first few.
+   */
+  findings: { counts: Record<Finding, number>; first: string[] };
+  /** Everything that stands otherwise than it was left, whichever run read it. */
+  differences: Record<DriftClass, number>;
+  /** How far readings have come, where a budget says within which time all are to be read. */
+  coverage: Coverage | undefined;
+  /** Every record of the job's streams that is not done. */
+  open: OpenRecords[];
+  /** Operations whose outcome is open, and holds that wait for a person's word, whichever run made them. */
+  waiting: { operations: number; holds: number };
+  /** How many operations stay undone because a person rejected them. */
+  rejected: number;
+  /** Why the clock was not trusted: nothing was ended or removed by time. */
+  clock: ClockDoubt | undefined;
+}
+
+type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header" | "time"> & {
+  budget?: VerifyBudget | undefined;
+  /** What readings of that time and later show otherwise than it was sent. */
+  differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
+};
+
+/**
+ * The verify job: reads back what the platform shows of linked customers, keeps it, and compares it with what was sent
+ * (`differences`, asked once everything is kept). What differs is kept until a whole reading shows it no more. No
+ * writing call is made. Ends with 3 where something is not as it was placed, whichever run read it, and where a budget
+ * is too small for the time within which all are to be read; with what is worse where an operation is open or something
+ * is held.
+ */
+export async function runVerify(deps: RunDependencies, request: VerifyRequest): Promise<VerifySummary> {
+  const { ledger, logger } = deps;
+  await endInterruptedRuns(deps);
+  const since = await comparedSince(deps, request.job);
+  const run = await ledger.runs.start({
+    job: request.job,
+    kind: "verify",
+    trigger: request.trigger,
+    scope: null,
+    header: request.header,
+  });
+  const reader = new SnapshotReader(deps.platform, deps.settings);
+  const time = request.time ?? new TrustedClock(deps);
+  const stopped = (): boolean => request.signal?.aborted === true;
+  const summary = emptySummary(run);
+  try {
+    await readBack(deps, { signal: request.signal, calls: request.budget?.calls }, reader, summary);
+    const found = await keepDifferences(deps, request.differences(since));
+    await ledger.assumptions.met(metByTypes(deps, found));
+    await wakeRepairs(deps);
+    await tellDifferences(ledger, summary);
+    summary.coverage = await coverageOf(deps, request.budget);
+    summary.open = await ledger.records.open(scopeOf(deps, request));
+    const operations = await ledger.journal.open();
+    const holds = (await ledger.decisions.questions()).filter((hold) => hold.state === "open");
+    summary.waiting = { operations: operations.length, holds: holds.length };
+    summary.rejected = await ledger.decisions.rejected();
+    if (!stopped()) await time.now({ isFresh: false });
+    summary.clock = time.doubt;
+  } catch (error) {
+    if (ledger.broken !== undefined) throw ledger.broken;
+    const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
+    await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
+    throw error;
+  }
+  if (stopped()) summary.state = "stopped";
+  summary.exitCode = exitOf(summary);
+  const { state, exitCode, customers, failed, assets, products, members, findings, clock, coverage } = summary;
+  await ledger.runs.finish(run, {
+    state,
+    exitCode,
+    balance: null,
+    summary: {
+      customers,
+      failed,
+      assets,
+      products,
+      members,
+      findings: { counts: { ...findings.counts }, first: findings.first },
+      differences: { ...summary.differences },
+      ...(clock !== undefined && { clock: { ...clock } }),
+      ...(coverage !== undefined && { coverage: { ...coverage } }),
+    },
+  });
+  const ended = { run, job: request.job, state, exit: exitCode, customers, failed, findings: findings.counts };
+  logger.info(ended, "run ended");
+  return summary;
+}
+
+function emptySummary(run: string): VerifySummary {
+  return {
+    run,
+    state: "done",
+    exitCode: exitCodes.ok,
+    customers: 0,
+    failed: 0,
+    unclear: 0,
+    defects: 0,
+    assets: 0,
+    products: 0,
+    members: 0,
+    rejected: 0,
+    findings: { counts: { "not-shown": 0, differs: 0, "shown-twice": 0, "shown-still": 0 }, first: [] },
+    differences: { missing: 0, extra: 0, different: 0, "in-transit": 0, "not-observable": 0 },
+    coverage: undefined,
+    open: [],
+    waiting: { operations: 0, holds: 0 },
+    clock: undefined,
+  };
+}
+
+/** Since when readings are compared: those of this run, and all of them after one that came to no end. */
+async function comparedSince({ ledger, clock }: RunDependencies, job: string): Promise<string> {
+  const last = (await ledger.runs.lastByJob()).get(job);
+  return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
+}
+
+/**
+ * A class that the policies ignore is not kept, and what was kept of it has ended. Answers by licence type for how many
+ * ms at the most something stood bought of which no reading showed any.
+ */
+async function keepDifferences(
+  { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
+  found: AsyncIterable<DifferencesOfCustomer>,
+): Promise<ReadonlyMap<string, number>> {
+  const unshown = new Map<string, number>();
+  let kept: DifferencesOfCustomer[] = [];
+  for await (const one of found) {
+    for (const [type, at] of one.neverShown)
+      unshown.set(type, Math.max(unshown.get(type) ?? 0, Date.parse(one.seenAt) - Date.parse(at)));
+    kept.push({ ...one, differences: toldOf(policies, one.differences) });
+    if (kept.length < keptTogether) continue;
+    await ledger.state.keepDifferences(kept);
+    kept = [];
+  }
+  await ledger.state.keepDifferences(kept);
+  return unshown;
+}
+
+/** Types that the settings call visible and of which nothing is shown a settle time after it was bought (A43). */
+function metByTypes(
+  { settings, settle }: Pick<RunDependencies, "settings" | "settle">,
+  unshown: ReadonlyMap<string, number>,
+): AssumptionMet[] {
+  return (settings.visibleLicenseTypes ?? []).flatMap((about): AssumptionMet[] => {
+    if ((unshown.get(about) ?? 0) < settle.timeMs) return [];
+    const evidence = "nothing was shown of a licence type that the settings call visible, a settle time after an E5";
+    return [{ row: "A43", about, evidence }];
+  });
+}
+
+/** Customers of whom something is to be repaired that readings showed for long enough: the next run looks at them. */
+async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
+  const classes = (["missing", "extra", "different"] as const).filter((name) =>
+    ["ask", "apply"].includes(policies.drift[name]),
+  );
+  if (classes.length > 0) await ledger.state.wakeDrifted(classes, settle.timeMs);
+}
+
+async function tellDifferences(ledger: Ledger, { findings, differences }: VerifySummary): Promise<void> {
+  const standing = await ledger.state.differences(mostNamed);
+  for (const { class: named, twice, still, count } of standing.counts) {
+    differences[named] += count;
+    if (twice) findings.counts["shown-twice"] += count;
+    else if (still) findings.counts["shown-still"] += count;
+    else if (named === "missing") findings.counts["not-shown"] += count;
+    else if (named === "different") findings.counts.differs += count;
+  }
+  findings.first = standing.first.map(
+    ({ level, subject, detail, ...key }) =>
+      `${formatKey(key)}: ${level} ${subject.replace(shownTwice, "").replace(shownStill, "")}: ${detail}`,
+  );
+}
+
+async function coverageOf({ ledger, clock }: RunDependencies, budget?: VerifyBudget): Promise<Coverage | undefined> {
+  if (budget === undefined) return undefined;
+  const { spread: within } = budget;
+  const now = clock.now();
+  return {
+    within,
+    at: toInstant(now),
+    ...(await ledger.state.readTogether((rows) => rows.enterprise.readings.since(toInstant(now - durationMs(within))))),
+  };
+}
+
+/** How many findings there are in all. */
+export function findingCount(findings: VerifySummary["findings"]): number {
+  return Object.values(findings.counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** The worst thing that is true when it ends, also of what other runs left. */
+function exitOf(summary: VerifySummary): ExitCode {
+  if (summary.waiting.operations > 0) return exitCodes.unknown;
+  if (summary.waiting.holds > 0) return exitCodes.held;
+  if (summary.failed > 0) return exitCodes.sourceDown;
+  if (summary.defects > 0) return exitCodes.other;
+  if (summary.unclear > 0 || summary.clock !== undefined) return exitCodes.recordsRejected;
+  if (findingCount(summary.findings) > 0) return exitCodes.recordsRejected;
+  if ((summary.coverage?.behind ?? 0) > 0) return exitCodes.recordsRejected;
+  if (summary.state === "stopped") return exitCodes.other;
+  return openCount(summary.open) > 0 ? exitCodes.recordsRejected : exitCodes.ok;
+}

@@ -1,0 +1,357 @@
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { fieldNames, shownOtherwise } from "../../resources/staff/profile.ts";
+import type { ClearProfile } from "../../resources/staff/profile.ts";
+import type { ObservedMember, SnapshotReader } from "../../platform/snapshot.ts";
+import type { MerchandiseNode, ProductInstance } from "../../contract/asset-contents.ts";
+import type { ShownOfCustomer } from "../../ledger/state/enterprise-state.ts";
+import type { LinkedCustomer } from "../../resources/enterprise/state/link.ts";
+import type { StateChange } from "../model/state.ts";
+import type { ShownThing } from "../model/state-parts.ts";
+import { toInstant } from "../../base/clock.ts";
+import { failureOf, stackOf } from "../../base/errors.ts";
+import { channelCodesOf } from "../../contract/assumption-settings.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { EnterpriseSize, ReadAt } from "../../resources/enterprise/state/readings.ts";
+import { each, workInLanes } from "../lanes.ts";
+import type { RunDependencies, RunRequest } from "./request.ts";
+
+/** Kinds of things that a reading back keeps. */
+const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;
+
+/** What reading one customer back came to, and how it is kept. */
+export interface Verified extends ShownOfCustomer {
+  assets: number;
+  products: number;
+  members: number;
+}
+
+/**
+ * Reads everything that the platform shows of one customer, as observations that are to be kept, without a writing
+ * call. Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
+ * Of people it is kept which fields are shown otherwise than they were left, never what they hold: `left` is what M5
+ * should show, by member id. In one piece: one row for each kind of what is shown.
+ */
+export async function verifyCustomer(
+  reader: SnapshotReader,
+  { customer, link, left }: LinkedCustomer & { left: ReadonlyMap<string, ClearProfile> },
+  signal: AbortSignal | undefined,
+): Promise<Verified> {
+  if (link === undefined) return { customer, link, assets: 0, products: 0, members: 0, changes: [] };
+  const { enterprises, members, rows, loans, contents } = await reader.of(customer, signal).everything(link);
+  const shown: ShownThing[] = [];
+  const observe = (kind: (typeof shownKinds)[number], subject: string, body: Json): void => {
+    shown.push({ kind, subject, body });
+  };
+  for (const enterprise of enterprises) {
+    observe("enterprise", enterprise.enterpriseGlobalId, {
+      customers: enterprise.customers.map((item) => ({ customerId: item.customerId, isDefault: item.isDefault })),
+    });
+  }
+  for (const member of members) {
+    const { deleted, assetNums, globalId } = member;
+    const otherwise = otherwiseOf(member, left.get(globalId));
+    observe("member", globalId, {
+      deleted,
+      assetNums: [...assetNums].sort(),
+      ...(otherwise.length === 0 ? {} : { otherwise }),
+    });
+  }
+  for (const { lock, assetId, lent, borrower } of loans) observe("loan", lock, { assetId, lent, borrower });
+  let assets = 0;
+  let products = 0;
+  const types = new Set<string>();
+  for (const [assetNum, times] of shownTwice(rows.map((row) => row.assetNum)))
+    observe("twice", `asset ${assetNum}`, { assetNum, times });
+  for await (const { asset, products: held, packages } of contents) {
+    assets += 1;
+    observe("asset", asset.assetNum, { assetId: asset.assetId, holder: asset.holder, borrowed: asset.borrowed });
+    const ids = held.flatMap(({ crmProductId }) => crmProductId ?? []);
+    for (const [crmProductId, times] of shownTwice(ids)) {
+      const { assetNum } = asset;
+      observe("twice", `product ${assetNum}/${crmProductId}`, { assetNum, crmProductId, times });
+    }
+    products += held.length;
+    for (const { licenseType } of held) if (licenseType !== null) types.add(licenseType);
+    for (const [id, body] of together(held, (product) => product.crmProductId ?? product.id, productBody))
+      observe("product", `${asset.assetNum}/${id}`, body);
+    for (const [id, body] of together(packages, (item) => item.merchandiseNum ?? item.id, packageBody))
+      observe("package", `${asset.assetNum}/${id}`, body);
+  }
+  const changes: StateChange[] = [
+    { type: "observed-all", customer, kinds: shownKinds, shown },
+    { type: "licence-types-shown", types: [...types] },
+  ];
+  return { customer, link, assets, products, members: members.filter(({ deleted }) => !deleted).length, changes };
+}
+
+/** The names of the fields that M5 shows otherwise than they were left. */
+function otherwiseOf(member: ObservedMember, left: ClearProfile | undefined): string[] {
+  return left === undefined ? [] : shownOtherwise(member, left).map((field) => fieldNames[field]);
+}
+
+/**
+ * What is shown, by its name. Of what is shown more than once, as an old form is beside the new one, the others stand
+ * beside the first one, the same in whatever order they come.
+ */
+function together<Row extends { id: string }>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  bodyOf: (row: Row) => JsonObject,
+): Map<string, JsonObject> {
+  const named = Map.groupBy(
+    rows.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+    nameOf,
+  );
+  return new Map(
+    [...named].map(([name, same]) => {
+      const [body = {}, ...others] = same.map(bodyOf);
+      return [name, others.length === 0 ? body : { ...body, others }];
+    }),
+  );
+}
+
+/** What stands in a list more than once, and how often. */
+function shownTwice(names: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > 1);
+}
+
+function packageBody(item: MerchandiseNode): JsonObject {
+  return {
+    merchandiseNum: item.merchandiseNum,
+    merchandiseName: item.merchandiseName,
+    parentMerchandiseNum: item.parentMerchandiseNum,
+    channelOrderId: item.channelOrderId,
+    licenseOrderId: item.licenseOrderId,
+  };
+}
+
+function productBody(product: ProductInstance): JsonObject {
+  return {
+    id: product.id,
+    channelOrderId: product.channelOrderId ?? null,
+    licenseOrderId: product.licenseOrderId ?? null,
+    crmProductId: product.crmProductId ?? null,
+    licenseType: product.licenseType ?? null,
+    productUri: product.productUri ?? null,
+    gmsPid: product.gmsPid ?? null,
+    appKey: product.appKey ?? null,
+    productName: product.productName ?? null,
+    limitConcurrent: product.limitConcurrent ?? null,
+    limitStartTime: product.limitStartTime ?? null,
+    limitEndTime: product.limitEndTime ?? null,
+    limitTimeDuration: product.limitTimeDuration ?? null,
+    trial: product.trial ?? null,
+    trialEndDate: product.trialEndDate ?? null,
+    timeDurationExpression: product.timeDurationExpression ?? null,
+    srcLicenseOrderId: product.srcLicenseOrderId ?? null,
+  };
+}
+
+/** Customers that are taken from the ledger at once. */
+const page = 200;
+
+/** Customers whose observations are kept in one transaction. */
+const keptTogether = 100;
+
+/** How many customers were read back, and what the platform showed of them. */
+export interface ReadBack {
+  customers: number;
+  /** Those whom a service gave nothing, or too little, for. */
+  failed: number;
+  /** Those of whom an answer cannot be believed, and those at whom this program failed. */
+  unclear: number;
+  defects: number;
+  assets: number;
+  products: number;
+  members: number;
+}
+
+/**
+ * Reads every linked customer back, the one whose reading is the oldest first, as far as a budget of calls goes: at
+ * least one. A customer that could not be read stops no other; one that was linked with another enterprise meanwhile is
+ * read again.
+ */
+export async function readBack(
+  deps: RunDependencies,
+  request: Pick<RunRequest, "signal"> & { calls?: number | undefined },
+  reader: SnapshotReader,
+  summary: ReadBack,
+): Promise<void> {
+  const { ledger } = deps;
+  const budget = new CallBudget(ledger, { calls: request.calls, settings: deps.settings });
+  const keeping = new Keeping(deps, summary);
+  const stopped = (): boolean => request.signal?.aborted === true;
+  const read = async (customer: LinkedCustomer): Promise<void> => {
+    try {
+      const left = await ledger.state.readTogether((rows) => rows.staff.leftProfiles(customer.customer));
+      const verified = await verifyCustomer(reader, { ...customer, left }, request.signal);
+      budget.took(customer, verified);
+      await keeping.add(verified);
+    } catch (error) {
+      if (ledger.broken !== undefined) throw error;
+      // A call that a person's stop ended says nothing of the service.
+      if (stopped()) return;
+      await keeping.failed(customer.customer, error);
+    }
+    deps.progress("verifying", keeping.read, undefined);
+  };
+  for (let customers = budget.within(oldestFirst(ledger, toInstant(deps.clock.now()))); ;) {
+    await workInLanes(customers, { lanes: deps.concurrency, stopped }, read);
+    await keeping.end();
+    const again = keeping.linkedOtherwise.splice(0);
+    if (again.length === 0 || stopped()) return;
+    customers = each(again);
+  }
+}
+
+/** E3 for each channel code, M5 for each page of members, M6, E8 and M8, and M7 of each asset. */
+function callsFor(settings: RunDependencies["settings"], { assets, members }: EnterpriseSize): number {
+  return channelCodesOf(settings).length + Math.max(1, Math.ceil(members / settings.staffPage.size)) + 3 + assets;
+}
+
+/** What reading a customer back is expected to cost, and what it did cost, against what a run may spend. */
+class CallBudget {
+  readonly #ledger: Ledger;
+  readonly #calls: number;
+  readonly #settings: RunDependencies["settings"];
+  readonly #expected = new Map<string, number>();
+  #spent = 0;
+
+  constructor(ledger: Ledger, of: { calls: number | undefined; settings: RunDependencies["settings"] }) {
+    this.#ledger = ledger;
+    this.#calls = of.calls ?? Number.POSITIVE_INFINITY;
+    this.#settings = of.settings;
+  }
+
+  /** Those that fit, in their order: the first one always does, so that each has its turn in the end. */
+  async *within(customers: AsyncIterable<LinkedCustomer>): AsyncGenerator<LinkedCustomer, void, void> {
+    if (this.#calls === Number.POSITIVE_INFINITY) {
+      yield* customers;
+      return;
+    }
+    for await (const item of customers) {
+      const calls = callsFor(
+        this.#settings,
+        await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer)),
+      );
+      if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
+      this.#spent += calls;
+      this.#expected.set(formatKey(item.customer), calls);
+      yield item;
+    }
+  }
+
+  /** A customer was read, and is so large. */
+  took({ customer }: LinkedCustomer, size: EnterpriseSize): void {
+    const key = formatKey(customer);
+    const calls = callsFor(this.#settings, size);
+    this.#spent += calls - (this.#expected.get(key) ?? calls);
+    this.#expected.delete(key);
+  }
+}
+
+/** The linked customers: those that were never read back, then by the age of their reading; taken by the page. */
+async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer, void, void> {
+  // Where the clock was set back, readings bear times that are still to come: they are found before any is added.
+  const ahead: LinkedCustomer[] = [];
+  if (((await state.read((rows) => rows.enterprise.readings.newest())) ?? "") >= start)
+    for await (const item of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(item);
+  for (let after: RecordKey | undefined; ;) {
+    const customers = await state.read((rows) => rows.enterprise.readings.neverRead(after, page));
+    if (customers.length === 0) break;
+    yield* customers;
+    after = customers.at(-1)?.customer;
+  }
+  yield* readBefore(state, undefined, start);
+  yield* ahead;
+}
+
+const nobody: RecordKey = { namespace: "", id: "" };
+
+async function* readBefore(
+  state: Ledger["state"],
+  from: ReadAt | undefined,
+  until: string,
+): AsyncGenerator<LinkedCustomer, void, void> {
+  for (let after = from; ;) {
+    const customers = await state.read((rows) => rows.enterprise.readings.oldestRead(after, until, page));
+    if (customers.length === 0) return;
+    yield* customers;
+    after = customers.at(-1);
+  }
+}
+
+const countedAs = { service: "failed", data: "unclear", program: "defects" } as const;
+
+/** Keeps what was read back of several customers with one flush of the disk: nothing is sent on the strength of it. */
+class Keeping {
+  readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
+  readonly #summary: ReadBack;
+  #waiting: Verified[] = [];
+  /** Customers whose link is another by now: what was read of them was not kept. */
+  readonly linkedOtherwise: LinkedCustomer[] = [];
+
+  constructor(deps: Pick<RunDependencies, "ledger" | "logger">, summary: ReadBack) {
+    this.#deps = deps;
+    this.#summary = summary;
+  }
+
+  async add(verified: Verified): Promise<void> {
+    this.#waiting.push(verified);
+    if (this.#waiting.length >= keptTogether) await this.end();
+  }
+
+  /** Customers that were read, kept or not. */
+  get read(): number {
+    return this.#summary.customers + this.#waiting.length;
+  }
+
+  /** Keeps what is not kept yet. Where that fails, each customer is kept alone, so that the guilty one fails alone. */
+  async end(): Promise<void> {
+    const read = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#keep(read);
+    } catch (error) {
+      if (this.#deps.ledger.broken !== undefined) throw error;
+      for (const verified of read) await this.#alone(verified);
+    }
+  }
+
+  async failed(customer: RecordKey, error: unknown): Promise<void> {
+    const { ledger, logger } = this.#deps;
+    const { of, code, reason } = failureOf(error);
+    this.#summary.customers += 1;
+    this.#summary[countedAs[of]] += 1;
+    await ledger.state.record(customer, [{ type: "observation-failed", customer }]);
+    const named = { customer: formatKey(customer), code };
+    logger.warn({ ...named, reason }, "customer not verified");
+    if (of === "program") logger.error({ ...named, stack: stackOf(error) }, "defect");
+  }
+
+  async #alone(verified: Verified): Promise<void> {
+    try {
+      await this.#keep([verified]);
+    } catch (error) {
+      if (this.#deps.ledger.broken !== undefined) throw error;
+      await this.failed(verified.customer, error);
+    }
+  }
+
+  async #keep(read: readonly Verified[]): Promise<void> {
+    const otherwise = await this.#deps.ledger.state.keepShown(read);
+    this.linkedOtherwise.push(...otherwise);
+    const names = new Set(otherwise.map(({ customer }) => formatKey(customer)));
+    for (const { customer, assets, products, members } of read) {
+      if (names.size > 0 && names.has(formatKey(customer))) continue;
+      this.#summary.customers += 1;
+      this.#summary.assets += assets;
+      this.#summary.products += products;
+      this.#summary.members += members;
+    }
+  }
+}

@@ -1,0 +1,355 @@
+import type { WriteCall, WriteOutcome } from "../platform/call.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import { serviceWords } from "../contract/answer-json.ts";
+import { meaningOf } from "../contract/codes.ts";
+import type { Conclusion, AttemptEnd } from "../ledger/journal/journal.ts";
+import type { Concluded, RefusedPerson } from "./model/operation-type.ts";
+import type { Operation } from "./model/operation.ts";
+import { typeOf } from "./model/registry.ts";
+import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import { refusedPeople, refusedWith } from "./refusal.ts";
+import type { Refused } from "./refusal.ts";
+import { landsWithin, settleTimeBegins } from "./settle-time.ts";
+import { Problem } from "../base/errors.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import { serviceNameOf } from "../contract/endpoints.ts";
+import { metByRefusal } from "./model/assumptions-met.ts";
+import type { AssumptionMet } from "./model/assumptions-met.ts";
+import { restsOf } from "./plan/rejections.ts";
+
+/** What a writing call is given so that it leaves only with a permit, and not before its intent is on disk. */
+export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
+
+/**
+ * One attempt, in this order: permit (circuit, concurrency, rate, token), intent, first byte, outcome. `intend` commits
+ * the intent and gives its id. `record` gets undefined for an id where no permit was given: then nothing was written
+ * down and nothing left. The permit is kept until the outcome stands in the writer's queue, ahead of the next call's
+ * intent, so that what is `sending` on disk is never more than `callsAtOnce`.
+ */
+export async function sendOnce<Sent, Recorded>(
+  intend: (acceptedUntil: number | undefined) => Promise<string>,
+  send: (permit: Permit) => Promise<Sent>,
+  record: (id: string | undefined, sent: Sent) => Promise<Recorded>,
+): Promise<Recorded> {
+  const recorded = Promise.withResolvers<void>();
+  const intent: { id: string | undefined } = { id: undefined };
+  const beforeSending = async (acceptedUntil?: number): Promise<void> => {
+    intent.id = await intend(acceptedUntil);
+  };
+  try {
+    const sent = await send({ beforeSending, recorded: recorded.promise });
+    const recording = record(intent.id, sent);
+    recorded.resolve();
+    return await recording;
+  } finally {
+    recorded.resolve();
+  }
+}
+
+/** What became of one operation that was to be carried out. */
+export type Delivery =
+  | { kind: "done"; refused: RefusedPerson[] }
+  /** `answered`: the code that the service answered with. */
+  | ({ kind: "rejected"; answered: string } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
+  | { kind: "unknown"; id: string }
+  | { kind: "parked"; id: string; reason: string }
+  /** Not one byte left. Without an `id` there was no permit, and the journal holds no intent of it. */
+  | { kind: "not-sent"; id: string | undefined; reason: string }
+  /** The run was stopped before it: nothing was recorded or sent. */
+  | { kind: "stopped" }
+  /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
+  | ({ kind: "blocked" } & Unready);
+
+/** Why an operation cannot be sent yet. */
+export interface Unready {
+  code: string;
+  reason: string;
+  /** The service that would give what it needs could not be reached. */
+  unreached?: true;
+}
+
+/** An operation of the journal whose outcome is unknown and that is sent again. */
+export interface Existing {
+  id: string;
+  wireHash: string | null;
+  context: JsonObject;
+  settleAfter: string | null;
+}
+
+/** An operation that was sent, or that is sent again, and whose outcome is to be recorded. */
+export interface Sent {
+  operation: Operation;
+  id: string;
+  state: CustomerState;
+  existing: Existing | undefined;
+  /** What is done is committed with what is written next. */
+  ahead?: boolean | undefined;
+}
+
+/** `said`: what of the service's words surely is of no person. */
+type Answered = Sent & { said: (words: string) => string };
+
+type End = ReturnType<typeof attemptEnd>;
+
+/** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
+export async function recordOutcome(
+  deps: ApplyDependencies,
+  sent: Answered,
+  outcome: WriteOutcome<unknown>,
+  conclude: (id: string) => Concluded,
+): Promise<Delivery> {
+  const attempt = attemptEnd(outcome);
+  const { assumptions } = deps.ledger;
+  const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
+  // Before the outcome: after a kill between the two the operation is in doubt, and the contradiction known.
+  await assumptions.met(
+    metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined }),
+    sent.id,
+  );
+  switch (outcome.kind) {
+    case "not-sent":
+      return await recordNotSent(sent, attempt, outcome.reason);
+    case "rejected":
+      return await recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
+    case "unknown":
+      return await doubt(deps, sent, withWords(sent, attempt, outcome.raw), keptAnswer(outcome.raw));
+    default: {
+      const answer = (): string | undefined => keptAnswer(outcome.raw);
+      return await recordDone(deps, sent, concluded ?? conclude(sent.id), { attempt, answer });
+    }
+  }
+}
+
+/** The end of an attempt that was answered with a code, with the service's words. */
+function withWords({ said }: Answered, attempt: End, raw: Json | undefined): End {
+  const words = attempt.code === undefined || raw === undefined ? "" : said(serviceWords(raw));
+  return words === "" ? attempt : { ...attempt, detail: `${attempt.detail ?? ""} (the service says: ${words})` };
+}
+
+async function recordDone(
+  deps: ApplyDependencies,
+  sent: Answered,
+  concluded: Concluded,
+  { attempt, answer }: { attempt: End; answer: () => string | undefined },
+): Promise<Delivery> {
+  const { operation, id, state, ahead = false } = sent;
+  const parked = (why: string): Promise<Delivery> => park(deps, sent, why, { attempt, answer: answer() });
+  if ("contradiction" in concluded) return await parked(concluded.contradiction);
+  if ("doubt" in concluded)
+    return await doubt(deps, sent, { ...attempt, outcome: "unknown", detail: concluded.doubt }, answer());
+  const refused = concluded.refused.map((person) => ({ ...person, message: sent.said(person.message) }));
+  const conclusion: Conclusion = {
+    state: "done",
+    attempt,
+    // What the service says of people whom it refused may name anybody.
+    answer: refused.length > 0 ? answer() : undefined,
+    changes: concluded.changes,
+    rejections: refusedPeople(deps, operation, refused),
+    audit: { kind: operation.kind, body: concluded.audit },
+  };
+  const failed = async (error: unknown): Promise<void> => {
+    if (isContradiction(error)) await parked(error.message);
+  };
+  try {
+    if (ahead) await state.concludeAhead(operation, id, conclusion, failed);
+    else await state.conclude(operation, id, conclusion);
+  } catch (error) {
+    if (!isContradiction(error)) throw error;
+    return await parked(error.message);
+  }
+  return { kind: "done", refused };
+}
+
+/** Where it was sent again and did not leave, what is unknown is still what became of the attempt before it. */
+async function recordNotSent(
+  { operation, id, state, existing }: Sent,
+  attempt: End,
+  reason: string,
+): Promise<Delivery> {
+  const audit = { kind: "not-sent", body: { reason } };
+  if (existing !== undefined) {
+    await state.conclude(operation, id, {
+      state: "unknown",
+      attempt,
+      settleAfter: existing.settleAfter ?? undefined,
+      message: `sent again, it did not leave: ${reason}`,
+      changes: [],
+      audit,
+    });
+  } else {
+    await state.conclude(operation, id, {
+      state: "dropped",
+      attempt,
+      verdict: "not sent",
+      message: reason,
+      changes: [],
+      audit,
+    });
+  }
+  return { kind: "not-sent", id, reason };
+}
+
+async function recordRejected(
+  deps: ApplyDependencies,
+  sent: Answered,
+  { code, raw }: Extract<WriteOutcome<unknown>, { kind: "rejected" }>,
+  { attempt, answer }: { attempt: End; answer: string | undefined },
+): Promise<Delivery> {
+  const { operation, id, state, existing } = sent;
+  const { endpoint, subject } = operation;
+  if (existing !== undefined && typeOf(operation).onUnknown.by !== "resend") {
+    const reason = `sent again, it was rejected with ${code}; the attempt before it may have been applied`;
+    return await park(deps, sent, reason, { attempt, code, answer });
+  }
+  const { meaning, cure } = meaningOf(code, endpoint);
+  const { rejections, ...refused } = refusedWith(deps, operation, code, sent.said(serviceWords(raw)));
+  await state.conclude(operation, id, {
+    state: "rejected",
+    attempt,
+    code,
+    message: meaning,
+    answer,
+    changes: [],
+    rejections,
+    audit: { kind: "rejected", body: { meaning } },
+  });
+  deps.logger.warn({ operation: id, endpoint, subject, code, cure }, "operation rejected");
+  return { kind: "rejected", answered: code, ...refused };
+}
+
+async function doubt(
+  deps: ApplyDependencies,
+  { operation, id, state }: Sent,
+  attempt: End,
+  answer: string | undefined,
+): Promise<Delivery> {
+  const { endpoint, subject } = operation;
+  const { onUnknown } = typeOf(operation);
+  if (onUnknown.by === "lost") {
+    const { verdict, audit, message } = onUnknown.record(operation.payload);
+    const { code, detail: reason } = attempt;
+    const kept = { verdict, code, message: reason, answer };
+    const told = { kind: audit.kind, body: { ...audit.body, reason } };
+    await state.conclude(operation, id, { state: "dropped", attempt, ...kept, changes: [], audit: told });
+    deps.logger.warn({ operation: id, ...told.body, code }, message);
+    return { kind: "unknown", id };
+  }
+  const settleMs = landsWithin(operation, deps.settle);
+  settleTimeBegins(deps, { id, subject }, settleMs);
+  await state.conclude(operation, id, {
+    state: "unknown",
+    attempt,
+    settleMs,
+    code: attempt.code,
+    message: attempt.detail,
+    answer,
+    changes: [],
+    audit: { kind: "unknown", body: { reason: attempt.detail } },
+  });
+  deps.logger.warn({ operation: id, endpoint, subject, reason: attempt.detail }, "outcome unknown");
+  return { kind: "unknown", id };
+}
+
+/** Leaves an operation to a person. */
+export async function park(
+  deps: ApplyDependencies,
+  { operation, id, state }: Pick<Sent, "operation" | "id" | "state">,
+  reason: string,
+  answered: { attempt?: End; code?: string; answer?: string | undefined } = {},
+): Promise<Delivery> {
+  const audit: { kind: string; body: JsonObject } = { kind: "parked", body: { reason } };
+  await state.conclude(operation, id, {
+    state: "parked",
+    ...answered,
+    message: reason,
+    verdict: "waits for a person",
+    changes: [],
+    audit,
+  });
+  deps.logger.error({ operation: id, reason }, "operation parked");
+  return { kind: "parked", id, reason };
+}
+
+/** The last row of an attempt: its outcome, and the service's own words only as a code. */
+export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
+  switch (outcome.kind) {
+    case "done":
+      return { outcome: "done", httpStatus: outcome.status };
+    case "partial":
+    case "already":
+      return { outcome: "done", httpStatus: outcome.status, code: outcome.code };
+    case "rejected":
+      return { outcome: "rejected", httpStatus: outcome.status, code: outcome.code };
+    case "not-sent":
+      return { outcome: "not-sent", detail: outcome.reason };
+    case "unknown":
+      return unknownEnd(outcome);
+  }
+}
+
+/** An answer that was cut off is none: its status stands with the reason only. */
+function unknownEnd({ reason, status, code, raw }: Extract<WriteOutcome<unknown>, { kind: "unknown" }>): AttemptEnd {
+  if (raw !== undefined || status === undefined)
+    return { outcome: "unknown", httpStatus: status, code, detail: reason };
+  return { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
+}
+
+/** The redacted answer as text, where it is worth keeping. */
+export function keptAnswer(raw: Json | undefined): string | undefined {
+  return raw === undefined ? undefined : JSON.stringify(raw);
+}
+
+/** Whether the ledger cannot hold what a proven operation brought: a person has to look at it. */
+export function isContradiction(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === "ledger.contradiction";
+}
+
+/** The status of a business exception (R2). */
+const businessException = 299;
+
+/**
+ * What the outcome of a call shows of the rows of A1–A43. `concluded`: what its success means; `repeated`: it had been
+ * sent before.
+ */
+export function metByOutcome(
+  operation: Operation,
+  outcome: WriteOutcome<unknown>,
+  { concluded, repeated }: { concluded: Concluded | undefined; repeated: boolean },
+): AssumptionMet[] {
+  const { endpoint } = operation;
+  switch (outcome.kind) {
+    case "not-sent":
+      return [];
+    case "rejected": {
+      const { code, raw } = outcome;
+      const words = serviceWords(raw);
+      return metByRefusal(restsOf(operation), { endpoint, code, words });
+    }
+    case "unknown":
+      return metByDoubt(operation, outcome);
+    default: {
+      const shown = concluded?.met ?? [];
+      const again = repeated && concluded !== undefined && "changes" in concluded ? concluded.metIfRepeated : undefined;
+      return [...shown, ...(again ?? [])];
+    }
+  }
+}
+
+function metByDoubt(
+  operation: Operation,
+  outcome: Extract<WriteOutcome<unknown>, { kind: "unknown" }>,
+): AssumptionMet[] {
+  const { endpoint } = operation;
+  const { code, status, raw } = outcome;
+  if (code !== undefined && !meaningOf(code, endpoint).listed) {
+    const named = /^\w{1,20}$/u.test(code) ? code : "of an odd form";
+    const evidence = `the ${serviceNameOf(endpoint)} answered ${endpoint} with the code ${named}, which its contract does not list`;
+    return [{ row: "A2", about: endpoint, evidence }];
+  }
+  if (raw === undefined || !isJsonObject(raw) || raw["code"] !== 0) return [];
+  if (status === businessException) {
+    const evidence = `${endpoint} answered with code 0 under HTTP 299`;
+    return [{ row: "A1", about: endpoint, evidence }];
+  }
+  return typeOf(operation).can.assumes?.oddData?.(raw["data"] ?? null) ?? [];
+}

@@ -1,0 +1,378 @@
+import { z } from "zod";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { toJson } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { failureOf } from "../base/errors.ts";
+import { isListed } from "../contract/codes.ts";
+import { serviceNameOf } from "../contract/endpoints.ts";
+import { refusedUnlessThere } from "../contract/refusals.ts";
+import type { Conclusion } from "../ledger/journal/journal.ts";
+import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
+import type { JournalRow } from "../ledger/journal/journal-tables.ts";
+import type { StateChange } from "./model/state.ts";
+import type { Evidence } from "./model/operation-type.ts";
+import { takenLater } from "../resources/order/purchase.ts";
+import { isNonRepeatable, typeOf } from "./model/registry.ts";
+import { CustomerState } from "./customer.ts";
+import type { ApplyDependencies } from "./customer.ts";
+import type { AssetNumbers } from "./deliver.ts";
+import { readEvidence, settleFacts, sendAgain, settleWithoutReading, named, stillParked } from "./evidence.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import {
+  againAfter,
+  passedSince,
+  isAsynchronous,
+  landsWithin,
+  settleTimeBegins,
+  settleTimeLeftOf,
+} from "./settle-time.ts";
+import type { Again } from "./settle-time.ts";
+import { isContradiction } from "./send.ts";
+import { refusedWith } from "./refusal.ts";
+import type { Open, Settled } from "./evidence.ts";
+
+const evidenceSchema = z.object({
+  readings: z.array(
+    z.object({
+      at: z.string(),
+      seen: z.boolean(),
+      attempts: z.int(),
+      /** It could still land then. */
+      early: z.literal(true).optional(),
+      detail: z.unknown(),
+    }),
+  ),
+});
+const keptReadings = 20;
+/** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
+const mostSendings = 3;
+/** What is said of an operation that another process left. */
+const leftAs: Record<Again["by"], (until: string) => string> = {
+  ended: () => "the program ended while the call was in progress",
+  paused: (until) => `the program that was sending it may only be paused: it is not sent again before ${until}`,
+  asks: () => "the program that was sending it may only be paused: it is not sent again before a person has decided",
+};
+
+/**
+ * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent
+ * again is read anew, and what it was sent again on stays with it. The oldest make room for new ones, but never the
+ * last one that showed something of it.
+ */
+export function evidenceWith(
+  row: JournalRow,
+  reading: { at: string; seen: boolean; early?: true; detail: JsonObject },
+  atLeast = 0,
+): JsonObject {
+  const earlier = evidenceSchema.safeParse(row.evidence);
+  const all = [...(earlier.success ? earlier.data.readings : []), { ...reading, attempts: row.attempts }];
+  const most = Math.max(keptReadings, atLeast);
+  const shown = all.slice(0, -most).findLast((item) => item.seen);
+  const kept = [...(shown === undefined ? [] : [shown]), ...all.slice(-most)];
+  return {
+    readings: kept.map((item) => ({
+      at: item.at,
+      seen: item.seen,
+      attempts: item.attempts,
+      ...(item.early === undefined ? {} : { early: item.early }),
+      detail: toJson(item.detail),
+    })),
+  };
+}
+
+export interface SettleOptions {
+  runId: string | null;
+  signal?: AbortSignal | undefined;
+  /** What is known of the customer; it learns what this teaches. */
+  knows?: CustomerState | undefined;
+}
+
+/**
+ * Finds out what became of operations that are sending or unknown, by reading the platform. The same code serves after
+ * a crash and after a lost answer: seen is proof, unseen is not; after `readings` unseen readings over the settle time
+ * each kind of operation has its own rule.
+ */
+export class Settling {
+  readonly #deps: ApplyDependencies;
+  readonly #reader: SnapshotReader;
+  readonly #pool: AssetNumbers;
+
+  constructor(deps: ApplyDependencies, reader: SnapshotReader, pool: AssetNumbers) {
+    this.#deps = deps;
+    this.#reader = reader;
+    this.#pool = pool;
+  }
+
+  /**
+   * Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform
+   * shows it.
+   */
+  async settle(
+    row: JournalRow,
+    { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
+  ): Promise<Settled> {
+    const { id, operation } = row;
+    const open: Open = { row, runId, signal, knows };
+    if (row.state === "sending") {
+      await this.foundSending(row);
+      Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
+    }
+    const told = await settleWithoutReading(this.#deps, this.#pool, open, {
+      conclude: (...concluded) => this.#conclude(...concluded),
+      park: (...parked) => this.#park(...parked),
+    });
+    if (told !== undefined) return told;
+    if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
+    // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
+    const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
+    const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
+    let reading: Evidence;
+    try {
+      reading = await readEvidence({ ...this.#deps, reader: this.#reader }, row, knows, signal);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.of === "program") throw error;
+      if (row.state === "parked") return stillParked(row);
+      return { kind: "unreadable", id, reason: failure.reason };
+    }
+    if (reading.kind === "confirmed") return await this.#confirmed(open, reading);
+    if (row.state === "parked") return stillParked(row);
+    if (reading.kind === "ambiguous") return await this.#ambiguous(open, reading, left);
+    if (refusal !== null && reading.partEffect === undefined) return await this.#refused(open, reading, refusal);
+    return await this.#notFound(open, reading, left);
+  }
+
+  /** The call itself was refused and changed nothing, and no earlier one shows: one reading tells. */
+  async #refused(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, code: string): Promise<Settled> {
+    const { row } = open;
+    const refused = refusedWith(this.#deps, row.operation, code, "");
+    await this.#conclude(open, {
+      state: "rejected",
+      verdict: "not applied",
+      evidence: this.#evidence(row, false, reading.detail),
+      code,
+      message: refused.reason,
+      changes: [],
+      rejections: refused.rejections,
+      audit: { kind: "rejected", body: { settledBy: reading.detail } },
+    });
+    this.#deps.logger.warn({ ...named(row), code }, "operation rejected");
+    return { kind: "rejected", id: row.id, code: refused.code, reason: refused.reason };
+  }
+
+  /**
+   * An operation found `sending` was left by another process. Its call may have been under way until a moment before,
+   * so its settle time begins now and not with the attempt. Asset numbers (E9) are never the same twice, so nothing
+   * waits for an end of theirs.
+   */
+  async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
+    const { ledger, settle, clock } = this.#deps;
+    const landsMs = landsWithin(operation, settle);
+    const { onUnknown } = typeOf(operation);
+    const { clockSkewMs } = ledger;
+    const again = await againAfter(await ledger.journal.left(id), {
+      landsMs,
+      clockSkewMs,
+      passedSince: passedSince(this.#deps),
+    });
+    const by = again.by === "paused" && onUnknown.by === "ask" ? "asks" : again.by;
+    const settleAfter = toInstant(clock.now() + again.afterMs);
+    const message = leftAs[by](settleAfter);
+    settleTimeBegins(this.#deps, { id, subject: operation.subject }, again.afterMs);
+    await ledger.journal.conclude(id, {
+      state: by === "asks" && onUnknown.by !== "lost" ? "parked" : "unknown",
+      expected: { state, attempts },
+      attempt: { outcome: "unknown", detail: message },
+      settleAfter,
+      verdict: by === "ended" ? undefined : maybePaused,
+      message,
+      changes: [],
+      audit: { kind: "unknown", body: { reason: message } },
+    });
+  }
+
+  /** Concludes only what is still as it was read: a person may have decided in the meantime. */
+  async #conclude(
+    { row, knows }: Pick<Open, "row" | "knows">,
+    conclusion: Omit<Conclusion, "expected">,
+  ): Promise<void> {
+    await knows.conclude(row.operation, row.id, {
+      ...conclusion,
+      expected: { state: row.state, attempts: row.attempts },
+    });
+  }
+
+  async #confirmed(open: Open, reading: Extract<Evidence, { kind: "confirmed" }>): Promise<Settled> {
+    const { row } = open;
+    const met = reading.effect.met ?? [];
+    await this.#deps.ledger.assumptions.met(met, row.id);
+    try {
+      await this.#conclude(open, {
+        state: "done",
+        verdict: "applied",
+        evidence: this.#evidence(row, true, reading.detail),
+        changes: reading.effect.changes,
+        audit: { kind: row.operation.kind, body: { ...reading.effect.audit, settledBy: reading.detail } },
+      });
+    } catch (error) {
+      if (!isContradiction(error)) throw error;
+      return row.state === "parked" ? stillParked(row) : await this.#park(open, error.message, reading.detail, true);
+    }
+    this.#deps.logger.info(named(row), "settled: applied");
+    return { kind: "done", id: row.id };
+  }
+
+  /** `left`: how long it can still land. */
+  #evidence(row: JournalRow, seen: boolean, detail: JsonObject, left = 0): JsonObject {
+    const { clock, settle } = this.#deps;
+    const early = left > 0 && !seen ? { early: true as const } : {};
+    return evidenceWith(row, { at: toInstant(clock.now()), seen, ...early, detail }, settle.readings);
+  }
+
+  /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
+  async #ambiguous(open: Open, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
+    const { row } = open;
+    const shows = reading.says !== "nothing";
+    if (left === 0) {
+      await this.#deps.ledger.assumptions.met(reading.met ?? [], row.id);
+      return await this.#park(open, reading.reason, reading.detail, shows);
+    }
+    const until = toInstant(this.#deps.clock.now() + this.#pause(row, left));
+    if (!shows) return { kind: "waiting", id: row.id, until };
+    const evidence = this.#evidence(row, true, reading.detail);
+    await this.#deps.ledger.journal.noteEvidence(row.id, evidence);
+    row.evidence = evidence;
+    return { kind: "waiting", id: row.id, until };
+  }
+
+  /** When it is looked for again, in milliseconds: what was taken asynchronously may show at any time. */
+  #pause({ operation }: JournalRow, left: number): number {
+    return isAsynchronous(operation) ? Math.min(left, this.#deps.settle.asyncPauseMs) : left;
+  }
+
+  async #notFound(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, left: number): Promise<Settled> {
+    const { row } = open;
+    const { ledger, clock, settle } = this.#deps;
+    const evidence = this.#evidence(row, false, reading.detail, left);
+    const readings = evidenceSchema.parse(evidence).readings.filter((item) => item.attempts === row.attempts);
+    const shown = readings.find((item) => item.seen);
+    if (left > 0 || (shown === undefined && counted(readings) < settle.readings)) {
+      await ledger.journal.noteEvidence(row.id, evidence);
+      row.evidence = evidence;
+      const pause = left > 0 ? this.#pause(row, left) : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
+      return { kind: "waiting", id: row.id, until: toInstant(clock.now() + pause) };
+    }
+    if (shown !== undefined) {
+      return await this.#park(
+        open,
+        `the platform showed something of it at ${shown.at} and does not any more, so not seeing it says nothing`,
+        reading.detail,
+      );
+    }
+    const inPart = reading.partEffect !== undefined;
+    const { onUnknown, can } = typeOf(row.operation);
+    await ledger.assumptions.met(can.assumes?.notShown?.({ code: row.outcomeCode, inPart }) ?? [], row.id);
+    if (isAsynchronous(row.operation)) return await this.#notByItsDeadline(open, reading.detail);
+    const sent = await this.#sendings(row);
+    if (sent >= mostSendings && reading.partEffect === undefined) {
+      return await this.#park(
+        open,
+        `it was sent ${sent} times; ${await this.#answers(open)}, and the platform does not show it. It is not sent ` +
+          "again before a person has decided",
+        reading.detail,
+      );
+    }
+    const notShown = onUnknown.by === "observe" ? onUnknown.notShown : undefined;
+    const next = (await notShown?.(journalEntry(row), settleFacts(this.#deps, open.knows))) ?? { kind: "drop" };
+    switch (next.kind) {
+      case "drop":
+        return await this.#drop(open, evidence, reading.partEffect?.changes ?? []);
+      case "park": {
+        const answers = row.outcomeCode === null ? "" : `; ${await this.#answers(open)}`;
+        return await this.#park(open, `${next.reason}${answers}`, reading.detail);
+      }
+      case "unreadable":
+        return { kind: "unreadable", id: row.id, reason: next.reason };
+      case "send-again":
+        await ledger.journal.noteEvidence(row.id, evidence);
+        return await sendAgain(this.#deps, this.#pool, open, next.why);
+    }
+  }
+
+  /**
+   * Nothing says what became of it, so it is never sent again by itself. One that was answered as taken contradicts
+   * that readings show such orders in time (A15); one without an answer may never have arrived.
+   */
+  async #notByItsDeadline(open: Open, detail: JsonObject): Promise<Settled> {
+    const { ledger } = this.#deps;
+    const attempts = await ledger.journal.attempts(open.row.id);
+    const evidence = "an asynchronous E5 was answered as taken, and the platform did not show it by its deadline";
+    if (attempts.some(({ detail: said }) => said === takenLater.doubt))
+      await ledger.assumptions.met([{ row: "A15", evidence }], open.row.id);
+    const reason =
+      "it was sent with syncMode async, and the platform does not show it by its deadline (settle.asyncDeadlineMs), " +
+      "which says neither that it was carried out nor that it was refused later; a person looks and decides";
+    return await this.#park(open, reason, detail);
+  }
+
+  /** How an operation was answered that may have been carried out. */
+  async #answers({ row: { id, operation } }: Open): Promise<string> {
+    const attempts = await this.#deps.ledger.journal.attempts(id);
+    const code = attempts.at(-1)?.code ?? null;
+    if (code === null) return "no answer said what became of it";
+    const always = attempts.length > 1 && attempts.every((attempt) => attempt.code === code);
+    const known = isListed(code, operation.endpoint) ? "" : ", a code that crm-sync does not know";
+    const words = /\(the service says: .*\)$/u.exec(attempts.at(-1)?.detail ?? "")?.[0] ?? "";
+    const when = always ? " each time" : attempts.length > 1 ? " last" : "";
+    return `the ${serviceNameOf(operation.endpoint)} answered${when} with ${code}${known} ${words}`.trimEnd();
+  }
+
+  /**
+   * How often what must not be done twice was sent for one of its records without a known outcome, in all runs since a
+   * person decided last.
+   */
+  async #sendings(row: JournalRow): Promise<number> {
+    const { kind, records } = row.operation;
+    if (!isNonRepeatable(row.operation)) return 0;
+    let most = 0;
+    for (const record of records) most = Math.max(most, await this.#deps.ledger.journal.sendingsInDoubt(record, kind));
+    return most;
+  }
+
+  async #drop(open: Open, evidence: JsonObject, changes: readonly StateChange[]): Promise<Settled> {
+    const { row } = open;
+    const partly = changes.length > 0;
+    await this.#conclude(open, {
+      state: partly ? "done" : "dropped",
+      verdict: partly ? "applied in part; the rest is planned anew" : "not applied; planned anew",
+      evidence,
+      changes,
+      audit: { kind: partly ? row.operation.kind : "not-applied", body: { settledBy: evidence } },
+    });
+    this.#deps.logger.info({ ...named(row), partly }, "settled: not applied");
+    return { kind: "dropped", id: row.id };
+  }
+
+  async #park(open: Open, reason: string, detail: JsonObject, seen = false): Promise<Settled> {
+    const { row } = open;
+    await this.#conclude(open, {
+      state: "parked",
+      verdict: "waits for a person",
+      evidence: this.#evidence(row, seen, detail),
+      code: row.outcomeCode ?? undefined,
+      message: reason,
+      changes: [],
+      audit: { kind: "parked", body: { reason, settledBy: detail } },
+    });
+    this.#deps.logger.error({ ...named(row), reason }, "operation parked");
+    return { kind: "parked", id: row.id, reason };
+  }
+}
+
+/**
+ * How many readings count that did not find it. Those made while it could still land count as one together: of the
+ * others no single one, which may have been short, decides.
+ */
+function counted(readings: readonly { early?: true | undefined }[]): number {
+  const early = readings.filter((reading) => reading.early === true).length;
+  return readings.length - Math.max(0, early - 1);
+}

@@ -1,0 +1,249 @@
+import type { ShownOrder, ShownForm } from "../ledger/state/observations.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import type { OrderWithTree } from "./model/desired.ts";
+import type { ApplyDependencies, CustomerState } from "./customer.ts";
+import { channelNumberOf } from "./pool.ts";
+import { canonicalJson } from "../base/canonical-json.ts";
+import type { ProductInstance } from "../contract/asset-contents.ts";
+import { shownOrderKind } from "../ledger/state/observations.ts";
+import type { Link } from "../resources/enterprise/state/link.ts";
+import type { StateChange } from "./model/state.ts";
+import type { Snapshot } from "../platform/snapshot.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { fillTemplate } from "../contract/template.ts";
+
+/** What the enterprise of one customer shows of an order. */
+export interface ShownAt {
+  customer: RecordKey;
+  /** All of it. */
+  shown: ShownOrder;
+  /** Under the order's own number. */
+  own: ShownOrder | undefined;
+  amendments: readonly ShownAmendment[];
+}
+
+type Dependencies = Pick<ApplyDependencies, "ledger" | "settings">;
+
+/**
+ * What enterprises of other customers than the order's own showed of it when they were looked at: under its own channel
+ * order number and under those of its amendments. The first of them is the one that it stands for: where its own number
+ * is shown, else the one with its latest amendment.
+ */
+export async function shownElsewhere(
+  deps: Dependencies,
+  customer: RecordKey,
+  order: OrderWithTree,
+): Promise<ShownAt[]> {
+  const { state } = deps.ledger;
+  const channelOrderId = channelNumberOf(deps, order);
+  const named = { order: order.key, channelOrderId };
+  const beginning = beginningOf(deps.settings, named);
+  const found = Map.groupBy(await state.shownElsewhere(customer, { number: channelOrderId, beginning }), (row) =>
+    formatKey(row.customer),
+  );
+  const places: ShownAt[] = [];
+  for (const rows of found.values()) {
+    const [{ customer: other } = { customer }] = rows;
+    const numbers = rows.map(({ number }) => number);
+    const shownUnder = async (number: string): Promise<ShownOrder | undefined> => await state.shownOrder(other, number);
+    const others = await ownNumbers(deps, other, numbers);
+    const own = numbers.includes(channelOrderId) ? await shownUnder(channelOrderId) : undefined;
+    const amendments = await shownAmendments(deps.settings, { ...named, others, numbers }, shownUnder);
+    const under = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
+    if (under.length > 0) places.push({ customer: other, shown: shownTogether(under), own, amendments });
+  }
+  return places.toSorted((one, other) => rank(other) - rank(one));
+}
+
+/** Which of these numbers are not those of amendments, since orders have them as their own. */
+async function ownNumbers(deps: Dependencies, customer: RecordKey, numbers: readonly string[]): Promise<Set<string>> {
+  const { orders } = await deps.ledger.state.load(customer);
+  const own = new Set(orders.map((order) => channelNumberOf(deps, order)));
+  for (const number of numbers)
+    if (await deps.ledger.state.read((rows) => rows.order.placed.isPlaced(number))) own.add(number);
+  return own;
+}
+
+function rank({ own, amendments }: ShownAt): number {
+  return own === undefined ? (amendments.at(-1)?.n ?? 0) : Infinity;
+}
+
+interface ShownNow {
+  licenceOrders: Map<string, string>;
+  products: Map<string, string[]>;
+  forms: Map<string, ShownForm[]>;
+}
+
+/** One reading of all assets of an enterprise. */
+export interface Examination {
+  shown: Map<string, ShownNow>;
+  /** Numbers of assets in which M7 shows neither a product nor a package. */
+  bareAssets: string[];
+  types: ReadonlySet<string>;
+}
+
+/**
+ * Reads everything that the enterprise of a customer shows ((M6 ∪ E8) → M7, E3), and keeps it; it counts as examined
+ * only where no asset is ambiguous. What was shown before and is not any more ends then, and not before.
+ */
+export async function examine(
+  { ledger }: Pick<ApplyDependencies, "ledger">,
+  snapshot: Snapshot,
+  knows: CustomerState,
+  link: Link,
+): Promise<Examination> {
+  const { customer } = knows;
+  const { enterpriseGlobalId } = link;
+  const { assets, ...examination } = await readAll(snapshot, enterpriseGlobalId);
+  const { shown, bareAssets, types } = examination;
+  // Read again, and not only when it was adopted: an order is placed for one of its customers.
+  const enterprises = await snapshot.enterprises(link.channelCustomerId);
+  const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
+  const isClear = bareAssets.length === 0;
+  const isUnread = (await knows.loaded()).unread === true;
+  const before = await ledger.state.shownNumbers(customer);
+  // What is not shown any more may be in an asset that shows nothing.
+  const gone = isClear ? before.filter((subject) => !shown.has(subject)) : [];
+  const changes: StateChange[] = [
+    ...(isClear ? [{ type: "examined", customer } as const] : []),
+    ...(isClear && isUnread ? [{ type: "customer-read", customer } as const] : []),
+    { type: "platform-customers", enterpriseGlobalId, customers },
+    { type: "licence-types-shown", types: [...types] },
+    // All orders are kept: one may come into the CRM, or out of quarantine, when the enterprise is not read any more.
+    ...[...shown].map(([subject, order]): StateChange => ({
+      type: "observed",
+      customer,
+      kind: shownOrderKind,
+      subject,
+      body: {
+        licenceOrders: Object.fromEntries(order.licenceOrders),
+        products: Object.fromEntries(order.products),
+        forms: Object.fromEntries(order.forms),
+      },
+    })),
+    ...gone.map((subject) => ({ type: "observation-ended", customer, kind: shownOrderKind, subject }) as const),
+  ];
+  await knows.record(changes, {
+    kind: "examined",
+    subject: `customer:${formatKey(customer)}`,
+    body: { enterpriseGlobalId, assets, adopted: [] },
+  });
+  return examination;
+}
+
+async function readAll(snapshot: Snapshot, enterpriseGlobalId: string): Promise<Examination & { assets: number }> {
+  const shown: Examination["shown"] = new Map();
+  const bareAssets: string[] = [];
+  const types = new Set<string>();
+  let assets = 0;
+  for await (const { asset, products, bare } of snapshot.contents(enterpriseGlobalId)) {
+    assets += 1;
+    if (bare) bareAssets.push(asset.assetNum);
+    for (const product of products) {
+      if (product.licenseType !== null) types.add(product.licenseType);
+      if (product.channelOrderId === null) continue;
+      const order: ShownNow = shown.get(product.channelOrderId) ?? {
+        licenceOrders: new Map(),
+        products: new Map(),
+        forms: new Map(),
+      };
+      if (product.licenseOrderId !== null) order.licenceOrders.set(product.licenseOrderId, product.licenseType ?? "");
+      if (product.crmProductId !== null) {
+        const numbers = order.products.get(product.crmProductId) ?? [];
+        order.products.set(product.crmProductId, [...numbers, asset.assetNum]);
+        addForm(order.forms, product.crmProductId, product);
+      }
+      shown.set(product.channelOrderId, order);
+    }
+  }
+  return { shown, bareAssets, types, assets };
+}
+
+/** Each form once. */
+function addForm(forms: Map<string, ShownForm[]>, id: string, product: ProductInstance): void {
+  const form: ShownForm = {
+    productUri: product.productUri ?? null,
+    gmsPid: product.gmsPid ?? null,
+    appKey: product.appKey ?? null,
+    limitConcurrent: product.limitConcurrent ?? null,
+    limitStartTime: product.limitStartTime ?? null,
+    limitEndTime: product.limitEndTime ?? null,
+    trial: product.trial ?? null,
+    timeDurationExpression: product.timeDurationExpression ?? null,
+  };
+  const known = forms.get(id) ?? [];
+  const text = canonicalJson(form);
+  if (!known.some((other) => canonicalJson(other) === text)) forms.set(id, [...known, form]);
+}
+
+/** What is shown under the number of one amendment of an order. */
+export interface ShownAmendment {
+  n: number;
+  channelOrderId: string;
+  shown: ShownOrder;
+}
+
+/** Whose amendments are looked for. */
+interface Amended {
+  order: RecordKey;
+  channelOrderId: string;
+  /** Numbers that are other orders' own. */
+  others: ReadonlySet<string>;
+  /** All channel order numbers under which the enterprise shows anything. */
+  numbers: readonly string[];
+}
+
+/** What is shown of an order beside its own number: under those of its amendments that are no other order's own. */
+export async function shownAmendments(
+  settings: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
+  amended: Amended,
+  shownUnder: (channelOrderId: string) => Promise<ShownOrder | undefined>,
+): Promise<ShownAmendment[]> {
+  const found: ShownAmendment[] = [];
+  const amendmentOf = amendmentsOf(settings, amended);
+  for (const channelOrderId of amended.numbers) {
+    const n = amended.others.has(channelOrderId) ? undefined : amendmentOf(channelOrderId);
+    const shown = n === undefined ? undefined : await shownUnder(channelOrderId);
+    if (n !== undefined && shown !== undefined) found.push({ n, channelOrderId, shown });
+  }
+  return found.toSorted((one, other) => one.n - other.n);
+}
+
+/** Stands for the number of an amendment where its template is taken apart; no number of an order holds it. */
+const anyNumber = "\u0000";
+
+/** What the channel order numbers of all amendments of an order begin with (A16). */
+export function beginningOf(
+  { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
+  { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
+): string {
+  return fillTemplate(amendmentOrderIdTemplate, { order, id, namespace, n: anyNumber }).split(anyNumber)[0] ?? "";
+}
+
+/** Tells which amendment of an order has a channel order number (A16); undefined where none of it can have it. */
+export function amendmentsOf(
+  { amendmentOrderIdTemplate }: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
+  { order: { namespace, id }, channelOrderId: order }: Pick<Amended, "order" | "channelOrderId">,
+): (number: string) => number | undefined {
+  const filled = (n: string): string => fillTemplate(amendmentOrderIdTemplate, { order, id, namespace, n });
+  const [before = "", ...rest] = filled(anyNumber).split(anyNumber);
+  const after = rest.at(-1) ?? "";
+  return (number) => {
+    if (!number.startsWith(before) || !number.endsWith(after)) return undefined;
+    const n = /^[1-9]\d{0,14}/u.exec(number.slice(before.length))?.[0];
+    return n !== undefined && filled(n) === number ? Number(n) : undefined;
+  };
+}
+
+/** All that is shown of an order, whatever it was bought under. */
+export function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
+  const products = new Map<string, readonly string[]>();
+  const forms = new Map<string, readonly ShownForm[]>();
+  for (const item of shown) {
+    for (const [id, numbers] of item.products)
+      products.set(id, [...new Set([...(products.get(id) ?? []), ...numbers])]);
+    for (const [id, own] of item.forms) forms.set(id, [...(forms.get(id) ?? []), ...own]);
+  }
+  return { licenceOrders: new Map(shown.flatMap((item) => [...item.licenceOrders])), products, forms };
+}

@@ -1,0 +1,205 @@
+import { stopsSomething } from "../contract/assumptions/evidence.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { pausedCode } from "../ledger/pause.ts";
+import { byHand, troubleOf } from "../report/last-runs.ts";
+import type { RunTrouble } from "../report/last-runs.ts";
+import { settleCommands } from "../report/next-for-operation.ts";
+import { nextForHold } from "../report/next-steps.ts";
+import { nextForOpen, openNamed, unreachedCodes } from "../report/open.ts";
+import { pagePath } from "../report/page-links.ts";
+import { fromBody } from "./notify/alert.ts";
+import type { Alert } from "./notify/alert.ts";
+import { channelDownKey } from "./notify/due.ts";
+import { notifyChanges } from "./notify/tell.ts";
+import type { NotifyDependencies } from "./notify/tell.ts";
+import type { RunSummary } from "../engine/run/run.ts";
+
+/** What needs a person now, from the state of things and the run that just ended. */
+export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {
+  const alerts: Alert[] = [];
+  for (const read of await ledger.records.troubledReads()) {
+    alerts.push({
+      key: `source-down:${read.source}/${read.stream}`,
+      kind: "source-down",
+      summary: `${read.source}/${read.stream}: ${read.problem ?? "was not read completely"}`,
+      cure: "`crm-sync check` looks into the source; a complete read clears this",
+      page: pagePath.source(read.source),
+    });
+  }
+  for (const hold of await ledger.decisions.questions()) {
+    if (hold.state !== "open") continue;
+    alerts.push({
+      key: `hold:${hold.id}`,
+      kind: "hold",
+      summary: `${hold.customer.namespace}/${hold.customer.id}: ${hold.explanation}`,
+      cure: nextForHold({ ...hold, count: 1 }),
+      page: pagePath.hold(hold.id),
+    });
+  }
+  for (const row of await ledger.journal.open()) {
+    alerts.push({
+      key: `unknown:${row.id}`,
+      kind: "unknown",
+      summary: `${row.operation.endpoint} on ${row.operation.subject} is ${row.state}`,
+      cure:
+        row.state === "parked"
+          ? settleCommands({ id: row.id, endpoint: row.operation.endpoint, outcomeCode: row.outcomeCode })
+          : "the next run settles it; `crm-sync settle list` shows the details",
+      page: pagePath.settle(row.id),
+    });
+  }
+  for (const [row, { evidence, since }] of ledger.assumptions.contradictions) {
+    if (!stopsSomething(row)) continue;
+    alerts.push({
+      key: `assumption:${row}`,
+      kind: "assumption",
+      summary: `the assumption ${row} was contradicted at ${since}: ${evidence}`,
+      cure: `\`crm-sync assumptions\` shows the waiting work; then crm-sync assumptions accept ${row} --reason TEXT`,
+    });
+  }
+  alerts.push(...pausedAlerts(ledger), ...placeAlerts(ledger));
+  alerts.push(...(await deliveryAlerts(ledger)));
+  alerts.push(...(await circuitAlerts(ledger)));
+  const told = new Map([...(await ledger.schedule.alerts())].map(([key, { body }]) => [key, fromBody(key, body)]));
+  alerts.push(...(await runAlerts(ledger, told)));
+  const records = await recordAlerts(ledger, new Set(alerts.map((alert) => alert.kind)));
+  alerts.push(...(summary?.state === "stopped" ? asTold(records, told) : records));
+  return alerts;
+}
+
+/** Services that are not called for now. */
+async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
+  const cure =
+    "it is tried again by itself; where it lasts, crm-sync check, then the network and the provider of the service";
+  return (await ledger.schedule.openCircuits()).map(({ service, since, reason }) => ({
+    key: `breaker:${service}`,
+    kind: "breaker",
+    summary: `the circuit of ${service} is open since ${since}, because ${reason}`,
+    cure,
+  }));
+}
+
+/** The pause that is on. Its reason stands in `status`: an alert goes to places that nobody chose for a person's words. */
+function pausedAlerts(ledger: Ledger): Alert[] {
+  const paused = ledger.pause.now();
+  if (paused === undefined) return [];
+  const summary = `crm-sync is paused since ${paused.since} by ${paused.by}: nothing is written to either service`;
+  const cure = "crm-sync resume --reason TEXT; `crm-sync status` says why it is paused";
+  return [{ key: "paused:services", kind: "paused", summary, cure, page: pagePath.pause() }];
+}
+
+/** Places outside the database that did not get the head of the audit log. */
+function placeAlerts(ledger: Ledger): Alert[] {
+  return ledger.audit.places().flatMap(({ place, problem, sequence }): Alert[] => {
+    if (problem === null) return [];
+    const last = sequence === null ? "it has none yet" : `the last one it has is of entry ${sequence}`;
+    const summary = `${place} did not get the head of the audit log: ${problem}; ${last}`;
+    const cure = "look at the place; the next run of a job tries it again (`audit.heads`)";
+    return [{ key: `head-not-kept:${place}`, kind: "head-not-kept", summary, cure }];
+  });
+}
+
+/** Channels that do not deliver, of which the other channels tell, and dead man's switches that could not be called. */
+async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
+  return (await ledger.schedule.deliveries()).flatMap(({ kind, name, problem }): Alert[] => {
+    if (problem === null) return [];
+    if (kind === "switch") {
+      const summary = `the dead man's switch ${name} could not be called after a good run: ${problem}`;
+      const cure = "look at its address and at whoever answers there; the next good run calls it again";
+      return [{ key: `switch-not-called:${name}`, kind: "switch-not-called", summary, cure }];
+    }
+    const summary = `${name} does not deliver alerts: ${problem}`;
+    const cure = `\`crm-sync alerts test ${name}\` shows its answers; the next run tries again`;
+    return [{ key: channelDownKey(name), kind: "channel-down", summary, cure }];
+  });
+}
+
+const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine", "canary"];
+
+/**
+ * After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is
+ * told, not less.
+ */
+function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Alert[] {
+  const kept = new Map(records.map((alert) => [alert.key, alert]));
+  for (const [key, alert] of told) {
+    if (recordKinds.includes(alert.kind) && (alert.count ?? 1) > (kept.get(key)?.count ?? 0)) kept.set(key, alert);
+  }
+  return [...kept.values()];
+}
+
+/** Why records wait for an operation whose outcome is open. */
+const inDoubt: readonly string[] = ["operation.open"];
+
+/**
+ * Records that are not done. Those that wait for an open operation or for a service that is down are not told where
+ * that is told itself; what else an operation or a service keeps them from is theirs alone.
+ */
+async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
+  const alerts: Alert[] = [];
+  for (const group of (await ledger.records.open()).filter((item) => item.counts)) {
+    if (inDoubt.includes(group.cause) && told.has("unknown")) continue;
+    if (group.cause === pausedCode && told.has("paused")) continue;
+    if (unreachedCodes.includes(group.cause) && (told.has("service-down") || told.has("breaker"))) continue;
+    const standing = group.standing === "quarantined" ? "quarantine" : group.standing;
+    const kind = group.code === "run.canary" ? "canary" : standing;
+    alerts.push({
+      key: `${kind}:${group.stream}:${group.code === group.cause ? group.code : `${group.code}:${group.cause}`}`,
+      kind,
+      summary: openNamed(group),
+      // The reason itself may hold what an alert must not.
+      cure: kind === "quarantine" ? nextForOpen(group) : `${nextForOpen(group)}; \`crm-sync status\` has the reason`,
+      count: group.count,
+    });
+  }
+  return alerts;
+}
+
+/** What only a whole run of its job can end: a run that was stopped, failed or was interrupted did not look. */
+const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down", "clock"];
+
+/**
+ * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look
+ * at, what was told before stands.
+ */
+async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Promise<Alert[]> {
+  const alerts: Alert[] = [];
+  for (const [job, run] of await ledger.runs.lastByJob()) {
+    const troubles = troubleOf(run);
+    for (const { kind, what: summary, next: cure } of troubles) {
+      if (kind === "run-failed" && byHand(run)) continue;
+      const key = kind === "does-not-balance" ? `${kind}:${run.id}` : `${kind}:${job}`;
+      alerts.push({ key, kind, summary, cure, page: pagePath.run(run.id) });
+    }
+    if (run.state === "done" || run.state === "running") continue;
+    for (const kind of endedByWholeRun) {
+      const known = told.get(`${kind}:${job}`);
+      if (known !== undefined && !troubles.some((trouble) => trouble.kind === kind)) alerts.push(known);
+    }
+  }
+  return alerts;
+}
+
+/** Tells people what started or stopped needing one. */
+export async function tellPeople(
+  deps: NotifyDependencies & { ledger: Ledger },
+  summary: RunSummary | undefined,
+): Promise<void> {
+  await deps.store.onlyDeliveries(
+    deps.channels.map(({ name }) => name),
+    deps.switches,
+  );
+  const alerts = await alertsOf(deps.ledger, summary);
+  await notifyChanges(alerts, deps);
+  const others = alerts.filter(({ kind }) => kind !== "channel-down" && kind !== "switch-not-called");
+  const now = await deliveryAlerts(deps.ledger);
+  const isSame = JSON.stringify(now) === JSON.stringify(alerts.filter((alert) => !others.includes(alert)));
+  if (isSame) return;
+  // What the channels that deliver say of those that do not; these are tried again with the next run.
+  const failing = new Set(now.map(({ key }) => key));
+  await notifyChanges(
+    [...others, ...now],
+    deps,
+    deps.channels.filter(({ name }) => !failing.has(channelDownKey(name))),
+  );
+}

@@ -1,0 +1,249 @@
+import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
+import type { Result } from "../base/errors.ts";
+import { streams as allStreams } from "../crm/model.ts";
+import type { Stream } from "../crm/model.ts";
+import type { DeletionLimit } from "../engine/plan/limits.ts";
+import type { statementKinds } from "../report/statement/kinds.ts";
+import type { StatementFormat } from "../report/statement/render.ts";
+import type { PeriodBy } from "../report/statement/shape.ts";
+import { parseCron } from "../base/cron.ts";
+import type { Cron } from "../base/cron.ts";
+import type {
+  JobSettings,
+  LimitsOfJob,
+  LimitsSettings,
+  misfirePolicies,
+  VerifyBudget,
+} from "../engine/run/run-settings.ts";
+
+export type JobKind = "sync" | "verify" | "report" | "backup";
+
+/**
+ * What happens to fire times that passed unused: `run-once` for all of them, `skip` them, or run `all` (the last 24).
+ */
+export type MisfirePolicy = (typeof misfirePolicies)[number];
+
+/** A report that a job of the kind `report` writes, for the month before the fire time. */
+export interface JobReport {
+  kind: (typeof statementKinds)[number];
+  format: StatementFormat;
+  /** Which date puts a row into a month. */
+  by: PeriodBy;
+  /** The folder that its files are written into; default: `reports` beside the ledger. */
+  to?: string | undefined;
+}
+
+/** A job as the files in `jobs/` declare it. Data only. */
+export interface Job {
+  id: string;
+  /** One line for people. */
+  title: string;
+  kind: JobKind;
+  /** Cron expression `minute hour day-of-month month weekday`; null: it runs only when you start it. */
+  schedule: string | null;
+  /** Zone of the schedule; default: `zone` of the configuration. */
+  zone?: string;
+  streams: readonly Stream[];
+  misfire: MisfirePolicy;
+  /** Where they differ from `limits` of the configuration. */
+  limits?: LimitsOfJob;
+  reports?: readonly JobReport[];
+  /** What a verify may spend. */
+  budget?: VerifyBudget;
+}
+
+/** A job with everything the configuration adds: ready to run. */
+export interface BoundJob {
+  id: string;
+  title: string;
+  kind: JobKind;
+  /** Undefined: by hand only. */
+  schedule: { cron: Cron; zone: string } | undefined;
+  streams: readonly Stream[];
+  /** Names of the sources that the job reads, in the order of the configuration. */
+  sources: readonly string[];
+  misfire: MisfirePolicy;
+  limits: LimitsSettings;
+  reports: readonly JobReport[];
+  /** Who gets the reports by mail. */
+  mailTo: readonly string[];
+  budget?: VerifyBudget | undefined;
+  /** Shares of the enterprises that go first, in per cent. */
+  canary?: readonly number[] | undefined;
+  /** Where a job of kind backup copies the ledger to, and how many backups stay there. */
+  backup?: { to: string; keep: number | undefined } | undefined;
+}
+
+/** What binding needs of the configuration. */
+export interface JobsConfig {
+  zone: string;
+  limits: LimitsSettings;
+  mail?: unknown;
+  jobs: Readonly<Record<string, JobSettings>>;
+  sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
+}
+
+/**
+ * The jobs that ship with the program as the configuration changes them, then those of its own. A job reads every
+ * source that has one of its streams unless the configuration names some.
+ */
+export function bindJobs(shipped: readonly Job[], config: JobsConfig): Result<BoundJob[], Problem[]> {
+  const problems: Problem[] = [];
+  const bound: BoundJob[] = [];
+  const own = Object.keys(config.jobs).filter((id) => !shipped.some((job) => job.id === id));
+  for (const job of [...shipped, ...own.map((id) => ownJob(id, config.jobs[id]))]) {
+    const made = job instanceof Problem ? failed([job]) : bind(job, config.jobs[job.id], config);
+    if (made.ok) bound.push(made.value);
+    else problems.push(...made.error);
+  }
+  return problems.length > 0 ? failed(problems) : ok(bound);
+}
+
+function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
+  if (settings?.kind === undefined) {
+    return mistake(
+      id,
+      "kind",
+      "is missing, and crm-sync has no job of this name itself",
+      "Add `kind: sync`, or correct the name.",
+    );
+  }
+  return {
+    id,
+    title: settings.title ?? id,
+    kind: settings.kind,
+    schedule: settings.schedule ?? null,
+    streams: settings.streams ?? allStreams,
+    misfire: settings.misfire ?? "run-once",
+  };
+}
+
+/** Puts a job and its settings together. In one piece: every fault is told, not the first alone. */
+function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): Result<BoundJob, Problem[]> {
+  const problems: Problem[] = [];
+  const kind = settings?.kind ?? job.kind;
+  if (kind !== job.kind) {
+    const cure = "Remove the key, or give the job another name.";
+    problems.push(mistake(job.id, "kind", `cannot change a job of crm-sync itself from ${job.kind} to ${kind}`, cure));
+  }
+  const streams = settings?.streams ?? job.streams;
+  const having = Object.keys(config.sources).filter((name) =>
+    streams.some((stream) => config.sources[name]?.streams[stream] !== undefined),
+  );
+  for (const name of settings?.sources ?? []) {
+    const known = Object.keys(config.sources);
+    if (!known.includes(name)) {
+      problems.push(
+        mistake(
+          job.id,
+          "sources",
+          `names ${name}, but there is no such source`,
+          `Use one of: ${known.join(", ") || "(none is configured)"}.`,
+        ),
+      );
+    } else if (!having.includes(name)) {
+      problems.push(
+        mistake(
+          job.id,
+          "sources",
+          `names ${name}, but this source has no ${streams.join(", no ")}`,
+          "Remove the source here, or change `streams`.",
+        ),
+      );
+    }
+  }
+  const reports = settings?.reports ?? job.reports ?? [];
+  if (kind === "report" && reports.length === 0) {
+    problems.push(
+      mistake(
+        job.id,
+        "reports",
+        "is missing",
+        "Say which reports the job writes, such as `reports: [{kind: orders}]`.",
+      ),
+    );
+  }
+  const budget = settings?.budget ?? job.budget;
+  const mailTo = settings?.mailTo ?? [];
+  if (mailTo.length > 0 && kind !== "report") {
+    const cure = "Remove the key, or move it to a job of kind report.";
+    problems.push(mistake(job.id, "mailTo", `has no effect in a job of kind ${kind}`, cure));
+  }
+  if (mailTo.length > 0 && config.mail === undefined)
+    problems.push(mistake(job.id, "mailTo", "names people, but no mail server is configured", "Add `mail`."));
+  if (kind !== "verify" && budget !== undefined) {
+    const cure = "Remove the key, or move it to a job of kind verify.";
+    problems.push(mistake(job.id, "budget", `has no effect in a job of kind ${kind}`, cure));
+  }
+  if (kind !== "sync" && settings?.canary !== undefined) {
+    const cure = "Remove the key, or move it to a job of kind sync.";
+    problems.push(mistake(job.id, "canary", `has no effect in a job of kind ${kind}`, cure));
+  }
+  const { to, keep } = settings ?? {};
+  if (kind === "backup" && to === undefined)
+    problems.push(mistake(job.id, "to", "is missing", "Name the folder that backups are written into."));
+  for (const [key, value] of Object.entries({ to, keep }))
+    if (kind !== "backup" && value !== undefined) {
+      const cure = "Remove the key, or move it to a job of kind backup.";
+      problems.push(mistake(job.id, key, `has no effect in a job of kind ${kind}`, cure));
+    }
+  const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
+  const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
+  if (schedule?.ok === false)
+    problems.push(
+      mistake(job.id, "schedule", `is not a schedule; expected ${schedule.error}`, "Correct the schedule."),
+    );
+  if (problems.length > 0) return failed(problems);
+  return ok({
+    id: job.id,
+    title: settings?.title ?? job.title,
+    kind,
+    schedule:
+      schedule?.ok === true ? { cron: schedule.value, zone: settings?.zone ?? job.zone ?? config.zone } : undefined,
+    streams,
+    sources: settings?.sources ?? having,
+    misfire: settings?.misfire ?? job.misfire,
+    limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
+    reports,
+    mailTo,
+    budget,
+    canary: settings?.canary,
+    backup: to === undefined ? undefined : { to, keep },
+  });
+}
+
+function limitWith(
+  { floor, share }: DeletionLimit,
+  own: { floor?: number | undefined; share?: number | undefined } | undefined,
+): DeletionLimit {
+  return { floor: own?.floor ?? floor, share: own?.share ?? share };
+}
+
+function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): LimitsSettings {
+  const { enterprise, run, day, week } = limits.removals;
+  const removals = own?.removals;
+  return {
+    removals: {
+      enterprise: limitWith(enterprise, removals?.enterprise),
+      run: limitWith(run, removals?.run),
+      day: limitWith(day, removals?.day),
+      week: limitWith(week, removals?.week),
+    },
+    sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
+    newIds: limits.newIds,
+    massChange: limits.massChange,
+    absenceReads: own?.absenceReads ?? limits.absenceReads,
+    absenceTime: own?.absenceTime ?? limits.absenceTime,
+    resumeWithin: own?.resumeWithin ?? limits.resumeWithin,
+  };
+}
+
+function mistake(job: string, key: string, what: string, cure: string): Problem {
+  return new Problem({
+    code: "config.job",
+    message: `\`jobs.${job}.${key}\` ${what}.`,
+    cure,
+    place: `jobs.${job}`,
+    exitCode: exitCodes.configuration,
+  });
+}

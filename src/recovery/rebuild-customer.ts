@@ -1,0 +1,384 @@
+import type { ShownOrder } from "../ledger/state/observations.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { productsUnder } from "../resources/order/model.ts";
+import { requestKindOf, requestsOf } from "../engine/model/requests.ts";
+import type { StateChange } from "../engine/model/state.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
+import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import type { OrderWithTree } from "../engine/model/desired.ts";
+import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
+import type { Block } from "../engine/plan/block.ts";
+import { acknowledgedFields } from "../resources/enterprise/state/acknowledged.ts";
+import type { Observed } from "../engine/plan/input.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { otherThanWanted } from "../resources/order/adoption.ts";
+import { adoptedPeople } from "../resources/staff/observe.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { FoundOrder } from "../engine/adopt.ts";
+import { CustomerPlanning } from "../engine/planning.ts";
+import { CustomerState } from "../engine/customer.ts";
+import type { ApplyDependencies } from "../engine/customer.ts";
+import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
+import { productUnits } from "../crm/tree.ts";
+import { wantedForm } from "../resources/order/state/order-steps.ts";
+import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
+import type { ShownAmendment } from "../engine/shown-orders.ts";
+
+/** How often a customer is looked at anew with what looking taught. */
+const mostRounds = 24;
+
+/** What building one customer anew came to. */
+export interface RebuiltCustomer {
+  /** What a run would do now; undefined where the platform did not show enough in time. */
+  plan: CustomerPlan | undefined;
+  /** Why there is no plan. */
+  why?: string;
+  /** What is taken for granted of it, since nothing shows it. */
+  assumed: { record: string; why: string }[];
+  /** Customers of whom it was found out that something stands there of orders that moved away from them. */
+  left: RecordKey[];
+}
+
+type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "policies"> & {
+  reader: SnapshotReader;
+};
+
+const onlyRead: Block = {
+  code: "rebuild.only-reads",
+  reason: "a rebuild of the ledger removes nothing",
+  again: true,
+};
+
+/**
+ * Brings the link, orders and assignments of one customer back into a ledger that lost them: what the platform shows is
+ * adopted as a run would adopt it, the CRM's customer counts as acknowledged, numbers count for the instances whose
+ * products they show, and whoever holds an asset that the CRM gives that person holds it by us. Makes no writing call.
+ * Throws where the platform cannot be read.
+ */
+export async function rebuildCustomer(
+  deps: Dependencies,
+  customer: RecordKey,
+  signal: AbortSignal | undefined,
+): Promise<RebuiltCustomer> {
+  const knows = new CustomerState(deps, customer);
+  const planning = new CustomerPlanning(deps, knows, {
+    thorough: true,
+    whole: true,
+    signal,
+    takingBlocked: onlyRead,
+    rebuild: {
+      placed: async (of, found) => await rebuiltOrder(deps, of, found),
+      left: async (found) => await leftOfOrder(deps, found),
+    },
+  });
+  const assumed: RebuiltCustomer["assumed"] = [];
+  const left: RecordKey[] = [];
+  const awaitedUntil = deps.clock.now() + deps.settle.maxWaitMs;
+  for (let round = 0; round < mostRounds; round += 1) {
+    await acknowledge(knows);
+    const planned = await planning.plan();
+    if (planned.kind === "awaits") {
+      if (deps.clock.now() > awaitedUntil) return { plan: undefined, why: planned.reason, assumed, left };
+      await deps.clock.sleep(Math.max(1, Date.parse(planned.until) - deps.clock.now()), signal);
+      continue;
+    }
+    if (planned.kind === "recorded") {
+      assumed.push(...endedOf(planned.changes));
+      left.push(...planned.changes.flatMap((change) => (change.type === "order-leaving" ? [change.customer] : [])));
+    }
+    const learned = await adoptPeople(deps, knows, planning.observed);
+    const wishes = await assumeRequests(deps, knows);
+    assumed.push(...wishes);
+    if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed, left };
+  }
+  return { plan: undefined, why: `${formatKey(customer)}: the platform kept changing`, assumed, left };
+}
+
+/** Nothing reads name, branch and address back: that they are as the CRM has them is taken for granted. */
+async function acknowledge(knows: CustomerState): Promise<void> {
+  const { customer, desiredCustomer, known } = await knows.loaded();
+  if (desiredCustomer === undefined || known.link === undefined || known.acknowledged !== undefined) return;
+  const fields = acknowledgedFields(desiredCustomer.body);
+  await knows.record([{ type: "acknowledged", customer, fields }], auditOf(customer, { acknowledged: "assumed" }));
+}
+
+/**
+ * The units of an asset instance are the numbers under which its products are shown, those of the CRM first; what was
+ * bought by amendments stands by them, and their numbers are used. Both are fixed before the order counts as placed,
+ * and the same again where a rebuild that was cut off is made once more. Of an order that the CRM does not want any
+ * more and of which nothing is shown nothing stands: where it comes back it is amended, not placed under its number.
+ */
+async function rebuiltOrder(
+  deps: Dependencies,
+  knows: CustomerState,
+  { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
+): Promise<StateChange[]> {
+  if (shown === undefined) {
+    const gone = nothingStands(order, customer);
+    // What the CRM wants of it is bought anew, as an amendment.
+    const isWanted = order.state === "current" && !order.body.cancelled;
+    return isWanted ? gone.filter(({ type }) => type !== "order-agreed") : gone;
+  }
+  const { ledger } = deps;
+  const isHere = isSameKey(customer, knows.customer);
+  const known = async (): Promise<readonly FixedNumber[]> =>
+    isHere
+      ? (await knows.known()).numbers
+      : await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
+  const aside = await ledger.gap.numbersAside(customer);
+  const { orders } = await knows.loaded();
+  const renewed = renewedUnits(order, orders, shown, [...(await known()), ...aside]);
+  const numbersAside = new Set(aside.map(({ number }) => number));
+  const goesOn = renewed.map(({ number }) => number).filter((number) => numbersAside.has(number));
+  await ledger.gap.bringNumbersBack(await sharedNumbers(deps, customer, aside, goesOn));
+  const { fixed } = await ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(order.key, customer, numbersOf(order, shown, renewed), at),
+  );
+  if (isHere) knows.fixed(fixed);
+  for (const { n, channelOrderId: number } of amendments)
+    await ledger.state.write((rows, at) => rows.order.steps.noteNumber(order.key, { n, channelOrderId: number }, at));
+  const numbers = [...(await known()), ...renewed];
+  return rebuiltSteps({ order, customer, channelOrderId, own, renewed, amendments, numbers });
+}
+
+/**
+ * What an order left in the enterprise of a customer that it moved away from: it stands there by the purchases under
+ * whose numbers it is shown. Where it is shown in another form than the CRM has now, nobody knows what stands.
+ */
+async function leftOfOrder(
+  { ledger, settings }: Dependencies,
+  { order, customer, channelOrderId, shown, own, amendments }: FoundOrder,
+): Promise<StateChange[]> {
+  if (shown === undefined) return [];
+  const leaving = { type: "order-leaving", order: order.key, customer } as const;
+  const unclear = (why: string): StateChange[] => {
+    const what = `something of the order ${formatKey(order.key)} there, under ${channelOrderId} or amendments of it`;
+    return [{ ...leaving, unclear: `the platform shows ${what}, ${why}` }];
+  };
+  const otherwise = otherThanWanted(order, shown, settings);
+  if (otherwise.length > 0) return unclear(`otherwise than the CRM has it now: ${otherwise.join("; ")}`);
+  await ledger.state.write((rows, at) =>
+    rows.order.numbers.fixNumbers(order.key, customer, numbersOf(order, shown, []), at),
+  );
+  for (const { n, channelOrderId: number } of amendments)
+    await ledger.state.write((rows, at) => rows.order.steps.noteNumber(order.key, { n, channelOrderId: number }, at));
+  const numbers = await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
+  const under = [...(own === undefined ? [] : [{ channelOrderId, shown: own }]), ...amendments];
+  const steps = leftSteps({ order, customer, numbers }, under);
+  return steps === undefined
+    ? unclear("and not under numbers that are those of its assets alone")
+    : [...steps, { ...leaving, unclear: null }];
+}
+
+/** The numbers under which the products of an asset are shown, those that the CRM gives first. */
+function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: shown }: ShownOrder): string[] {
+  const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
+  const numbers = new Set(products.flatMap(({ id }) => shown.get(id) ?? []));
+  const first = asset.assetNumbers.filter((number) => numbers.has(number));
+  return [...new Set([...first, ...[...numbers].sort()])];
+}
+
+/** Units whose products are shown under the number of the unit that they continue, or that they continued. */
+function renewedUnits(
+  order: OrderWithTree,
+  orders: readonly OrderWithTree[],
+  shown: ShownOrder,
+  known: readonly FixedNumber[],
+): FixedNumber[] {
+  const { namespace, id: orderId } = order.key;
+  return order.tree.assets.flatMap((asset) => {
+    if (asset.continues === undefined) return [];
+    return shownUnder(asset, shown)
+      .slice(0, asset.quantity)
+      .flatMap((number, unit): FixedNumber[] => {
+        const continues = earlierUnits(orders, { order: order.key, asset, number }, known);
+        return continues === undefined ? [] : [{ number, namespace, orderId, instanceId: asset.id, unit, continues }];
+      });
+  });
+}
+
+function numbersOf(order: OrderWithTree, shown: ShownOrder, renewed: readonly FixedNumber[]): WantedNumbers[] {
+  return order.tree.assets.map((asset) => {
+    const given = shownUnder(asset, shown).slice(0, asset.quantity);
+    const others = given
+      .map((number, unit) => ({ number, unit }))
+      .filter((one) => !renewed.some((item) => item.instanceId === asset.id && item.unit === one.unit));
+    return {
+      instanceId: asset.id,
+      quantity: others.length,
+      units: others.map(({ unit }) => unit),
+      given: others.map(({ number }) => number),
+      wireNumber: (digits) => digits,
+    };
+  });
+}
+
+/** Adopts who M5 shows, with the assets of each person. Says whether anything was learned by that. */
+async function adoptPeople(
+  { settings }: Dependencies,
+  knows: CustomerState,
+  { members, assets }: Pick<Observed, "members" | "assets">,
+): Promise<boolean> {
+  const loaded = await knows.loaded();
+  if (members === undefined || assets === undefined) return false;
+  const changes = adoptedPeople(loaded, { members, assets }, settings);
+  if (changes.length > 0) await knows.record(changes, auditOf(loaded.customer, { people: changes.length }));
+  return changes.length > 0;
+}
+
+/** Cancelled orders of which nothing is shown. */
+function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
+  return changes.flatMap((change) =>
+    change.type === "order-removed" &&
+    change.origin === "rebuilt" &&
+    change.items.every((item) => item.product === null)
+      ? [
+          {
+            record: subjectOf("orders", change.order),
+            why: "cancelled, and the platform shows no part of it: it counts as ended",
+          },
+        ]
+      : [],
+  );
+}
+
+/** What the CRM requests beside its orders counts as requested, and nothing is sent for it: no reading shows it. */
+async function assumeRequests({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
+  const loaded = await knows.loaded();
+  const { customer } = knows;
+  const all = requestsOf().flatMap((of) => requestKindOf({ of }).assume?.(loaded, policies) ?? []);
+  const changes = all.flatMap((one) => one.changes);
+  const told = all.flatMap((one) => one.told);
+  if (changes.length > 0) await knows.record(changes, auditOf(customer, { wishes: told.length }));
+  return told.map((why) => ({ record: subjectOf("customers", customer), why }));
+}
+
+function auditOf(customer: RecordKey, body: JsonObject): { kind: string; subject: string; body: JsonObject } {
+  return { kind: "rebuilt", subject: `customer:${formatKey(customer)}`, body };
+}
+
+/** An order of which everything is shown, some of it under numbers of amendments. */
+interface Amended {
+  order: OrderWithTree;
+  customer: RecordKey;
+  channelOrderId: string;
+  /** Under the order's own number. */
+  own: ShownOrder | undefined;
+  amendments: readonly ShownAmendment[];
+  /** Numbers of units of the order. */
+  numbers: readonly FixedNumber[];
+  /** Those of its units that continue earlier ones. */
+  renewed: readonly FixedNumber[];
+}
+
+/**
+ * What was bought under the number of an amendment stands by that purchase and not by the first one: as a step each,
+ * the form that the CRM has now in the place of the one that was bought then.
+ */
+export function rebuiltSteps(amended: Amended): StateChange[] {
+  const { order, customer, channelOrderId } = amended;
+  const { key, version, bodyHash } = order;
+  const changes: StateChange[] = [];
+  const of = { order: key, customer, operationId: null, origin: "rebuilt" } as const;
+  const renewed = amended.renewed.map(({ instanceId, unit, number, continues = [] }): BoughtItem => {
+    return { instanceId, unit, number, products: [], packages: [], continues: [...continues] };
+  });
+  if (renewed.length > 0) {
+    const nothing = { licenceOrders: [], products: 0 };
+    changes.push({ type: "order-bought", ...of, channelOrderId, version, items: renewed, ...nothing });
+  }
+  for (const { channelOrderId: number, shown } of amended.amendments) {
+    const items = itemsOf(amended, shown);
+    if (items.length === 0) continue;
+    const gone = items.flatMap((item) => notBought(amended, item, channelOrderId));
+    const products = items.reduce((sum, item) => sum + item.ids.length, 0);
+    if (gone.length > 0) changes.push({ type: "order-removed", ...of, products: gone.length, items: gone });
+    changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId: number, version, products });
+  }
+  if (changes.length > 0) changes.push({ type: "order-agreed", order: key, version, bodyHash });
+  return changes;
+}
+
+function purchaseOf(
+  items: readonly Brought[],
+  { licenceOrders }: ShownOrder,
+): Pick<OrderBought, "type" | "items" | "licenceOrders"> {
+  return {
+    type: "order-bought",
+    items: items.map(({ ids: _ids, ...item }): BoughtItem => item),
+    licenceOrders: [...licenceOrders].map(([licenseOrderId, licenseType], index) => {
+      return { sequence: index + 1, licenseType, platformCustomerId: "", licenseOrderId };
+    }),
+  };
+}
+
+/**
+ * What is left of an order where it was before it moved, as a purchase for each number under which it is shown;
+ * undefined where something is shown that belongs to no unit of the order, or of which nobody knows what it is.
+ */
+export function leftSteps(
+  { order, customer, numbers }: Pick<Amended, "order" | "customer" | "numbers">,
+  under: readonly { channelOrderId: string; shown: ShownOrder }[],
+): StateChange[] | undefined {
+  const { key, version } = order;
+  const of = { order: key, customer, operationId: null, origin: "rebuilt", version } as const;
+  const changes: StateChange[] = [];
+  for (const { channelOrderId, shown } of under) {
+    const items = itemsOf({ order, numbers }, shown);
+    const products = items.reduce((sum, item) => sum + item.ids.length, 0);
+    const all = [...shown.products.values()].reduce((sum, shownUnder) => sum + new Set(shownUnder).size, 0);
+    if (products === 0 || products !== all) return undefined;
+    changes.push({ ...of, ...purchaseOf(items, shown), channelOrderId, products });
+  }
+  return changes;
+}
+
+/** All that an order has is gone, and it agrees with the CRM, which does not want it. */
+export function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
+  const { key, version } = order;
+  const items = order.tree.assets.flatMap(({ id: instanceId, quantity }) =>
+    Array.from({ length: quantity }, (_, unit): RemovedItem => {
+      return { instanceId, unit, number: null, product: null, channelOrderId: null, licenseOrderId: null };
+    }),
+  );
+  const products = productUnits(order.tree.assets);
+  return [
+    { type: "order-removed", order: key, customer, operationId: null, origin: "rebuilt", products, items },
+    { type: "order-agreed", order: key, version, bodyHash: wantedForm(order) },
+  ];
+}
+
+/** What one purchase brought under one number; `ids` are all its products, also those in packages. */
+interface Brought extends BoughtItem {
+  ids: string[];
+}
+
+function itemsOf({ order, numbers }: Pick<Amended, "order" | "numbers">, { products: shown }: ShownOrder): Brought[] {
+  const isOwn = ({ orderId, namespace }: FixedNumber): boolean =>
+    formatKey({ namespace, id: orderId }) === formatKey(order.key);
+  return numbers.filter(isOwn).flatMap(({ instanceId, unit, number }) => {
+    const asset = order.tree.assets.find((item) => item.id === instanceId);
+    if (asset === undefined) return [];
+    const isHere = ({ id }: { id: string }): boolean => shown.get(id)?.includes(number) === true;
+    const products = asset.products.filter(isHere);
+    const packages = asset.packages.filter((item) => productsUnder(item).some(isHere));
+    const ids = [...products, ...packages.flatMap(productsUnder)].map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const names = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+    return [{ instanceId, unit, number, products: names(products), packages: names(packages), ids }];
+  });
+}
+
+/** Products of an amendment that the first purchase is not shown to have brought under the same number. */
+function notBought(
+  { own }: Amended,
+  { instanceId, unit, number, ids }: Brought,
+  channelOrderId: string,
+): RemovedItem[] {
+  return ids.flatMap((product): RemovedItem[] => {
+    if (number !== null && own?.products.get(product)?.includes(number) === true) return [];
+    return [{ instanceId, unit, number, product, channelOrderId, licenseOrderId: null }];
+  });
+}

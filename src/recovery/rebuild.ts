@@ -1,0 +1,367 @@
+import { bringBack } from "./restore.ts";
+import { lookAtCustomer } from "../engine/run/preflight.ts";
+import { rebuildCustomer } from "./rebuild-customer.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { exitCodes, failureOf, messageOf, Problem, stackOf } from "../base/errors.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
+import { streams } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import { rebuiltKind } from "../ledger/state/observations.ts";
+import { notLookedAt } from "../ledger/state/unread-customers.ts";
+import { makes } from "../engine/plan/gated.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { RunState } from "../ledger/runs/tables.ts";
+import type { StateChange } from "../engine/model/state.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
+import { counts } from "../engine/plan/owner.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { readingPlatform } from "../platform/reading-platform.ts";
+import { SnapshotReader } from "../platform/snapshot.ts";
+import type { StreamTally } from "../ingest/tally.ts";
+import { workInLanes } from "../engine/lanes.ts";
+import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
+import { SourceReading } from "../ingest/source-reading.ts";
+import { eachPendingCustomer } from "../engine/run/queue.ts";
+
+/** Something of one record that could not be brought back, or that the next run would do. */
+export interface NotRebuilt {
+  record: string;
+  why: string;
+}
+
+/** What building the ledger anew came to. */
+export interface RebuildSummary {
+  run: string;
+  state: RunState;
+  exitCode: ExitCode;
+  sources: StreamTally[];
+  customers: number;
+  /** What is known again. */
+  known: { enterprises: number; orders: number; staff: number; assignments: number };
+  /** Customers that the platform did not let be read. */
+  unreadable: number;
+  /** Customers at whom this program failed. */
+  defects: number;
+  lost: NotRebuilt[];
+  /** What is taken for granted, since nothing shows it. */
+  assumed: NotRebuilt[];
+  /** What the next run would do; what of it makes something waits for a person. */
+  left: NotRebuilt[];
+  /** Where the ledger was restored: what it lacked, and how many of its orders stand as it had them. */
+  gap?: { from: string | null; until: string | null; kept: number } | undefined;
+}
+
+const kindsBefore = new Set(["plan", "rebuild"]);
+
+/**
+ * Throws a Problem where anything was ever done with the ledger but plans and rebuilds, or since what it knew was set
+ * aside. One that lacks what was done since it was backed up is rebuilt as well.
+ */
+export async function requireUnused(ledger: Ledger): Promise<void> {
+  if (ledger.gap.isOpen()) return;
+  const since = ledger.gap.last()?.at ?? "";
+  const runs = await ledger.runs.lastByJob();
+  if ([...runs.values()].every((run) => kindsBefore.has(run.kind) || run.startedAt < since)) return;
+  throw new Problem({
+    code: "rebuild.ledger-used",
+    message: `the ledger ${ledger.path} was already used by runs, so it was not rebuilt`,
+    cure:
+      "a ledger without damage needs no rebuild. If it is damaged, move it away or set ledger.path to a new file, " +
+      "then run `crm-sync rebuild` again",
+    exitCode: exitCodes.ledgerRefused,
+  });
+}
+
+type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
+
+/**
+ * Brings links, orders and assignments back from the platform and the sources into a ledger that was not used, or that
+ * was restored and lacks what was done since: of that, what it knew is set aside first, and what the platform shows
+ * just so is brought back. Until all customers were looked at, nobody but another rebuild may write into it. No
+ * writing call is made: the platform is handed in without them. All customers are looked at before the first order
+ * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
+ * In one piece: one run on one screen.
+ */
+export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
+  const { ledger } = deps;
+  await requireUnused(ledger);
+  const begun = ledger.gap.isOpen() ? await beginGap(deps, request) : undefined;
+  const platform = readingPlatform(deps.platform);
+  const asked: RunRequest = { ...request, job: "rebuild", trigger: "hand", streams, read: true };
+  const header = { job: "rebuild", kind: "rebuild", trigger: "hand", scope: null, header: request.header };
+  const run = await ledger.runs.start(header);
+  const reading = new SourceReading(deps, asked, run);
+  const summary = emptySummary({ run, sources: reading.tallies });
+  if (begun !== undefined) {
+    const { from, until } = begun.gap;
+    summary.gap = { from: from.at, until: until?.at ?? null, kept: 0 };
+    summary.lost.push(...begun.inDoubt.map(inDoubtText));
+  }
+  const stopped = (): boolean => request.signal?.aborted === true;
+  try {
+    await ledger.state.record(notLookedAt, [
+      { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders: true },
+    ]);
+    await reading.read();
+    const reader = new SnapshotReader(platform, deps.settings);
+    const lanes = { lanes: deps.concurrency, stopped };
+    const readers = { ...deps, platform, reader };
+    const given = { run, summary, signal: request.signal };
+    const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
+    // What a source did not give now comes later, and may have been placed before.
+    const unnamed = await ledger.state.unnamedInQuarantine();
+    const ofAllOrders =
+      unnamed.includes("orders") || reading.tallies.some((tally) => tally.stream === "orders" && isCutOff(tally));
+    await forgetUnread(ledger, reading.tallies, ofAllOrders);
+    // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
+    const later = new Map<string, RecordKey>();
+    const left = new Map<string, RecordKey>();
+    await workInLanes(customers(), lanes, async (customer) => {
+      if (await lookAtOne(readers, customer, { ...given, ofAllOrders })) later.set(formatKey(customer), customer);
+    });
+    if (!stopped()) await lookedAtAll(ledger, ofAllOrders);
+    if (ledger.gap.last() !== undefined)
+      await workInLanes(customers(), lanes, async (customer) => await bringOneBack(readers, customer, given));
+    await workInLanes(customers(), lanes, async (customer) => {
+      summary.customers += 1;
+      const told = later.has(formatKey(customer)) ? undefined : summary;
+      for (const other of await rebuildOne(readers, customer, { ...given, told })) left.set(formatKey(other), other);
+      deps.progress("rebuilding", summary.customers, undefined);
+    });
+    for (const [key, customer] of new Map([...later, ...left])) {
+      if (stopped()) break;
+      await rebuildOne(readers, customer, { ...given, told: later.has(key) ? summary : emptySummary(summary) });
+    }
+  } catch (error) {
+    if (ledger.broken !== undefined) throw ledger.broken;
+    const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
+    await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
+    throw error;
+  }
+  if (stopped()) summary.state = "stopped";
+  summary.exitCode = exitCodeOf(summary);
+  if (begun !== undefined && !stopped())
+    await ledger.gap.close(request.by, {
+      run,
+      customers: summary.customers,
+      unreadable: summary.unreadable,
+      kept: summary.gap?.kept ?? 0,
+    });
+  const { known, lost, assumed, left, unreadable, customers } = summary;
+  await ledger.runs.finish(run, {
+    state: summary.state,
+    exitCode: summary.exitCode,
+    balance: null,
+    summary: {
+      customers,
+      known: { ...known },
+      unreadable,
+      lost: lost.map(plain),
+      assumed: assumed.map(plain),
+      left: left.map(plain),
+      ...(summary.gap === undefined ? {} : { gap: { ...summary.gap } }),
+    },
+  });
+  return summary;
+}
+
+/**
+ * Sets aside what a restored ledger knew, once what may have left last before it was restored has had its time to be
+ * shown.
+ */
+async function beginGap(
+  { ledger, clock, settle }: RunDependencies,
+  { by, signal }: Pick<RunRequest, "signal"> & { by: string },
+): Promise<Awaited<ReturnType<Ledger["gap"]["begin"]>>> {
+  const last = ledger.gap.lastCommitAt();
+  const left = last === undefined ? 0 : Date.parse(last) + settle.timeMs - clock.now();
+  if (left > 0) await clock.sleep(Math.min(left, settle.timeMs), signal);
+  return await ledger.gap.begin(by);
+}
+
+function inDoubtText({ id, endpoint, subject }: { id: string; endpoint: string; subject: string }): NotRebuilt {
+  const why =
+    `${endpoint} (${id}) was sent, and its outcome was open when the backup was made. The platform's present state ` +
+    "is read; where it comes up again, look on the platform before it is approved";
+  return { record: subject, why };
+}
+
+/** One that cannot be read keeps nothing of what the ledger knew of it: what it has is compared once it can be. */
+async function bringOneBack(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  { summary, signal }: Pick<Rebuilding, "signal"> & { summary: RebuildSummary },
+): Promise<void> {
+  try {
+    const { orders, assumed } = await bringBack(deps, customer, signal);
+    if (summary.gap !== undefined) summary.gap.kept += orders;
+    summary.assumed.push(...assumed);
+  } catch (error) {
+    if (deps.ledger.broken !== undefined || signal?.aborted === true) throw error;
+  }
+}
+
+function plain({ record, why }: NotRebuilt): { record: string; why: string } {
+  return { record, why };
+}
+
+function emptySummary({ run, sources }: Pick<RebuildSummary, "run" | "sources">): RebuildSummary {
+  return {
+    run,
+    state: "done",
+    exitCode: exitCodes.ok,
+    sources,
+    customers: 0,
+    known: { enterprises: 0, orders: 0, staff: 0, assignments: 0 },
+    unreadable: 0,
+    defects: 0,
+    lost: [],
+    assumed: [],
+    left: [],
+  };
+}
+
+const unfinishedText = "a rebuild was cut off before all customers were looked at";
+
+/**
+ * What an earlier rebuild could not look at is looked at anew. Whom the CRM gives only in quarantine, and whom a source
+ * did not give, nobody can look at now.
+ */
+async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[], ofAllOrders: boolean): Promise<void> {
+  const changes: StateChange[] = [];
+  for (const customer of await ledger.state.unread()) {
+    if (customer.namespace !== "") await ledger.records.markPending({ customer });
+    if (formatKey(customer) !== formatKey(notLookedAt)) changes.push({ type: "customer-read", customer });
+  }
+  const why = "has a record in quarantine, so that its enterprise was not looked for";
+  for (const customer of await ledger.state.customersInQuarantine())
+    changes.push({ type: "customer-unread", customer, why, ofAllOrders });
+  if ((await ledger.state.unnamedInQuarantine()).includes("customers")) {
+    const customer = { namespace: "", id: "rows" };
+    const what = "a row of customers in quarantine does not say whose it is";
+    changes.push({ type: "customer-unread", customer, why: what, ofAllOrders });
+  }
+  for (const tally of tallies)
+    if (tally.stream === "customers" && isCutOff(tally)) {
+      const customer = { namespace: "", id: `source ${tally.source}` };
+      const what = `the source ${tally.source} did not give all of its customers`;
+      changes.push({ type: "customer-unread", customer, why: what, ofAllOrders });
+    }
+  await ledger.state.record(notLookedAt, changes);
+}
+
+/** A source did not give all that it has of a stream. */
+function isCutOff({ problem, complete }: StreamTally): boolean {
+  return problem !== undefined || !complete;
+}
+
+/** Nobody is left who was not looked at for want of time. `ofAllOrders`: the ledger does not know all orders yet. */
+async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise<void> {
+  await ledger.state.record(notLookedAt, [
+    { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders },
+    { type: "customer-read", customer: notLookedAt },
+  ]);
+}
+
+/**
+ * Answers whether the customer's enterprise shows orders that are not the customer's in the CRM. One that cannot be
+ * looked at is kept: as long as nobody can, no order is placed that may stand there.
+ */
+async function lookAtOne(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  { signal, ofAllOrders }: Pick<Rebuilding, "signal"> & { ofAllOrders: boolean },
+): Promise<boolean> {
+  const { ledger } = deps;
+  const isUnread = async (why: string): Promise<void> =>
+    void (await ledger.state.record(customer, [{ type: "customer-unread", customer, why, ofAllOrders }]));
+  try {
+    const { unread, hasOthers } = await lookAtCustomer(deps, customer, signal);
+    if (unread !== undefined) await isUnread(unread);
+    return hasOthers;
+  } catch (error) {
+    if (ledger.broken !== undefined || signal?.aborted === true) throw error;
+    // Whose enterprise it is, that customer is looked at.
+    const isAnothers = error instanceof Problem && error.code === "enterprise.taken";
+    if (!isAnothers) await isUnread(`could not be read: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+interface Rebuilding {
+  run: string;
+  summary: RebuildSummary;
+  signal: AbortSignal | undefined;
+  /** Where what is known and left of the customer is told; undefined: it is looked at once more. */
+  told: RebuildSummary | undefined;
+}
+
+/**
+ * Answers the customers of whom it came out that orders which moved left something there. One that cannot be read stops
+ * no other; the rebuild is to be made again for it.
+ */
+async function rebuildOne(
+  deps: RunDependencies & { reader: SnapshotReader },
+  customer: RecordKey,
+  { run, summary: all, signal, told: summary }: Rebuilding,
+): Promise<RecordKey[]> {
+  const { ledger } = deps;
+  const subject = subjectOf("customers", customer);
+  try {
+    const { plan, why, assumed, left } = await rebuildCustomer(deps, customer, signal);
+    all.assumed.push(...assumed);
+    if (summary === undefined) return left;
+    if (plan === undefined) {
+      summary.lost.push({ record: subject, why: why ?? "" });
+      await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
+    } else await tell(ledger, run, summary, plan);
+    const { link, placedOrders, staffLinks, assignments } = await ledger.state.known(customer);
+    summary.known.enterprises += link === undefined ? 0 : 1;
+    // An order that moved is known to two customers, and stands for one of them.
+    summary.known.orders += [...placedOrders.values()].filter((order) => isSameKey(order.customer, customer)).length;
+    summary.known.staff += staffLinks.size;
+    summary.known.assignments += assignments.length;
+    return left;
+  } catch (error) {
+    if (ledger.broken !== undefined || signal?.aborted === true) throw error;
+    const failure = failureOf(error);
+    if (failure.of === "program") deps.logger.error({ customer: subject, stack: stackOf(error) }, "defect");
+    if (summary === undefined) return [];
+    if (failure.of === "service") summary.unreadable += 1;
+    if (failure.of === "program") summary.defects += 1;
+    summary.lost.push({ record: subject, why: failure.reason });
+    await ledger.state.record(customer, [leftToBeMade(customer, run, null)]);
+    return [];
+  }
+}
+
+/** What is as the CRM says is done with; what a run would do, or what waits, is looked at by the next one. */
+async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: CustomerPlan): Promise<void> {
+  const name = (stream: Stream, key: RecordKey): string => subjectOf(stream, key);
+  for (const { stream, key, outcome, code, reason } of plan.records)
+    if (outcome !== "planned" && counts(code ?? ""))
+      summary.lost.push({ record: name(stream, key), why: reason ?? "" });
+  for (const { endpoint, subject, reason } of plan.operations)
+    summary.left.push({ record: subject, why: `${endpoint}: ${reason}` });
+  const unfinished = plan.operations.flatMap((operation) =>
+    operation.records.map(({ stream, namespace, id }) => ({ stream, key: { namespace, id } })),
+  );
+  await ledger.records.setOutcomes(run, plan.records, unfinished);
+  const { customer } = plan;
+  const left = plan.operations.filter(makes).length;
+  if (left > 0) await ledger.state.record(customer, [leftToBeMade(customer, run, left)]);
+  else await ledger.decisions.nothingLeftByRebuild(customer);
+}
+
+/** What is to be made of the customer waits for a person; `left: null`: nobody knows how much it is. */
+function leftToBeMade(customer: RecordKey, run: string, left: number | null): StateChange {
+  return { type: "observed", customer, kind: rebuiltKind, subject: "", body: { run, left } };
+}
+
+function exitCodeOf({ state, sources, unreadable, defects, lost, left }: RebuildSummary): ExitCode {
+  const down = sources.some(isCutOff);
+  if (state !== "done") return exitCodes.other;
+  if (down || unreadable > 0) return exitCodes.sourceDown;
+  if (defects > 0) return exitCodes.other;
+  return lost.length + left.length > 0 ? exitCodes.recordsRejected : exitCodes.ok;
+}

@@ -1,0 +1,102 @@
+import { expect, it } from "vitest";
+import { CustomerState } from "../../src/engine/customer.ts";
+import { formatKey } from "../../src/crm/keys.ts";
+import { assetUnit } from "../../src/engine/model/references.ts";
+import { applyChange } from "../../src/engine/model/state.ts";
+import { withNumbers } from "../../src/resources/order/state/asset-numbers.ts";
+import type { FixedNumber } from "../../src/resources/order/state/asset-numbers.ts";
+import type { StateChange } from "../../src/engine/model/state.ts";
+import { growth, notQuadratic } from "../support/growth.ts";
+import { LedgerWorld } from "../support/world/ledger-world.ts";
+import { customerRecord, key } from "../support/world/records.ts";
+
+const customer = key("C1");
+const other = key("C2");
+
+async function stateOf(world: LedgerWorld): Promise<CustomerState> {
+  await world.read("customers", [{ customers: customerRecord("C1") }]);
+  const clock = { now: () => world.now, monotonic: () => world.now, sleep: () => Promise.resolve() };
+  const state = new CustomerState({ ledger: world.ledger, clock }, customer, { keeps: false });
+  await state.known();
+  return state;
+}
+
+/** One of many, in an order that is not that of the ledger. */
+function shuffled(index: number): string {
+  return String((index * 7919) % 100_003).padStart(6, "0");
+}
+
+function placed(id: string, owner = customer): StateChange {
+  return {
+    type: "order-placed",
+    order: key(id),
+    customer: owner,
+    channelOrderId: `CO-${id}`,
+    bodyHash: "hash",
+    version: 1,
+    products: 1,
+    operationId: null,
+    origin: "placed",
+    licenceOrders: [],
+  };
+}
+
+function granted(assetNumber: string, id: string, owner = customer): StateChange {
+  const fields = { staff: key(id), customer: owner, memberGlobalId: `M-${id}`, operationId: null };
+  return { type: "asset-granted", assetNumber, origin: "granted", ...fields };
+}
+
+function fixed(id: string): FixedNumber {
+  return { number: `86${id}`, namespace: "crm", orderId: id, instanceId: "I", unit: 0 };
+}
+
+it(
+  "what is sent for a customer costs the same however many orders, numbers and assignments it has",
+  { tags: "long" },
+  async () => {
+    const world = await LedgerWorld.open();
+    const grown = await growth(1000, async (many) => {
+      const state = await stateOf(world);
+      for (let index = 0; index < many; index += 1) {
+        const id = shuffled(index);
+        state.fixed([fixed(id)]);
+        expect((await state.payloadFacts()).numberOf(assetUnit(key(id), "I", 0))).toBe(`86${id}`);
+        await state.record([placed(id)]);
+        await state.record([granted(`86${id}`, id)]);
+      }
+      const known = await state.known();
+      const ids = Array.from({ length: many }, (_, index) => shuffled(index)).sort();
+      expect([...known.placedOrders.keys()]).toEqual(ids.map((id) => formatKey(key(id))));
+      expect(known.numbers.map(({ orderId }) => orderId)).toEqual(ids);
+      expect(known.assignments.map(({ assetNumber }) => assetNumber)).toEqual(ids.map((id) => `86${id}`));
+    });
+
+    expect(grown).toBeLessThan(notQuadratic);
+  },
+);
+
+it("what is learned one after the other is known the same whenever it is asked for", async () => {
+  const world = await LedgerWorld.open();
+  const state = await stateOf(world);
+  let known = await state.known();
+  const changes = Array.from({ length: 30 }, (_, index): StateChange => {
+    const id = shuffled(index);
+    if (index % 5 === 0) return placed(id, index % 2 === 0 ? customer : other);
+    if (index % 5 === 1) return { type: "asset-revoked", assetNumber: "A-2", operationId: null };
+    if (index % 5 === 2) return granted(`A-${index % 3}`, id, index % 2 === 0 ? customer : other);
+    if (index % 5 === 3)
+      return { type: "acknowledged", customer, fields: { name: id, branchName: "B", address: null } };
+    return granted(`A-${index}`, "S");
+  });
+  for (const [index, change] of changes.entries()) {
+    await state.record([change]);
+    known = applyChange(known, change, { customer, at: "" });
+    if (index % 4 === 0) {
+      state.fixed([fixed(shuffled(index))]);
+      known = withNumbers(known, [fixed(shuffled(index))]);
+    }
+    if (index % 7 === 0) expect(await state.known()).toEqual(known);
+  }
+  expect(await state.known()).toEqual(known);
+  expect([...(await state.known()).placedOrders.keys()]).toEqual([...known.placedOrders.keys()]);
+});
