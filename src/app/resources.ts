@@ -34,6 +34,12 @@ export function handInResources(): void {
       staff: staff.state.open(database, ledger),
       assignment: assignment.state.open(database),
     }),
+    undoFacts: async (...of) => ({
+      ...(await enterprise.undoFacts(...of)),
+      ...(await order.undoFacts(...of)),
+      ...(await staff.undoFacts(...of)),
+      ...(await assignment.undoFacts(...of)),
+    }),
     resources,
   });
 }

@@ -3,13 +3,13 @@ import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import { absentKind } from "../ledger/state/observations.ts";
 import type { Absences } from "../ledger/state/observations.ts";
-import { absentProducts } from "../resources/order/needs.ts";
-import type { AbsentOf } from "../resources/order/needs.ts";
+import { handedIn } from "./model/registry.ts";
+import type { AbsentOf } from "./model/resource.ts";
 import type { CustomerInput } from "./plan/input.ts";
-import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { CustomerState, EngineDependencies } from "./customer.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "time" | "settle">;
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "time" | "settle">;
 
 /** What counts as gone, and when M7 is to be read again where it left out something that does not count as gone yet. */
 interface Counted {
@@ -24,7 +24,8 @@ interface Counted {
  */
 export async function countAbsences(deps: Dependencies, knows: CustomerState, input: CustomerInput): Promise<Counted> {
   const counted: Counted = { gone: new Map(), again: undefined };
-  for (const [order, absent] of absentProducts(input, deps)) {
+  const absents = handedIn().resources.flatMap((resource) => [...(resource.absent?.(input, deps) ?? [])]);
+  for (const [order, absent] of absents) {
     const earlier = await deps.ledger.state.absences(input.customer, order);
     if (earlier === undefined && absent.names.length === 0) continue;
     const next = await countOne(deps, counted, `${formatKey(input.customer)} ${order}`, { ...absent, earlier });

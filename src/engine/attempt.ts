@@ -4,9 +4,9 @@ import { settleTimeLeft } from "./settle-time.ts";
 import { typeOf } from "./model/registry.ts";
 import type { Logger } from "../base/logger.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
-import type { NumberPool } from "./pool.ts";
+import type { AssetNumbers } from "./deliver.ts";
 import type { Settling } from "./settle.ts";
 import type { Block } from "./plan/block.ts";
 import type { Taking } from "./plan/limits.ts";
@@ -103,10 +103,10 @@ export type CustomerAttemptResult =
 /** What ends an attempt before everything of the customer was tried. */
 export type StopReason = "unknown" | "parked" | "aborted" | "stale" | "paused";
 
-export interface ReconcileDependencies extends ApplyDependencies {
+export interface ReconcileDependencies extends EngineDependencies {
   reader: Snapshots;
   settling: Settling;
-  pool: NumberPool;
+  pool: AssetNumbers;
   /** Told of every operation as it is planned, of what may have had an effect on the platform, and of what was learned. */
   tally: {
     planned(operation: Operation): void;

@@ -1,3 +1,5 @@
+import { withNumbers } from "./model/asset-numbers.ts";
+import type { FixedNumber } from "./model/asset-numbers.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { handedIn, typeOf } from "./model/registry.ts";
@@ -8,15 +10,9 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { standingAfter } from "../resources/order/fold.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "./model/payload-facts.ts";
 import { applyChanges } from "./model/state.ts";
-import { isOrderStep } from "../resources/order/state/order-steps.ts";
-import { isOfMovedOrder } from "../resources/order/state/moved-orders.ts";
-import { withNumbers } from "../resources/order/state/asset-numbers.ts";
 import type { PayloadFacts } from "./model/payload-facts.ts";
-import type { Link } from "../resources/enterprise/state/link.ts";
-import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import type { Known, StateChange } from "./model/state.ts";
 import type { LoadedCustomer, Rejection } from "./plan/input.ts";
 import type { Clock } from "../base/clock.ts";
@@ -52,7 +48,7 @@ interface Advanced {
  */
 export class CustomerState {
   readonly customer: RecordKey;
-  readonly #deps: Pick<ApplyDependencies, "ledger" | "clock">;
+  readonly #deps: Pick<EngineDependencies, "ledger" | "clock">;
   readonly #keeps: boolean;
   #advanced: Advanced | undefined;
   /** What is written of the customer and counts on what was handed to the writer before it. */
@@ -63,7 +59,7 @@ export class CustomerState {
 
   /** A plan passes `keeps: false`: what it learns stands in memory alone. */
   constructor(
-    deps: Pick<ApplyDependencies, "ledger" | "clock">,
+    deps: Pick<EngineDependencies, "ledger" | "clock">,
     customer: RecordKey,
     options: { keeps: boolean } = { keeps: true },
   ) {
@@ -176,7 +172,7 @@ export class CustomerState {
     const { credentials, answers } = typeOf(operation).can;
     if ((credentials?.accounts?.(operation) ?? []).length > 0 || (answers?.(operation) ?? []).length > 0) return false;
     return !changes.some(
-      (change) => (change.type === "linked" && change.link.origin !== "created") || isOutdated(change, bodyHashes),
+      (change) => (change.type === "linked" && change.link.origin !== "created") || needsReading(change, bodyHashes),
     );
   }
 
@@ -217,7 +213,7 @@ export class CustomerState {
     if (this.#advanced === undefined) return;
     const { bodyHashes } = this.#advanced;
     // An order of which the CRM says something else comes with what stands of it, which only the ledger has.
-    if (this.#keeps && changes.some((change) => isOutdated(change, bodyHashes))) {
+    if (this.#keeps && changes.some((change) => needsReading(change, bodyHashes))) {
       this.#advanced = undefined;
       return;
     }
@@ -231,13 +227,14 @@ export class CustomerState {
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
     const wiped = new Set(changes.flatMap((change) => (change.type === "secrets-wiped" ? [change.ref] : [])));
     const sealed = new Set([...(loaded.sealed ?? [])].filter((order) => !wiped.has(`orders/${order}`)));
-    const standings = standingsAfter(loaded.standings, changes);
-    this.#advanced.loaded = { ...loaded, known, sealed, standings, away: awayAfter(loaded.away, changes) };
+    this.#advanced.loaded = { ...loaded, known, sealed };
+    for (const { state } of handedIn().resources)
+      this.#advanced.loaded = { ...this.#advanced.loaded, ...state?.learned?.(loaded, changes) };
     learned.push(...changes.filter(isAppliedLater));
   }
 
   /** Of an enterprise that E2 made nothing can be known before; of any other one it is read when it is linked. */
-  #linkedElsewhere(changes: readonly StateChange[]): Link | undefined {
+  #linkedElsewhere(changes: readonly StateChange[]): Known["link"] {
     const linked = changes.find((change) => change.type === "linked");
     return linked === undefined || linked.link.origin === "created" ? undefined : linked.link;
   }
@@ -253,35 +250,12 @@ function advancedFrom(loaded: LoadedCustomer): Advanced {
   };
 }
 
-/** What stands of orders as a plan knows it, which learns only of what is gone or shown again, and of prices. */
-function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
-  let standings = before;
-  for (const change of changes) {
-    const isShownAgain = change.type === "order-bought" && change.origin === "found";
-    if (change.type !== "order-removed" && change.type !== "order-priced" && !isShownAgain) continue;
-    const key = formatKey(change.order);
-    const standing = standings?.get(key);
-    if (standing === undefined || "lost" in standing) continue;
-    standings = new Map([...(standings ?? []), [key, standingAfter(standing, change)]]);
-  }
-  return standings;
-}
-
-/** Orders that moved away as a plan knows them, which learns of those of which nothing stands any more. */
-function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange[]): typeof before {
-  const left = changes.flatMap((change) => (change.type === "order-left" ? [formatKey(change.order)] : []));
-  return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
-}
-
 function isAppliedLater(change: StateChange): boolean {
   return handedIn().changes[change.type].isForLater === true;
 }
 
-function isOutdated(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
-  if (isOrderStep(change) || isOfMovedOrder(change)) return true;
-  if (change.type !== "order-placed") return false;
-  const now = bodyHashes.get(formatKey(change.order));
-  return now !== undefined && now !== change.bodyHash;
+function needsReading(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
+  return handedIn().resources.some(({ state }) => state?.needsReading?.(change, bodyHashes));
 }
 
 /** What stands refused once an operation ended: the same as the ledger gives from its rows. */
@@ -309,7 +283,7 @@ function isSame(one: RecordReference, other: RecordReference): boolean {
 }
 
 /** What carrying operations out needs. */
-export interface ApplyDependencies {
+export interface EngineDependencies {
   ledger: Ledger;
   platform: Platform;
   settings: AssumptionSettings;

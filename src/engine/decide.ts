@@ -10,7 +10,7 @@ import type { StateChange } from "./model/state.ts";
 import type { Effect, Evidence } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
 import { CustomerState } from "./customer.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import { readEvidence } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { evidenceWith } from "./settle.ts";
@@ -25,7 +25,7 @@ export interface Word {
 }
 
 export type DecisionDependencies = Pick<
-  ApplyDependencies,
+  EngineDependencies,
   "ledger" | "settings" | "ordersUnseen" | "clock" | "time" | "settle" | "logger"
 > & { reader: SnapshotReader };
 

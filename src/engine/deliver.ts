@@ -6,12 +6,11 @@ import { formatKey, parseKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { contradictedBlock } from "./plan/rejections.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
-import type { PlannedAsset } from "./model/asset-numbers.ts";
+import type { PlannedAsset, FixedNumber } from "./model/asset-numbers.ts";
 import type { Operation } from "./model/operation.ts";
 import { numbersOf, typeOf } from "./model/registry.ts";
-import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
 import { CustomerState } from "./customer.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import { park, recordOutcome, sendOnce } from "./send.ts";
 import type { Delivery, Existing, Unready } from "./send.ts";
 import { timeToLeave } from "./settle-time.ts";
@@ -28,7 +27,7 @@ import type { SealedPassword } from "./passwords.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "./plan/bind.ts";
-import { selectPlatformCustomer } from "../resources/enterprise/platform-customer.ts";
+import { selectPlatformCustomer } from "./plan/customer-numbers.ts";
 
 /** Gives the assets of an order their numbers, for good. */
 export interface AssetNumbers {
@@ -70,7 +69,7 @@ export interface DeliverOptions {
  * to the very bytes of the intent, else nothing is sent and it is parked.
  */
 export async function deliver(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   pool: AssetNumbers,
   operation: Operation,
   options: DeliverOptions,
@@ -108,7 +107,7 @@ export async function deliver(
 
 /** The channel order number of an amendment: fixed before its intent, and the same when it is sent again. */
 async function amendmentNumber(
-  { ledger, settings }: ApplyDependencies,
+  { ledger, settings }: EngineDependencies,
   operation: Operation,
   state: CustomerState,
   existing: Existing | undefined,
@@ -146,7 +145,7 @@ const late = "the program was held up before it could send; somebody else may ha
  * is written down only where the ledger is still this program's own.
  */
 async function send(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   operation: Operation,
   sending: DeliverOptions & { ready: Ready; state: CustomerState },
 ): Promise<Delivery> {
@@ -227,7 +226,7 @@ function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
 
 /** Binds the payload and checks it against the contract. */
 export async function makeReady(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   operation: Operation,
   state: CustomerState,
   given: {

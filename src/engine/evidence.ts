@@ -4,7 +4,7 @@ import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Evidence, SettleFacts, Lost } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
-import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { CustomerState, EngineDependencies } from "./customer.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
@@ -14,7 +14,7 @@ import { deliver } from "./deliver.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "ordersUnseen">;
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings" | "ordersUnseen">;
 
 /** What an operation of a customer is settled by, beside its own journal entry. */
 export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "known">): SettleFacts {
@@ -68,7 +68,7 @@ export interface SettleSteps {
  * so, what must not be sent twice waits for a person. Undefined for a kind that is read.
  */
 export async function settleWithoutReading(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   pool: AssetNumbers,
   open: Open,
   steps: SettleSteps,
@@ -87,7 +87,7 @@ const notTwice =
 
 /** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
 async function lost(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   open: Open,
   { conclude }: SettleSteps,
   { verdict, audit, message }: Lost,
@@ -103,7 +103,7 @@ async function lost(
  * never are about it, each kind has its own bound.
  */
 async function setAgain(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   pool: AssetNumbers,
   open: Open,
   { park }: SettleSteps,
@@ -124,7 +124,7 @@ async function setAgain(
 
 /** Sends an operation of the journal once more, with the bytes of its intent. */
 export async function sendAgain(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   pool: AssetNumbers,
   { row, runId, signal, knows }: Open,
   why: string,
@@ -199,7 +199,7 @@ export function named(row: JournalRow): { operation: string; endpoint: string; s
  * where it was seen to show none.
  */
 export async function isShown(
-  { settings, ledger }: Pick<ApplyDependencies, "settings" | "ledger">,
+  { settings, ledger }: Pick<EngineDependencies, "settings" | "ledger">,
   licenseType: string,
 ): Promise<boolean> {
   const found = ledger.assumptions.contradictions.get("A43");

@@ -1,9 +1,10 @@
+import type { TakingLimits, Taking, HeldTogether, Windows, HeldFor, Sums, TakingRule } from "./plan/limits.ts";
+import type { EngineDependencies } from "./customer.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { decidedOn } from "./plan/decided.ts";
 import type { Decided } from "./plan/decided.ts";
 import { removesNoMore, countRemoved, takenThings } from "./model/taking.ts";
 import { Gated } from "./plan/gated.ts";
-import type { Taking, HeldTogether, Windows, HeldFor, Sums, TakingRule } from "./plan/limits.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { AttemptState, CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";
@@ -12,7 +13,6 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { questionsOf, judgeTakings } from "./plan/limits.ts";
 import { each, workInLanes } from "./lanes.ts";
-import type { RunDependencies, RunRequest } from "./run/request.ts";
 import { toInstant } from "../base/clock.ts";
 import { policyOf } from "./model/policy.ts";
 
@@ -69,10 +69,11 @@ export async function gate(
   return { decided, toJudge: { kind: "destructive", takings: open, ofUndo } };
 }
 
-interface GateDependencies extends Pick<RunDependencies, "ledger" | "logger" | "policies" | "concurrency"> {
+interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" | "policies"> {
+  concurrency: number;
   time: AskedTime;
   run: string;
-  limits: RunRequest["limits"]["removals"];
+  limits: TakingLimits;
   /** One more attempt at a customer, with what was judged. */
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
@@ -210,9 +211,9 @@ export class LimitsGate {
   }
 }
 
-type Dependencies = Pick<RunDependencies, "ledger" | "policies"> & {
+type Dependencies = Pick<EngineDependencies, "ledger" | "policies"> & {
   time: AskedTime;
-  limits: RunRequest["limits"]["removals"];
+  limits: TakingLimits;
 };
 
 /** `ofUndo`: `apply` with the file of an undo carries it out once it is approved, and no other run. */

@@ -3,25 +3,26 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./plan/block.ts";
 import { countAbsences } from "./absences.ts";
-import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { CustomerState, EngineDependencies } from "./customer.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
-import { correlationFor } from "../resources/enterprise/correlation.ts";
+import { correlationFor, selectPlatformCustomer } from "./plan/customer-numbers.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import type { LoadedCustomer, Observed, Unread, PlanOptions } from "./plan/input.ts";
-import type { Link } from "../resources/enterprise/state/link.ts";
+import type { Known } from "./model/state.ts";
 import { customerNumbers } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
-import { selectPlatformCustomer } from "../resources/enterprise/platform-customer.ts";
-import { deletesAccounts, movedMatter } from "../resources/staff/leavers.ts";
-import { contentsNeeded, needsOf } from "../resources/order/needs.ts";
-import type { Needs } from "../resources/order/needs.ts";
+import { deletesAccounts } from "./model/policy.ts";
+import { readsOf } from "./plan/reads.ts";
+import type { Reads } from "./plan/reads.ts";
 import { unreadBlock } from "./customer.ts";
+
+type Link = NonNullable<Known["link"]>;
 
 /** E2 makes a default and an industry customer. */
 const customersOfE2 = 2;
@@ -54,7 +55,7 @@ export interface CustomersAwaited {
   reason: string;
 }
 
-type SnapshotDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
+type SnapshotDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
   Pick<PlanOptions, "repairs">;
 
 interface SnapshotOptions {
@@ -98,10 +99,13 @@ export class CustomerSnapshot {
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
     const loaded = knows.held ?? (await knows.loaded());
     const { link } = loaded.known;
-    const { contents: own } = this.#options;
-    const decides = own === undefined ? contentsNeeded(loaded, this.#deps) : { numbers: own(), ends: true };
-    const contents = link === undefined ? undefined : decides?.numbers;
-    const needs = needsOf(loaded, this.#options.thorough, contents !== undefined && decides?.ends === true);
+    const { thorough, contents: own } = this.#options;
+    const needs = readsOf(loaded, {
+      ...this.#deps,
+      thorough,
+      ...(own !== undefined && { instead: { contents: endsOf(own()) } }),
+    });
+    const contents = needs.contents?.numbers;
     if (needs.enterprises) await this.#lookUp(knows, loaded);
     const looksForCustomers =
       link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
@@ -114,8 +118,7 @@ export class CustomerSnapshot {
       });
     if (link === undefined) return awaited;
     // What was read once in an attempt is read again where an operation made it old, whatever matters by then.
-    if (needs.staff || this.#staffRead || movedMatter(loaded, this.#deps.policies))
-      await this.#reading("people", () => this.#readStaff(link, needs));
+    if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(link, needs));
     if (contents !== undefined)
       await this.#reading("contents", async () => {
         await this.#readContents(knows, link, contents);
@@ -171,7 +174,7 @@ export class CustomerSnapshot {
 
   async #readStaff(
     { enterpriseGlobalId }: Link,
-    { seats, loans: wanted }: Pick<Needs, "seats" | "loans">,
+    { seats, loans: wanted }: Pick<Required<Reads>, "seats" | "loans">,
   ): Promise<void> {
     this.#staffRead = true;
     const members = await this.#wholeList(enterpriseGlobalId);
@@ -367,4 +370,9 @@ function customersLacking({ known, orders }: LoadedCustomer, settings: Assumptio
     ),
   );
   return [...types].some((type) => "code" in selectPlatformCustomer(known, type, settings));
+}
+
+/** Contents that decide what is removed. */
+function endsOf(numbers: ReadonlySet<string> | "all" | undefined): Reads["contents"] {
+  return numbers === undefined ? undefined : { numbers, ends: true };
 }

@@ -1,8 +1,7 @@
 import { GrowingMap } from "../base/growing-map.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { orderMoving } from "../resources/order/moves.ts";
-import { counts } from "./plan/owner.ts";
+import { counts, orderMoving } from "./plan/owner.ts";
 import type { RecordOutcome } from "./plan/records.ts";
 import type { CustomerInput } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";

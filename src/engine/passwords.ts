@@ -3,7 +3,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
 import { initialPasswordRef, newPasswordRef } from "./model/references.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import type { Randomness } from "../base/ids.ts";
 
 /** A password that is sealed in the transaction of the intent that needs it first. */
@@ -22,7 +22,7 @@ export interface MadePasswords {
 }
 
 /** The passwords that the program makes for an operation. */
-export async function madePasswords(deps: ApplyDependencies, operation: Operation): Promise<MadePasswords> {
+export async function madePasswords(deps: EngineDependencies, operation: Operation): Promise<MadePasswords> {
   const toSeal: SealedPassword[] = [];
   const initial = await initialPasswords(deps, operation, toSeal);
   const anew = new Map<string, string>();
@@ -39,7 +39,7 @@ export async function madePasswords(deps: ApplyDependencies, operation: Operatio
 
 /** The first passwords of the accounts that an operation makes: those that were generated before, else new ones. */
 async function initialPasswords(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   operation: Operation,
   toSeal: SealedPassword[],
 ): Promise<Map<string, string>> {
@@ -62,11 +62,16 @@ async function initialPasswords(
   return values;
 }
 
-function generated({ settings, random }: ApplyDependencies): string {
+function generated({ settings, random }: EngineDependencies): string {
   return generatePassword(settings.generatedPasswordLength, random);
 }
 
-function sealedPassword({ random }: ApplyDependencies, ref: string, version: number, password: string): SealedPassword {
+function sealedPassword(
+  { random }: EngineDependencies,
+  ref: string,
+  version: number,
+  password: string,
+): SealedPassword {
   return { ref, version, salt: random.hex(16), values: { password } };
 }
 

@@ -1,3 +1,6 @@
+import type { PrivateMarker } from "./model/references.ts";
+import { handedIn } from "./model/registry.ts";
+import type { Seeking } from "./model/resource.ts";
 import type { AssumptionId } from "../contract/assumptions/row.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
@@ -14,22 +17,17 @@ import { Gated } from "./plan/gated.ts";
 import { metByBlocks, metByReading } from "./plan/met-by-reading.ts";
 import { planCustomer } from "./plan/plan.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
-import type { Snapshots } from "../platform/snapshot.ts";
-import { OrderAdoption } from "./adopt.ts";
-import type { RebuildOrders } from "./adopt.ts";
+import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
 import { CustomerSnapshot } from "./observe.ts";
 import type { CustomersAwaited } from "./observe.ts";
-import type { CustomerState, ApplyDependencies } from "./customer.ts";
-import type { UndoneOrder } from "../resources/order/model.ts";
-import type { RecordReference } from "./model/shape.ts";
+import type { CustomerState, EngineDependencies } from "./customer.ts";
 import { planUndo } from "./plan/undo.ts";
-import type { UndoStep, DoneOperation, LastGiven, UndoFacts } from "./plan/undo.ts";
-import { boughtByRun, standingsOfUndone } from "../resources/order/undo.ts";
+import type { UndoStep, DoneOperation, UndoFacts } from "./plan/undo.ts";
 import { prepare } from "./plan/input.ts";
 
-export type PlanningDependencies = Pick<ApplyDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
+export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
   // A ledger that is built anew was told of no difference, and repairs none.
-  Partial<Pick<ApplyDependencies, "ordersUnseen">> & { reader: Snapshots };
+  Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
 /** What planning a customer came to. */
 export type Planning =
@@ -73,7 +71,7 @@ export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
   readonly #snapshot: CustomerSnapshot;
-  readonly #adoption: OrderAdoption;
+  readonly #seeking: readonly Seeking[];
   readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
 
   readonly #repairs: RepairSettings;
@@ -89,8 +87,8 @@ export class CustomerPlanning implements Planner {
       whole?: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
-      /** The ledger is built anew: orders are taken over with their numbers and amendments. */
-      rebuild?: RebuildOrders;
+      /** Looks in another way for what is there: a rebuild takes orders over with their numbers and amendments. */
+      seek?: (snapshot: Snapshot) => Seeking;
     },
   ) {
     this.#deps = deps;
@@ -100,7 +98,10 @@ export class CustomerPlanning implements Planner {
     this.#repairs = { settleMs: deps.settle.timeMs };
     const { thorough, whole = false } = options;
     this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
-    this.#adoption = new OrderAdoption(deps, snapshot, options);
+    this.#seeking =
+      options.seek === undefined
+        ? handedIn().resources.flatMap(({ seek }) => seek?.(deps, snapshot, { whole }) ?? [])
+        : [options.seek(snapshot)];
   }
 
   get observed(): Observed {
@@ -122,10 +123,12 @@ export class CustomerPlanning implements Planner {
   async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    const sought = await this.#adoption.seek(this.#knows);
-    if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
-    this.#snapshot.unclear(sought.unclear);
-    if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);
+    for (const seeking of this.#seeking) {
+      const sought = await seeking.seek(this.#knows);
+      if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
+      this.#snapshot.unclear(sought.unclear);
+      if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);
+    }
     const plan = await this.#planNow(tried);
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#learn(plan);
@@ -139,7 +142,7 @@ export class CustomerPlanning implements Planner {
       await this.#snapshot.read(this.#knows);
       await this.#learn(await this.#planNow(new Set()));
     }
-    await this.#adoption.look(this.#knows);
+    for (const seeking of this.#seeking) await seeking.look(this.#knows);
   }
 
   async #learn(plan: CustomerPlan): Promise<void> {
@@ -271,11 +274,13 @@ export class UndoPlanning implements Planner {
     const loaded = this.#knows.held ?? (await this.#knows.loaded());
     const facts = await this.#factsOf(loaded, rows);
     const unread = { enterprises: undefined, members: undefined, assets: undefined };
-    this.#contents = contentsOf({ given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run });
+    const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };
+    const { resources } = handedIn();
+    for (const { undoGiven } of resources) this.#contents = undoGiven?.contents?.(of) ?? this.#contents;
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    const standings = standingsOfUndone(loaded.standings, facts);
-    const input = { ...loaded, standings, observed: this.observed };
+    let input = { ...loaded, observed: this.observed };
+    for (const { undoGiven } of resources) input = { ...input, ...undoGiven?.instead?.(loaded, facts) };
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
@@ -294,64 +299,14 @@ export class UndoPlanning implements Planner {
   }
 
   async #factsOf({ customer }: LoadedCustomer, rows: readonly DoneOperation[]): Promise<UndoFacts> {
-    const { state, records, journal, private: values } = this.#deps.ledger;
-    const named = rows.flatMap(({ operation }) => operation.records);
-    const orders = new Map<string, UndoneOrder>();
-    for (const [key, order] of keysOf(named, "orders")) {
-      const history = await state.readTogether((rows) => rows.order.history(customer, order));
-      orders.set(key, { history, now: await records.orderNow(order) });
-    }
-    const staffForms = new Map<string, Awaited<ReturnType<typeof state.staffForms>>>();
-    const linkedSince = new Map<string, string>();
-    for (const [key, staff] of keysOf(named, "staff")) {
-      staffForms.set(key, await state.staffForms(staff));
-      const link = await state.read((rows) => rows.staff.accountOf(staff));
-      if (link !== undefined) linkedSince.set(key, link.since);
-    }
-    const lastGiven = new Map<string, LastGiven>();
-    for (const number of rows.flatMap(numbersIn)) {
-      const last = await state.read((rows) => rows.assignment.lastChange(number));
-      if (last !== undefined) lastGiven.set(number, last);
-    }
+    const { ledger } = this.#deps;
     const newestOn = new Map<string, string>();
     for (const subject of new Set(rows.map(({ operation }) => operation.subject))) {
-      const newest = await journal.newestOn(subject, ["done"]);
+      const newest = await ledger.journal.newestOn(subject, ["done"]);
       if (newest !== undefined) newestOn.set(subject, newest.id);
     }
-    const valueOf = values.reader();
-    return {
-      orders,
-      customerForms: await state.customerForms(customer),
-      staffForms,
-      linkedSince,
-      lastGiven,
-      newestOn,
-      isKept: (marker) => valueOf(marker) !== undefined,
-    };
+    const valueOf = ledger.private.reader();
+    const isKept = (marker: PrivateMarker): boolean => valueOf(marker) !== undefined;
+    return { ...(await handedIn().undoFacts(ledger, customer, rows)), newestOn, isKept };
   }
-}
-
-function keysOf(
-  records: readonly RecordReference[],
-  stream: RecordReference["stream"],
-): ReadonlyMap<string, RecordKey> {
-  const own = records.filter((record) => record.stream === stream);
-  return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
-}
-
-/** The asset numbers that an operation gave or took. */
-function numbersIn({ context }: DoneOperation): readonly string[] {
-  return context !== undefined && "addAssets" in context ? [...context.addAssets, ...context.deleteAssets] : [];
-}
-
-/** The asset numbers whose contents decide what is deleted of what the run bought. */
-function contentsOf(of: Parameters<typeof boughtByRun>[0]): ReadonlySet<string> | "all" | undefined {
-  const parts = boughtByRun(of).flatMap((ending) => ending.parts);
-  if (parts.length === 0) return undefined;
-  const numbers = new Set<string>();
-  for (const { unit } of parts) {
-    if (unit.number === undefined) return "all";
-    numbers.add(unit.number);
-  }
-  return numbers;
 }

@@ -7,7 +7,7 @@ import type { Operation } from "./model/operation.ts";
 import { refusedParts, settingsFingerprint } from "./plan/rejections.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 
 /** What a refusal comes to for the records of an operation. */
 export interface Refused {
@@ -23,7 +23,7 @@ export interface Refused {
 
 /** Reads a refusal: whom it is about, what it means and what to do. `words` are the service's own, as `toldWords` has them. */
 export function refusedWith(
-  deps: Pick<ApplyDependencies, "settings">,
+  deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
   code: string,
   words: string,
@@ -75,7 +75,7 @@ function productNamed(operation: Operation, words: string): string {
 
 /** The people whom an M1 that went through for others did not add: each with the service's words of its own (60027). */
 export function refusedPeople(
-  deps: Pick<ApplyDependencies, "settings">,
+  deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
   refused: readonly RefusedPerson[],
 ): NewRejections | undefined {

@@ -7,7 +7,7 @@ import type { CustomerInput } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
 import { typeOf } from "./model/registry.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { isShown } from "./evidence.ts";
 import type { Known } from "./model/state.ts";
@@ -23,7 +23,7 @@ export type AfterRefusal =
   | { kind: "parked"; id: string; reason: string };
 
 /** What looking needs, and what is known of the customer. */
-type LookDependencies = ApplyDependencies & { reader: Snapshots; knows: CustomerState };
+type LookDependencies = EngineDependencies & { reader: Snapshots; knows: CustomerState };
 
 /**
  * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which

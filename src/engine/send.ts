@@ -6,7 +6,7 @@ import type { Conclusion, AttemptEnd } from "../ledger/journal/journal.ts";
 import type { Concluded, RefusedPerson } from "./model/operation-type.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
-import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { CustomerState, EngineDependencies } from "./customer.ts";
 import { refusedPeople, refusedWith } from "./refusal.ts";
 import type { Refused } from "./refusal.ts";
 import { landsWithin, settleTimeBegins } from "./settle-time.ts";
@@ -93,7 +93,7 @@ type End = ReturnType<typeof attemptEnd>;
 
 /** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
 export async function recordOutcome(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   sent: Answered,
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Concluded,
@@ -127,7 +127,7 @@ function withWords({ said }: Answered, attempt: End, raw: Json | undefined): End
 }
 
 async function recordDone(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   sent: Answered,
   concluded: Concluded,
   { attempt, answer }: { attempt: End; answer: () => string | undefined },
@@ -190,7 +190,7 @@ async function recordNotSent(
 }
 
 async function recordRejected(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   sent: Answered,
   { code, raw }: Extract<WriteOutcome<unknown>, { kind: "rejected" }>,
   { attempt, answer }: { attempt: End; answer: string | undefined },
@@ -218,7 +218,7 @@ async function recordRejected(
 }
 
 async function doubt(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   { operation, id, state }: Sent,
   attempt: End,
   answer: string | undefined,
@@ -252,7 +252,7 @@ async function doubt(
 
 /** Leaves an operation to a person. */
 export async function park(
-  deps: ApplyDependencies,
+  deps: EngineDependencies,
   { operation, id, state }: Pick<Sent, "operation" | "id" | "state">,
   reason: string,
   answered: { attempt?: End; code?: string; answer?: string | undefined } = {},

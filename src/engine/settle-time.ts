@@ -3,11 +3,11 @@ import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Intent } from "../ledger/journal/attempt-tables.ts";
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "clock" | "time" | "settle">;
+type Dependencies = Pick<EngineDependencies, "ledger" | "clock" | "time" | "settle">;
 
 /**
  * When each settle time is over on the monotonic clock of this process, by the operation or the subject that it is of.
@@ -27,7 +27,7 @@ function setEnd(deps: Dependencies, key: string, left: number): void {
 }
 
 /** How long an operation may still land after its call has ended, in milliseconds. */
-export function landsWithin(operation: Operation, settle: ApplyDependencies["settle"]): number {
+export function landsWithin(operation: Operation, settle: EngineDependencies["settle"]): number {
   return isAsynchronous(operation) ? Math.max(settle.timeMs, settle.asyncDeadlineMs) : settle.timeMs;
 }
 
@@ -128,7 +128,7 @@ export function passedSince({
   ledger,
   clock,
   time,
-}: Pick<ApplyDependencies, "ledger" | "clock" | "time">): PassedSince {
+}: Pick<EngineDependencies, "ledger" | "clock" | "time">): PassedSince {
   return async (instant) => {
     const { lastTrusted = 0 } = ledger.time;
     const now = time === undefined ? clock.now() : (await time.now({ isFresh: true }))?.epochMs;

@@ -11,10 +11,10 @@ import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/jo
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Evidence } from "./model/operation-type.ts";
-import { takenLater } from "../resources/order/purchase.ts";
+import { takenLater } from "./model/operation-type.ts";
 import { isNonRepeatable, typeOf } from "./model/registry.ts";
 import { CustomerState } from "./customer.ts";
-import type { ApplyDependencies } from "./customer.ts";
+import type { EngineDependencies } from "./customer.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import { readEvidence, settleFacts, sendAgain, settleWithoutReading, named, stillParked } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
@@ -92,11 +92,11 @@ export interface SettleOptions {
  * each kind of operation has its own rule.
  */
 export class Settling {
-  readonly #deps: ApplyDependencies;
+  readonly #deps: EngineDependencies;
   readonly #reader: SnapshotReader;
   readonly #pool: AssetNumbers;
 
-  constructor(deps: ApplyDependencies, reader: SnapshotReader, pool: AssetNumbers) {
+  constructor(deps: EngineDependencies, reader: SnapshotReader, pool: AssetNumbers) {
     this.#deps = deps;
     this.#reader = reader;
     this.#pool = pool;

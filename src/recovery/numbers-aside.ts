@@ -1,17 +1,16 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { NumberAside } from "../ledger/gap/gap-statements.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { EarlierUnit } from "../engine/model/asset-numbers.ts";
+import type { EarlierUnit, FixedNumber } from "../engine/model/asset-numbers.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import { orderOf } from "../resources/order/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
-import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
-import type { ApplyDependencies } from "../engine/customer.ts";
-import { amendmentsOf } from "../engine/shown-orders.ts";
+import type { EngineDependencies } from "../engine/customer.ts";
+import { amendmentsOf } from "../resources/order/shown-orders.ts";
 
 type Asset = OrderWithTree["tree"]["assets"][number];
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings">;
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
 /**
  * The numbers of earlier units, of which each is shown under the number of the order of such a unit where that stands

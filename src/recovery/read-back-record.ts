@@ -11,7 +11,7 @@ import { readBackStaff } from "../resources/staff/observe.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import type { OrderStanding } from "../resources/order/model.ts";
 import type { AssetReading, Snapshot } from "../platform/snapshot.ts";
-import type { ApplyDependencies } from "../engine/customer.ts";
+import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
 
 /** A record that a person did something for on the platform. */
@@ -26,7 +26,7 @@ export interface RecordSubject {
  * Throws where the platform gives nothing: a failed reading says nothing of what was done.
  */
 export async function readBackRecord(
-  deps: Pick<ApplyDependencies, "settings" | "ledger">,
+  deps: Pick<EngineDependencies, "settings" | "ledger">,
   snapshot: Snapshot,
   loaded: LoadedCustomer,
   { stream, key }: RecordSubject,
@@ -49,7 +49,7 @@ export async function readBackRecord(
 
 /** M7 of every asset: what a person bought may stand under a number that nobody knows. */
 async function readOrder(
-  deps: Pick<ApplyDependencies, "settings" | "ledger">,
+  deps: Pick<EngineDependencies, "settings" | "ledger">,
   snapshot: Snapshot,
   { known, orders, standings }: LoadedCustomer,
   key: RecordKey,

@@ -1,3 +1,4 @@
+import { OrderAdoption } from "../resources/order/seek.ts";
 import type { ShownOrder } from "../ledger/state/observations.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
@@ -6,7 +7,7 @@ import { productsUnder } from "../resources/order/model.ts";
 import { requestKindOf, requestsOf } from "../engine/model/requests.ts";
 import type { StateChange } from "../engine/model/state.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
-import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
+import type { FixedNumber } from "../engine/model/asset-numbers.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
 import type { Block } from "../engine/plan/block.ts";
@@ -16,15 +17,15 @@ import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { otherThanWanted } from "../resources/order/adoption.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import type { FoundOrder } from "../engine/adopt.ts";
+import type { FoundOrder } from "../resources/order/seek.ts";
 import { CustomerPlanning } from "../engine/planning.ts";
 import { CustomerState } from "../engine/customer.ts";
-import type { ApplyDependencies } from "../engine/customer.ts";
+import type { EngineDependencies } from "../engine/customer.ts";
 import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
 import { productUnits } from "../crm/tree.ts";
 import { wantedForm } from "../resources/order/state/order-steps.ts";
 import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
-import type { ShownAmendment } from "../engine/shown-orders.ts";
+import type { ShownAmendment } from "../resources/order/shown-orders.ts";
 
 /** How often a customer is looked at anew with what looking taught. */
 const mostRounds = 24;
@@ -41,7 +42,7 @@ export interface RebuiltCustomer {
   left: RecordKey[];
 }
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings" | "clock" | "settle" | "policies"> & {
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings" | "clock" | "settle" | "policies"> & {
   reader: SnapshotReader;
 };
 
@@ -68,10 +69,14 @@ export async function rebuildCustomer(
     whole: true,
     signal,
     takingBlocked: onlyRead,
-    rebuild: {
-      placed: async (of, found) => await rebuiltOrder(deps, of, found),
-      left: async (found) => await leftOfOrder(deps, found),
-    },
+    seek: (snapshot) =>
+      new OrderAdoption(deps, snapshot, {
+        whole: true,
+        rebuild: {
+          placed: async (of, found) => await rebuiltOrder(deps, of, found),
+          left: async (found) => await leftOfOrder(deps, found),
+        },
+      }),
   });
   const assumed: RebuiltCustomer["assumed"] = [];
   const left: RecordKey[] = [];

@@ -5,12 +5,12 @@ import type { SharedNumber } from "../ledger/gap/gap.ts";
 import type { OrderStanding } from "../resources/order/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import type { ApplyDependencies } from "../engine/customer.ts";
+import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
 import { sharedNumbers } from "./numbers-aside.ts";
-import { amendmentsOf, beginningOf } from "../engine/shown-orders.ts";
+import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings"> & { reader: SnapshotReader };
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings"> & { reader: SnapshotReader };
 
 /** What came back of a customer of a restored ledger. */
 export interface BroughtBack {
@@ -79,7 +79,7 @@ export async function bringBack(
 
 /** Brings an order back of which only licence types stand that the platform never shows. */
 async function isUnseen(
-  deps: Pick<ApplyDependencies, "ledger" | "settings">,
+  deps: Pick<EngineDependencies, "ledger" | "settings">,
   customer: RecordKey,
   order: RecordKey,
   shared: readonly SharedNumber[],

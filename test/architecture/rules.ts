@@ -44,7 +44,8 @@ export function importsOf(text: string): ImportFound[] {
 
 /**
  * The rooms from left to right. A room imports from rooms of a lower level, never from one of its own level or above.
- * `model` is `src/engine/model` and `src/engine/plan`: what the engine works with, which ledger and resources name too.
+ * `model` is `src/engine/model` and `src/engine/plan`: what the engine works with, which the ledger names too. `run` is
+ * `src/engine/run`. The engine names no resource: it has what `app` hands it.
  */
 const levels: Record<string, number> = {
   base: 0,
@@ -56,15 +57,16 @@ const levels: Record<string, number> = {
   platform: 3,
   model: 4,
   ledger: 6,
-  resources: 7,
-  inquiry: 8,
-  ingest: 8,
-  engine: 9,
-  recovery: 10,
-  operate: 10,
-  app: 11,
-  cli: 12,
-  web: 12,
+  engine: 7,
+  resources: 8,
+  inquiry: 9,
+  ingest: 9,
+  run: 10,
+  recovery: 11,
+  operate: 11,
+  app: 12,
+  cli: 13,
+  web: 13,
 };
 
 /** In this order: a resource imports the index of those before it. */
@@ -94,6 +96,7 @@ const roomsOfWork = new Set([
   "ingest",
   "inquiry",
   "engine",
+  "run",
   "recovery",
   "operate",
 ]);
@@ -196,7 +199,8 @@ function roomOf(path: string): string {
   const parts = path.split("/");
   if (parts[0] !== "src") return parts[0] ?? "";
   if (parts.length === 2) return (parts[1] ?? "").replace(/\.ts$/u, "");
-  return parts[1] === "engine" && (parts[2] === "model" || parts[2] === "plan") ? "model" : (parts[1] ?? "");
+  if (parts[1] !== "engine" || parts.length === 3) return parts[1] ?? "";
+  return parts[2] === "run" ? "run" : "model";
 }
 
 function resolveOwn(path: string, specifier: string): string | undefined {

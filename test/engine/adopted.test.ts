@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { OrderAdoption } from "../../src/engine/adopt.ts";
+import { OrderAdoption } from "../../src/resources/order/seek.ts";
 import { CustomerState } from "../../src/engine/customer.ts";
 import { openSandbox } from "../support/world/start.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";

@@ -1,3 +1,4 @@
+import { readsOf } from "../../src/engine/plan/reads.ts";
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
@@ -12,7 +13,7 @@ import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import { acknowledgedFields } from "../../src/resources/enterprise/state/acknowledged.ts";
 import type { Assignment } from "../../src/resources/assignment/model.ts";
-import type { FixedNumber } from "../../src/resources/order/state/asset-numbers.ts";
+import type { FixedNumber } from "../../src/engine/model/asset-numbers.ts";
 import type { Known } from "../../src/engine/model/state.ts";
 import type { CustomerInput, Observed, Rejection, PlanOptions } from "../../src/engine/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";
@@ -337,4 +338,9 @@ export function planLinked(
 /** What becomes of the first staff record. */
 export function staffOutcome(planned: CustomerPlan): CustomerPlan["records"][number] | undefined {
   return planned.records.find((item) => item.stream === "staff");
+}
+
+/** What the resources want read before a plan. */
+export function needs(input: CustomerInput, thorough = false): ReturnType<typeof readsOf> {
+  return readsOf(input, { settings: settingsWith(), policies: standardRules.policies, thorough });
 }

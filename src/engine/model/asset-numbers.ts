@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { compareBytes } from "./state-part.ts";
 
 /** One unit of an asset instance. */
 export const earlierUnit = z.object({
@@ -58,3 +59,37 @@ export function numbersThere(assets: readonly PlannedAsset[]): string[] {
 
 /** What a plan says an order will be, in `after`. */
 export const plannedOrder = z.object({ version: z.int(), bodyHash: z.string(), assets: z.array(plannedAsset) });
+
+/** A number that is fixed to one unit of an asset instance, for good. */
+export interface FixedNumber {
+  number: string;
+  orderId: string;
+  namespace: string;
+  instanceId: string;
+  unit: number;
+  /** The earlier units whose number it has, nearest first; undefined where the number was fixed to it. */
+  continues?: readonly EarlierUnit[] | undefined;
+}
+
+/**
+ * The same once the ledger has chosen numbers for units of an order's assets; one that was fixed to such a unit before
+ * is not used any more.
+ */
+export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
+  known: Whole,
+  fixed: readonly FixedNumber[],
+): Whole {
+  if (fixed.length === 0) return known;
+  const others = known.numbers.filter((before) => fixed.every((number) => byUnit(before, number) !== 0));
+  return { ...known, numbers: [...others, ...fixed].toSorted(byUnit) };
+}
+
+/** Numbers in the order of the units that they are fixed to. */
+export function byUnit(one: FixedNumber, other: FixedNumber): number {
+  return (
+    compareBytes(one.namespace, other.namespace) ||
+    compareBytes(one.orderId, other.orderId) ||
+    compareBytes(one.instanceId, other.instanceId) ||
+    one.unit - other.unit
+  );
+}

@@ -46,6 +46,9 @@ export type Concluded =
   | { doubt: string; met?: readonly AssumptionMet[] }
   | { contradiction: string; met?: readonly AssumptionMet[] };
 
+/** The doubt of an asynchronous call: it was answered as taken, and is done later. */
+export const takenLater = { doubt: "it was taken asynchronously, and the platform has to show it yet (A15)" };
+
 /** A bound operation, ready to be sent. */
 export interface Prepared<S extends Shapes> {
   context: S["context"];

@@ -73,3 +73,14 @@ export function policyText(name: PolicyName, word: PolicyWord): string {
 export function policyOf(policies: Policies, name: PolicyName): PolicyWord {
   return readings[name](policies);
 }
+
+/** Whether something is done under a policy, which a person may still have to approve. */
+export function acts(policies: Policies, name: PolicyName): boolean {
+  const word = policyOf(policies, name);
+  return word !== "ignore" && word !== "report";
+}
+
+/** Whether any account may be deleted. */
+export function deletesAccounts(policies: Policies): boolean {
+  return acts(policies, "staff.left") || acts(policies, "staff.moved");
+}

@@ -6,10 +6,18 @@ import type { TakenThing } from "./taking.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Known } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
-import type { UndoRule } from "../plan/undo.ts";
+import type { UndoFacts, UndoRule } from "../plan/undo.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
-import type { ChangeShapes, OpenRows, OperationName, OperationShapes, RequestType, Resource } from "./resource.ts";
+import type {
+  ChangeShapes,
+  OpenRows,
+  OperationName,
+  OperationShapes,
+  RequestType,
+  Resource,
+  UndoReading,
+} from "./resource.ts";
 
 /** Everything that the program can do. */
 export interface HandedIn {
@@ -22,6 +30,8 @@ export interface HandedIn {
   readonly nothing: () => Known;
   /** The rows of each resource in an open ledger. */
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
+  /** What undoing a run needs to know. */
+  readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;
   /** In the order in which they plan. */
   readonly resources: readonly Resource[];
 }

@@ -8,6 +8,11 @@
  * compiler knows each payload, and refuses a name that two resources use.
  */
 import type { Kysely } from "kysely";
+import type { CustomerState, EngineDependencies } from "../customer.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Snapshot, ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
+import type { ReadOptions, Reads } from "../plan/reads.ts";
+import type { DoneOperation, UndoFacts, Undoing, LastGiven, UndoRule } from "../plan/undo.ts";
 import type { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
@@ -26,10 +31,8 @@ import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
 import type { TakenThing } from "./taking.ts";
 import type { Block, BlockedRecord } from "../plan/block.ts";
-import type { LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
+import type { CustomerInput, LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
 import type { ReadBack } from "../plan/read-back.ts";
-import type { LastGiven, UndoRule } from "../plan/undo.ts";
-import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
 
@@ -100,6 +103,10 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
       readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
     };
   };
+  /** Whether only the ledger knows what a change leaves. `bodyHashes`: what the CRM says of each order now. */
+  readonly needsReading?: (change: StateChange, bodyHashes: ReadonlyMap<string, string>) => boolean;
+  /** What else of a loaded customer differs after changes, beside `Known`. */
+  readonly learned?: (loaded: LoadedCustomer, changes: readonly StateChange[]) => Partial<LoadedCustomer>;
   /** SQL by the name of the resource: whether there are rows of a customer, by `@namespace` and `@id`; and what else. */
   readonly holds: Readonly<Record<string, string>>;
   /** `ledger`: rows that no resource owns. */
@@ -182,12 +189,42 @@ export interface RequestType<Of extends RequestOf, S extends RequestShapes = Req
   readonly assume?: (given: LoadedCustomer, policies: Policies) => { changes: StateChange[]; told: string[] };
 }
 
-/** What has to be read of the platform before the plan, although no record of the customer changed. */
-export interface Reads {
-  /** M5 and M6. */
-  people?: boolean;
-  /** M8. */
-  loans?: boolean;
+/** What M7 leaves out of an order that wants it gone. `form`: what the CRM says of the order, and since when. */
+export interface AbsentOf {
+  form: string;
+  names: string[];
+}
+
+/** Looks for what is there already, so that it is not bought a second time. */
+export interface Seeking {
+  seek: (knows: CustomerState) => Promise<Sought>;
+  /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
+  look: (knows: CustomerState) => Promise<void>;
+}
+
+/** What looking for orders of an enterprise that somebody else made came to. */
+export interface Sought {
+  /** That those which were found count as placed, and what is recorded of them. */
+  adopted: readonly StateChange[];
+  /** Why others wait, by order: they may be there, whole or in part. */
+  unclear: ReadonlyMap<string, Block>;
+  /** Why none of them could be looked for. */
+  unread?: Block;
+}
+
+/** Reads what the rules of a resource for undo need. */
+export type UndoReading<Facts extends keyof UndoFacts> = (
+  ledger: Ledger,
+  customer: RecordKey,
+  rows: readonly DoneOperation[],
+) => Promise<Pick<UndoFacts, Facts>>;
+
+/** What undoing a run asks of a resource beside its rules. */
+export interface UndoGiven {
+  /** Asset numbers whose contents (M7) decide what is deleted. */
+  contents?: (of: Pick<Undoing, "rows" | "facts" | "given" | "run">) => ReadonlySet<string> | "all" | undefined;
+  /** What is planned from something else than usually. */
+  instead?: (loaded: LoadedCustomer, facts: UndoFacts) => Partial<LoadedCustomer>;
 }
 
 /**
@@ -205,7 +242,18 @@ export interface Resource<
   readonly state?: StateStore<Type>;
   /** What people, or the CRM, can request of it; the engine keeps the requests. */
   readonly requests?: { readonly [O in Of]: RequestType<O> };
-  readonly reads?: (loaded: LoadedCustomer) => Reads;
+  readonly reads?: (loaded: LoadedCustomer, options: ReadOptions) => Reads;
+  /** What M7 left out of what is to be removed, by order. */
+  readonly absent?: (
+    input: CustomerInput,
+    options: Pick<PlanOptions, "settings" | "policies">,
+  ) => ReadonlyMap<string, AbsentOf>;
+  /** `whole`: what cannot be read throws. */
+  readonly seek?: (
+    deps: Pick<EngineDependencies, "ledger" | "settings">,
+    snapshot: Snapshot,
+    options: { whole?: boolean },
+  ) => Seeking;
   /** Pure: from the CRM, what is recorded, what is observed, and what earlier resources planned. */
   readonly plan: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   /** What is planned after every resource has planned: accounts are deleted of people who hold nothing any more. */
@@ -216,6 +264,8 @@ export interface Resource<
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
   /** How a done operation is taken back, beside its `reversal`. */
   readonly undo: { readonly [K in Name]?: UndoRule<K> };
+  readonly undoFacts?: (...of: Parameters<UndoReading<never>>) => Promise<Partial<UndoFacts>>;
+  readonly undoGiven?: UndoGiven;
   /** What `explain` tells of a record. A resource adds its own fields to `ExplainFacts` by `declare module`. */
   readonly explain?: {
     readonly load: (

@@ -1,5 +1,8 @@
 import { documentedCodes } from "../../contract/codes.ts";
 
+/** The code of an order that moved and waits until nothing of it is left at its old customer. */
+export const orderMoving = "order.moving";
+
 /**
  * Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, whoever
  * decides here, or the program by itself.

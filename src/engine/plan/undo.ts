@@ -1,5 +1,5 @@
 import { typeOf, freedBy, handedIn } from "../model/registry.ts";
-import type { DesiredCustomer, DesiredStaff } from "../model/desired.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation, Operation } from "../model/operation.ts";
 import type { PrivateMarker } from "../model/references.ts";
 import type { OperationName } from "../model/resource.ts";
@@ -29,17 +29,16 @@ export interface LastGiven {
 
 /** What the ledger knows beside what every plan is made from. A resource adds its own by `declare module`. */
 export interface UndoFacts {
-  /** Every form that is kept, newest first; of people by their key. */
-  customerForms: readonly DesiredCustomer[];
-  staffForms: ReadonlyMap<string, readonly DesiredStaff[]>;
-  /** Since when each person has the account that they have now. */
-  linkedSince: ReadonlyMap<string, string>;
-  /** How each asset number that the run gave or took was given last. */
-  lastGiven: ReadonlyMap<string, LastGiven>;
   /** The operation that was carried out last on each subject. */
   newestOn: ReadonlyMap<string, string>;
   /** Whether the value behind a marker is there still. */
   isKept(marker: PrivateMarker): boolean;
+}
+
+/** The records of a stream that operations are about, by key. */
+export function recordsIn(rows: readonly DoneOperation[], stream: RecordReference["stream"]): Map<string, RecordKey> {
+  const own = rows.flatMap(({ operation }) => operation.records.filter((record) => record.stream === stream));
+  return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
 }
 
 /** What taking an operation back comes to now. `lacks`: what it does not bring back. */

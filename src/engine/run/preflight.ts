@@ -1,11 +1,11 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { Observed } from "../plan/input.ts";
 import type { Link } from "../../resources/enterprise/state/link.ts";
-import { channelNumberOf } from "../pool.ts";
+import { channelNumberOf } from "../../resources/order/pool.ts";
 import { CustomerPlanning } from "../planning.ts";
 import type { PlanningDependencies } from "../planning.ts";
 import { CustomerState } from "../customer.ts";
-import { amendmentsOf } from "../shown-orders.ts";
+import { amendmentsOf } from "../../resources/order/shown-orders.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

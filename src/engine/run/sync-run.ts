@@ -1,4 +1,4 @@
-import { NumberPool } from "../pool.ts";
+import { NumberPool } from "../../resources/order/pool.ts";
 import { Settling } from "../settle.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";

@@ -5,7 +5,7 @@ import { adopt, reads } from "./observe.ts";
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
 import { state } from "./state.ts";
-import { undo } from "./undo.ts";
+import { undo, undoFacts } from "./undo.ts";
 
 /** Who holds which asset number (M9; read by M5 and M6). */
 export const assignment = {
@@ -17,5 +17,6 @@ export const assignment = {
   adopt,
   compare,
   undo,
+  undoFacts,
   explain,
 } as const satisfies Resource<"grant-assets" | "revoke-assets", "asset-granted" | "asset-revoked">;

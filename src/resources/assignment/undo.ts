@@ -1,8 +1,9 @@
+import type { UndoReading } from "../../engine/model/resource.ts";
+import type { DoneOperation, LastGiven, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import { holdersNotRead, holdersOf } from "../../engine/plan/holders.ts";
 import { newerSince } from "../../engine/plan/undo.ts";
-import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { counted } from "../../report/text.ts";
 import { grantOf, revokeOf, withWeights } from "./plan.ts";
 
@@ -72,3 +73,24 @@ function undoRevoke(row: DoneOperation<"revoke-assets">, of: Undoing): Undoes {
 
 /** What takes back a done operation of each type. */
 export const undo = { "grant-assets": undoGrant, "revoke-assets": undoRevoke };
+
+export const undoFacts: UndoReading<"lastGiven"> = async ({ state }, _customer, rows) => {
+  const lastGiven = new Map<string, LastGiven>();
+  for (const number of rows.flatMap(numbersIn)) {
+    const last = await state.read((open) => open.assignment.lastChange(number));
+    if (last !== undefined) lastGiven.set(number, last);
+  }
+  return { lastGiven };
+};
+
+/** The asset numbers that an operation gave or took. */
+function numbersIn({ context }: DoneOperation): readonly string[] {
+  return context !== undefined && "addAssets" in context ? [...context.addAssets, ...context.deleteAssets] : [];
+}
+
+declare module "../../engine/plan/undo.ts" {
+  interface UndoFacts {
+    /** How each asset number that the run gave or took was given last. */
+    lastGiven: ReadonlyMap<string, LastGiven>;
+  }
+}

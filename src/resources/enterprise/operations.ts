@@ -18,7 +18,7 @@ import type {
   WhenNotFound,
   SettleFacts,
 } from "../../engine/model/operation-type.ts";
-import { correlationFor } from "./correlation.ts";
+import { correlationFor } from "../../engine/plan/customer-numbers.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
 import { orderDesk, withinEnterprise } from "../../engine/model/look-for.ts";
 import { adds, changes as changed } from "../../engine/model/operation-line.ts";

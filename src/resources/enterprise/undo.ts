@@ -1,3 +1,4 @@
+import type { UndoReading } from "../../engine/model/resource.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import { acknowledgedFields } from "./state/acknowledged.ts";
@@ -54,3 +55,14 @@ function markerOf({ facts }: Undoing, field: "name" | "address", commitment: str
 
 /** What takes back a done operation of each type. */
 export const undo = { "update-enterprise": undoUpdate };
+
+export const undoFacts: UndoReading<"customerForms"> = async ({ state }, customer) => ({
+  customerForms: await state.customerForms(customer),
+});
+
+declare module "../../engine/plan/undo.ts" {
+  interface UndoFacts {
+    /** Every form of the customer that is kept, newest first. */
+    customerForms: readonly DesiredCustomer[];
+  }
+}

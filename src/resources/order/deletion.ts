@@ -7,7 +7,7 @@ import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable } from "../../engine/model/operation-type.ts";
+import { notSendable, takenLater } from "../../engine/model/operation-type.ts";
 import type {
   Bound,
   Effect,
@@ -16,7 +16,6 @@ import type {
   NotSendable,
   Prepared,
 } from "../../engine/model/operation-type.ts";
-import { takenLater } from "./purchase.ts";
 import { restsOfLimits } from "./assumptions.ts";
 import { references } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";

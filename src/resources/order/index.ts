@@ -1,9 +1,11 @@
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
 import { state } from "./state.ts";
-import { undo } from "./undo.ts";
+import { absentProducts as absent, reads } from "./needs.ts";
+import { seek } from "./seek.ts";
+import { undo, undoFacts, undoGiven } from "./undo.ts";
 
 export { numbersOfInstance, unitsNamed } from "./state/asset-numbers.ts";
 
 /** Orders of licences (E5), with the asset numbers that they are bought under (E9). */
-export const order = { name: "order", types, state, plan, undo };
+export const order = { name: "order", types, state, reads, absent, seek, plan, undo, undoFacts, undoGiven };

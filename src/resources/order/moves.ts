@@ -11,9 +11,6 @@ import { countedParts } from "./purchase-parts.ts";
 import { endingsOf } from "./removal-parts.ts";
 import type { EndingPolicy } from "./removal-parts.ts";
 
-/** The code of an order that moved and waits until nothing of it is left at its old customer. */
-export const orderMoving = "order.moving";
-
 /** What is planned of orders at the customer that they moved away from. */
 export interface Departures extends Pick<OrderPlan, "changes" | "endings"> {
   blocks: BlockedRecord[];

@@ -1,3 +1,4 @@
+import { takenLater } from "../../engine/model/operation-type.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
@@ -29,9 +30,6 @@ type AmendmentContext = AmendmentShapes["context"];
 
 /** What a purchase comes to; `licenceOrders` by sequence, as far as they are known. */
 export type PurchaseEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
-
-/** What the success of an asynchronous E5 means, whatever its data: only a reading shows what became of it. */
-export const takenLater = { doubt: "it was taken asynchronously, and the platform has to show it yet (A15)" };
 
 /** Sends a purchase, and says what its success means: each order record has a licence order of its own. */
 export function sendPurchase(request: BatchOrderRequest, effectOf: PurchaseEffect): Prepared<Shapes>["send"] {

@@ -4,7 +4,7 @@ import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { orderOf, productsUnder } from "./model.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import { unitsNamed } from "./state/asset-numbers.ts";
-import type { FixedNumber } from "./state/asset-numbers.ts";
+import type { FixedNumber } from "../../engine/model/asset-numbers.ts";
 import type { BoughtItem, LicenceOrder, RemovedItem } from "./state/order-steps.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import { differenceOf, wantedOf } from "./difference.ts";

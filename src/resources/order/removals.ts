@@ -1,6 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderStanding } from "./model.ts";
-import type { FixedNumber } from "./state/asset-numbers.ts";
+import type { FixedNumber } from "../../engine/model/asset-numbers.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";

@@ -4,7 +4,9 @@ import { physicalLockTypes } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import type { StateRows, StateStore } from "../../engine/model/resource.ts";
-import type { Known } from "../../engine/model/state.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
+import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import { standingAfter } from "./fold.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { statements } from "../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
@@ -13,9 +15,9 @@ import { assetNumbersParts } from "./state/asset-numbers.ts";
 import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
 import { OrderGathering } from "./state/gather.ts";
 import { OrderHistories } from "./state/histories.ts";
-import { MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
+import { isOfMovedOrder, MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
 import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
-import { orderStepsParts } from "./state/order-steps.ts";
+import { isOrderStep, orderStepsParts } from "./state/order-steps.ts";
 import { PlacedOrderRows, placedOrdersParts, placedOrderTables } from "./state/placed-orders.ts";
 
 const tables = { ...placedOrderTables, ...movedOrderTables, ...assetNumberTables, ...orderStepTables };
@@ -63,8 +65,40 @@ export const state = {
       or exists (select 1 from moved_order where ended_at is null and ${ofCustomer}))`,
     moved: `exists (select 1 from moved_order where ended_at is null and ${ofCustomer})`,
   },
+  needsReading,
+  learned: ({ standings, away }, learned) => ({
+    standings: standingsAfter(standings, learned),
+    away: awayAfter(away, learned),
+  }),
   open,
 } satisfies StateStore<keyof typeof changes, OrderRows>;
+
+/** What stands of orders as a plan knows it, which learns only of what is gone or shown again, and of prices. */
+function standingsAfter(before: LoadedCustomer["standings"], changes: readonly StateChange[]): typeof before {
+  let standings = before;
+  for (const change of changes) {
+    const isShownAgain = change.type === "order-bought" && change.origin === "found";
+    if (change.type !== "order-removed" && change.type !== "order-priced" && !isShownAgain) continue;
+    const key = formatKey(change.order);
+    const standing = standings?.get(key);
+    if (standing === undefined || "lost" in standing) continue;
+    standings = new Map([...(standings ?? []), [key, standingAfter(standing, change)]]);
+  }
+  return standings;
+}
+
+/** Orders that moved away as a plan knows them, which learns of those of which nothing stands any more. */
+function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange[]): typeof before {
+  const left = changes.flatMap((change) => (change.type === "order-left" ? [formatKey(change.order)] : []));
+  return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
+}
+
+function needsReading(change: StateChange, bodyHashes: ReadonlyMap<string, string>): boolean {
+  if (isOrderStep(change) || isOfMovedOrder(change)) return true;
+  if (change.type !== "order-placed") return false;
+  const now = bodyHashes.get(formatKey(change.order));
+  return now !== undefined && now !== change.bodyHash;
+}
 
 /** The only code that writes placed orders, their steps, the customers that they left, and asset numbers. */
 function open(database: Sqlite, ledger: LedgerRows): OrderRows {

@@ -1,7 +1,9 @@
+import type { UndoGiven, UndoReading } from "../../engine/model/resource.ts";
+import { recordsIn, impossible } from "../../engine/plan/undo.ts";
+import type { UndoneOrder, OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
-import { impossible } from "../../engine/plan/undo.ts";
 import type { DoneOperation, UndoFacts, UndoRule, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { typeOf } from "../../engine/model/registry.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
@@ -13,7 +15,6 @@ import type { OrderHistory } from "./fold.ts";
 import { grouped } from "./grouped.ts";
 import type { types } from "./operations.ts";
 import { productsUnder } from "./model.ts";
-import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import { purchaseOf } from "./placing.ts";
 import type { Purchase } from "./purchase-parts.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
@@ -56,7 +57,7 @@ interface OrderWork {
 type Work = OrderWork | { lost: string };
 
 /** What is given up of what a run bought, order by order: what stands still of its purchases. */
-export function boughtByRun(of: Pick<Undoing, "rows" | "facts" | "given" | "run">): Endings[] {
+function boughtByRun(of: Pick<Undoing, "rows" | "facts" | "given" | "run">): Endings[] {
   return [...ordersOf(of)].flatMap((order) => {
     const work = workOn(order, of);
     const ending = work === undefined || "lost" in work ? undefined : endingOf(work, of.run);
@@ -286,7 +287,7 @@ function packageWithoutPasswords(item: PlannedPackage): PlannedPackage {
 }
 
 /** With what stands of the orders that a run did something of, whether they wait to be planned or not. */
-export function standingsOfUndone(
+function standingsOfUndone(
   standings: CustomerInput["standings"] = new Map(),
   { orders }: Pick<UndoFacts, "orders">,
 ): CustomerInput["standings"] {
@@ -295,3 +296,29 @@ export function standingsOfUndone(
   );
   return new Map([...standings, ...own]);
 }
+
+export const undoFacts: UndoReading<"orders"> = async ({ state, records }, customer, rows) => {
+  const orders = new Map<string, UndoneOrder>();
+  for (const [key, order] of recordsIn(rows, "orders")) {
+    const history = await state.readTogether((open) => open.order.history(customer, order));
+    orders.set(key, { history, now: await records.orderNow(order) });
+  }
+  return { orders };
+};
+
+/** The asset numbers whose contents decide what is deleted of what the run bought. */
+function contents(of: Parameters<typeof boughtByRun>[0]): ReadonlySet<string> | "all" | undefined {
+  const parts = boughtByRun(of).flatMap((ending) => ending.parts);
+  if (parts.length === 0) return undefined;
+  const numbers = new Set<string>();
+  for (const { unit } of parts) {
+    if (unit.number === undefined) return "all";
+    numbers.add(unit.number);
+  }
+  return numbers;
+}
+
+export const undoGiven: UndoGiven = {
+  contents,
+  instead: ({ standings }, facts) => ({ standings: standingsOfUndone(standings, facts) }),
+};

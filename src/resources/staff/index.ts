@@ -1,10 +1,11 @@
 import type { Resource } from "../../engine/model/resource.ts";
 import { compare } from "./compare.ts";
+import { reads } from "./leavers.ts";
 import { types } from "./operations.ts";
 import { plan, planLast } from "./plan.ts";
 import { passwordRequest } from "./request.ts";
 import { state } from "./state.ts";
-import { undo } from "./undo.ts";
+import { undo, undoFacts } from "./undo.ts";
 
 /** Accounts of people in the member-center (M1, M2 and M4; read by M5) and their passwords (M3). */
 export const staff = {
@@ -12,10 +13,12 @@ export const staff = {
   types,
   state,
   requests: { password: passwordRequest },
+  reads,
   plan,
   planLast,
   compare,
   undo,
+  undoFacts,
 } as const satisfies Resource<
   "add-staff" | "edit-staff" | "delete-staff" | "reset-password",
   "staff-linked" | "staff-edited" | "staff-unlinked",

@@ -1,9 +1,10 @@
+import type { ReadOptions, Reads } from "../../engine/plan/reads.ts";
+import { acts } from "../../engine/model/policy.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { Policies, PolicyName } from "../../engine/model/policy.ts";
-import { policyOf } from "../../engine/model/policy.ts";
 import { markerKey } from "../../engine/model/references.ts";
 import { freedBy } from "../../engine/model/registry.ts";
 import type { Need } from "../../engine/model/shape.ts";
@@ -107,18 +108,8 @@ function leaversOf({ staff, known }: Pick<LoadedCustomer, "staff" | "known">): L
   });
 }
 
-/** Whether any account may be deleted at all. */
-export function deletesAccounts(policies: Policies): boolean {
-  return acts(policies, "staff.left") || acts(policies, "staff.moved");
-}
-
-function acts(policies: Policies, why: Leaver["why"]): boolean {
-  const word = policyOf(policies, why);
-  return word !== "ignore" && word !== "report";
-}
-
 /** Whether the platform must be read for people who moved away, although nobody of the customer is new or changed. */
-export function movedMatter(loaded: Pick<LoadedCustomer, "staff" | "known">, policies: Policies): boolean {
+function movedMatter(loaded: Pick<LoadedCustomer, "staff" | "known">, policies: Policies): boolean {
   if (!acts(policies, "staff.moved")) return false;
   return leaversOf(loaded).some(({ why }) => why === "staff.moved");
 }
@@ -227,4 +218,11 @@ function deletion(
     policy: why,
     weight: { ...noWeight, accounts: 1, online: member.online ? 1 : 0 },
   };
+}
+
+/** M5 and M6 are read for people who are new, changed or gone, and for accounts of people who moved away. */
+export function reads(loaded: LoadedCustomer, { thorough, policies }: ReadOptions): Reads {
+  const { staff } = loaded;
+  const isChanged = staff.some((person) => person.pending && person.state !== "quarantined");
+  return { people: isChanged || (thorough && staff.length > 0) || movedMatter(loaded, policies) };
 }

@@ -1,12 +1,13 @@
+import type { UndoReading } from "../../engine/model/resource.ts";
+import type { DesiredStaff, Desired } from "../../engine/model/desired.ts";
+import { recordsIn, isNewest, newerSince } from "../../engine/plan/undo.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { holdersNotRead } from "../../engine/plan/holders.ts";
-import { isNewest, newerSince } from "../../engine/plan/undo.ts";
 import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 import { addedAgain } from "./additions.ts";
 import { accountGivenUp } from "./leavers.ts";
@@ -122,3 +123,23 @@ function markerOf(
 
 /** What takes back a done operation of each type. */
 export const undo = { "add-staff": undoAddition, "edit-staff": undoEdit, "delete-staff": undoDeletion };
+
+export const undoFacts: UndoReading<"staffForms" | "linkedSince"> = async ({ state }, _customer, rows) => {
+  const staffForms = new Map<string, readonly DesiredStaff[]>();
+  const linkedSince = new Map<string, string>();
+  for (const [key, staff] of recordsIn(rows, "staff")) {
+    staffForms.set(key, await state.staffForms(staff));
+    const link = await state.read((open) => open.staff.accountOf(staff));
+    if (link !== undefined) linkedSince.set(key, link.since);
+  }
+  return { staffForms, linkedSince };
+};
+
+declare module "../../engine/plan/undo.ts" {
+  interface UndoFacts {
+    /** By the key of the person: every form that is kept, newest first. */
+    staffForms: ReadonlyMap<string, readonly DesiredStaff[]>;
+    /** Since when each person has the account that they have now. */
+    linkedSince: ReadonlyMap<string, string>;
+  }
+}

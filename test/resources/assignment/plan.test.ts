@@ -2,10 +2,8 @@ import { freedBy } from "../../../src/engine/model/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block } from "../../../src/engine/plan/block.ts";
-import { needsOf } from "../../../src/resources/order/needs.ts";
-import { asset, product } from "../../support/world/instances.ts";
-import { standardPolicies } from "../../support/world/rules.ts";
 import {
+  needs,
   assignment,
   customer,
   fixed,
@@ -28,6 +26,8 @@ import {
   standingOrders,
   wireOf,
 } from "../../engine/situation.ts";
+import { asset, product } from "../../support/world/instances.ts";
+import { standardPolicies } from "../../support/world/rules.ts";
 import type { Situation } from "../../engine/situation.ts";
 
 const own = customer();
@@ -226,9 +226,9 @@ describe("what a person should no longer hold", () => {
   it("is all of it for a person who belongs to another customer by now, and is read for", () => {
     const input = situation(people({ known: held, observed: shown(["ann"], { N1: "ann", N2: "ann", N3: "ann" }) }));
     expect(lines(plan(input))).toEqual(["revoke-assets staff:crm/ann N1 N2 N3"]);
-    expect(needsOf(input, false).staff).toBe(true);
+    expect(needs(input, false).people).toBe(true);
     const mine = situation(people({ staff: [staff("ann", {}, { pending: false })], known: held }));
-    expect(needsOf(mine, false).staff).toBe(false);
+    expect(needs(mine, false).people).toBe(false);
   });
 
   it("stays while the person's record waits in quarantine, and while another record of the customer does", () => {

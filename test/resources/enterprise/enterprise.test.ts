@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { needsOf } from "../../../src/resources/order/needs.ts";
-import { asset, product } from "../../support/world/instances.ts";
-import { standardPolicies } from "../../support/world/rules.ts";
 import {
+  needs,
   assignment,
   customer,
   customerKey,
@@ -21,6 +19,8 @@ import {
   staffLinks,
   wireOf,
 } from "../../engine/situation.ts";
+import { asset, product } from "../../support/world/instances.ts";
+import { standardPolicies } from "../../support/world/rules.ts";
 
 const found = (...ids: string[]) =>
   ids.map((id) => ({
@@ -140,7 +140,7 @@ describe("a customer that a person unlinked", () => {
         "orders crm/1 deferred customer.blocked",
       ]);
     }
-    expect(needsOf(situation({ known }), true).enterprises).toBe(false);
+    expect(needs(situation({ known }), true).enterprises).toBe(false);
   });
 });
 
@@ -177,20 +177,6 @@ describe("a customer that E3 shows", () => {
       "customers crm/ALFKI deferred enterprise.ambiguous",
       "orders crm/1 deferred customer.blocked",
       "staff crm/ann deferred customer.blocked",
-    ]);
-  });
-
-  it("has its assets read before its first order, unless E2 made it", () => {
-    const needs = (origin: "adopted" | "bound" | "created", examined: boolean) => {
-      const base = linked();
-      const link = base.link === undefined ? undefined : { ...base.link, origin, examined };
-      return needsOf(situation({ orders: [simple], known: { ...base, link } }), false).orders;
-    };
-    expect([needs("adopted", false), needs("bound", false), needs("created", false), needs("adopted", true)]).toEqual([
-      true,
-      true,
-      false,
-      false,
     ]);
   });
 });
@@ -332,7 +318,7 @@ describe("a customer whose record is not to be worked on", () => {
     const ignored = plan({ customer: own, known: linked(own) }, { policies: { ...standardPolicies, enterprises } });
     expect(outcomes(ignored)).toEqual(["customers crm/ALFKI planned"]);
     expect(outcomes(plan({ customer: own }))).toEqual(["customers crm/ALFKI deferred customer.gone"]);
-    expect(needsOf(situation({ customer: own }), false).enterprises).toBe(false);
+    expect(needs(situation({ customer: own }), false).enterprises).toBe(false);
   });
 
   it("that is gone gets no new order and no new account; what is taken from its people who are gone too is taken", () => {

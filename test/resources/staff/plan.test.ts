@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
-import { needsOf } from "../../../src/resources/order/needs.ts";
-import type { CustomerPlan } from "../../../src/engine/plan/plan.ts";
-import type { ObservedMember } from "../../../src/platform/snapshot.ts";
 import {
+  needs,
   lines,
   member,
   outcomes,
@@ -18,6 +16,8 @@ import {
   staffOutcome,
   wireOf,
 } from "../../engine/situation.ts";
+import type { CustomerPlan } from "../../../src/engine/plan/plan.ts";
+import type { ObservedMember } from "../../../src/platform/snapshot.ts";
 import type { StaffFields } from "../../engine/situation.ts";
 
 function never(): never {
@@ -420,16 +420,16 @@ describe("a linked staff record", () => {
 
 describe("the staff and the asset numbers of an enterprise", () => {
   it("are read only where a staff record waits, or where everything is to be looked at", () => {
-    const needs = (pending: boolean, thorough: boolean, state: "current" | "quarantined" = "current") =>
-      needsOf(situation(people({ staff: [staff("ann", {}, { pending, state })] })), thorough).staff;
-    expect([needs(true, false), needs(false, false), needs(false, true), needs(true, false, "quarantined")]).toEqual([
+    const reads = (pending: boolean, thorough: boolean, state: "current" | "quarantined" = "current") =>
+      needs(situation(people({ staff: [staff("ann", {}, { pending, state })] })), thorough).people;
+    expect([reads(true, false), reads(false, false), reads(false, true), reads(true, false, "quarantined")]).toEqual([
       true,
       false,
       true,
       false,
     ]);
-    expect(needsOf(situation({ staff: [staff("ann")] }), true).staff).toBe(false);
-    expect(needsOf(situation(people({})), true).staff).toBe(false);
+    expect(needs(situation({ staff: [staff("ann")] }), true).people).toBe(false);
+    expect(needs(situation(people({})), true).people).toBe(false);
   });
 
   it("leave a customer alone whose staff did not change", () => {

@@ -8,12 +8,12 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import type { AssumptionSettings } from "../../../src/contract/assumption-settings.ts";
 import type { Customer, Order, Staff, Stream } from "../../../src/crm/model.ts";
-import type { ApplyDependencies } from "../../../src/engine/customer.ts";
+import type { EngineDependencies } from "../../../src/engine/customer.ts";
 import { deliver } from "../../../src/engine/deliver.ts";
 import type { Delivery } from "../../../src/engine/send.ts";
 import { SnapshotReader } from "../../../src/platform/snapshot.ts";
-import { NumberPool } from "../../../src/engine/pool.ts";
-import { correlationOf } from "../../../src/resources/enterprise/correlation.ts";
+import { NumberPool } from "../../../src/resources/order/pool.ts";
+import { correlationOf } from "../../../src/engine/plan/customer-numbers.ts";
 import { Settling } from "../../../src/engine/settle.ts";
 import type { Settled } from "../../../src/engine/evidence.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
@@ -75,7 +75,7 @@ export class ApplyWorld {
   readonly path: string;
   readonly clock: JumpClock;
   readonly settings: AssumptionSettings;
-  readonly deps: ApplyDependencies;
+  readonly deps: EngineDependencies;
   readonly reader: SnapshotReader;
   readonly pool: NumberPool;
   readonly settling: Settling;
@@ -85,7 +85,7 @@ export class ApplyWorld {
     sandbox: Sandbox;
     ledger: Ledger;
     clock: JumpClock;
-    deps: ApplyDependencies;
+    deps: EngineDependencies;
     log: string[];
   }) {
     this.sandbox = parts.sandbox;
@@ -114,7 +114,7 @@ export class ApplyWorld {
     onTestFinished(() => platform.close());
     const ledger = await openAt(join(folder(), "ledger.db"), clock);
     ledger.runs.takeLock();
-    const deps: ApplyDependencies = {
+    const deps: EngineDependencies = {
       ledger,
       platform,
       settings,
@@ -299,7 +299,7 @@ async function openAt(path: string, clock: Clock): Promise<Ledger> {
 function platformOf(
   sandbox: Sandbox,
   settings: AssumptionSettings,
-  logger: ApplyDependencies["logger"],
+  logger: EngineDependencies["logger"],
   answerMs: number,
 ): Platform {
   const { credentials } = sandbox;

@@ -1,10 +1,9 @@
 import type { EndedAsset } from "../model.ts";
 import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { unitsOf } from "../../../engine/model/asset-numbers.ts";
-import type { EarlierUnit } from "../../../engine/model/asset-numbers.ts";
-import { byUnit } from "./asset-numbers.ts";
-import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
+import { unitsOf, byUnit } from "../../../engine/model/asset-numbers.ts";
+import type { EarlierUnit, FixedNumber } from "../../../engine/model/asset-numbers.ts";
+import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneForm } from "./order-steps.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";

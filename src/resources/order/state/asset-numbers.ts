@@ -1,6 +1,6 @@
+import type { FixedNumber, EarlierUnit } from "../../../engine/model/asset-numbers.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import type { EarlierUnit } from "../../../engine/model/asset-numbers.ts";
-import { notOfCustomers, compareBytes } from "../../../engine/model/state-part.ts";
+import { notOfCustomers } from "../../../engine/model/state-part.ts";
 
 type NumbersTakens = { [One in NumbersTaken as One["type"]]: One };
 declare module "../../../engine/model/resource.ts" {
@@ -8,16 +8,6 @@ declare module "../../../engine/model/resource.ts" {
 }
 declare module "../../../engine/model/state.ts" {
   interface Known extends KnownAssetNumbers {}
-}
-
-export interface FixedNumber {
-  number: string;
-  orderId: string;
-  namespace: string;
-  instanceId: string;
-  unit: number;
-  /** The earlier units whose number it has, nearest first; undefined where the number was fixed to it. */
-  continues?: readonly EarlierUnit[] | undefined;
 }
 
 export interface KnownAssetNumbers {
@@ -32,16 +22,6 @@ export interface NumbersTaken {
 }
 
 export const assetNumbersParts = { "numbers-taken": notOfCustomers };
-
-/**
- * The same once the ledger has chosen numbers for units of an order's assets; one that was fixed to such a unit before
- * is not used any more.
- */
-export function withNumbers<Whole extends KnownAssetNumbers>(known: Whole, fixed: readonly FixedNumber[]): Whole {
-  if (fixed.length === 0) return known;
-  const others = known.numbers.filter((before) => fixed.every((number) => byUnit(before, number) !== 0));
-  return { ...known, numbers: [...others, ...fixed].toSorted(byUnit) };
-}
 
 /** The units that a number is the number of: its own, and those that this one continues. */
 export function unitsNamed({ namespace, orderId, instanceId, unit, continues = [] }: FixedNumber): EarlierUnit[] {
@@ -78,15 +58,5 @@ export function isShared(
         item.instanceId !== instanceId ||
         item.orderId !== order.id ||
         item.namespace !== order.namespace),
-  );
-}
-
-/** Numbers in the order of the units that they are fixed to. */
-export function byUnit(one: FixedNumber, other: FixedNumber): number {
-  return (
-    compareBytes(one.namespace, other.namespace) ||
-    compareBytes(one.orderId, other.orderId) ||
-    compareBytes(one.instanceId, other.instanceId) ||
-    one.unit - other.unit
   );
 }

@@ -1,8 +1,8 @@
 import { formatKey } from "../../../crm/keys.ts";
 import type { Money, RecordKey } from "../../../crm/model.ts";
-import type { EarlierUnit } from "../../../engine/model/asset-numbers.ts";
-import { withNumbers } from "./asset-numbers.ts";
-import type { FixedNumber, KnownAssetNumbers } from "./asset-numbers.ts";
+import type { EarlierUnit, FixedNumber } from "../../../engine/model/asset-numbers.ts";
+import { withNumbers } from "../../../engine/model/asset-numbers.ts";
+import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneWishes, withoutGone } from "../../../engine/model/state-parts.ts";
 import type { KnownRequests } from "../../../engine/model/state-parts.ts";
 import { notOfCustomers, oneByOne, isSameKey } from "../../../engine/model/state-part.ts";

@@ -1,19 +1,18 @@
 import pLimit from "p-limit";
-import { limits } from "../contract/limits.ts";
-import { assetNumberOf } from "../contract/selection.ts";
-import { licenseTypes } from "../crm/model.ts";
-import type { RecordKey } from "../crm/model.ts";
-import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
-import { operation } from "./model/new-operation.ts";
-import type { FixedNumber } from "../resources/order/state/asset-numbers.ts";
-import { deliver } from "./deliver.ts";
-import type { AssetNumbers } from "./deliver.ts";
-import type { ApplyDependencies } from "./customer.ts";
-import type { Unready } from "./send.ts";
-import { givenToNew, newUnitsOf } from "./model/asset-numbers.ts";
-import type { PlannedAsset } from "./model/asset-numbers.ts";
-import { fillTemplate } from "../contract/template.ts";
-import type { OrderWithTree } from "./model/desired.ts";
+import { limits } from "../../contract/limits.ts";
+import { assetNumberOf } from "../../contract/selection.ts";
+import { licenseTypes } from "../../crm/model.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { WantedNumbers } from "./state/asset-number-rows.ts";
+import { operation } from "../../engine/model/new-operation.ts";
+import type { FixedNumber, PlannedAsset } from "../../engine/model/asset-numbers.ts";
+import { deliver } from "../../engine/deliver.ts";
+import type { AssetNumbers } from "../../engine/deliver.ts";
+import type { EngineDependencies } from "../../engine/customer.ts";
+import type { Unready } from "../../engine/send.ts";
+import { givenToNew, newUnitsOf } from "../../engine/model/asset-numbers.ts";
+import { fillTemplate } from "../../contract/template.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
 const poolOwner: RecordKey = { namespace: "", id: "" };
@@ -28,13 +27,13 @@ const mostRefills = 3;
  * row within a run, whose pool this is.
  */
 export class NumberPool implements AssetNumbers {
-  readonly #deps: ApplyDependencies;
+  readonly #deps: EngineDependencies;
   readonly #oneAtATime = pLimit(1);
   #vainInRow = 0;
   /** The last call had no answer that says what became of it. */
   #unanswered = false;
 
-  constructor(deps: ApplyDependencies) {
+  constructor(deps: EngineDependencies) {
     this.#deps = deps;
   }
 
@@ -174,7 +173,7 @@ export class NumberPool implements AssetNumbers {
 
 /** The channel order number that an order has, or would be placed under (A16). */
 export function channelNumberOf(
-  deps: Pick<ApplyDependencies, "settings">,
+  deps: Pick<EngineDependencies, "settings">,
   { key: { id, namespace }, body }: Pick<OrderWithTree, "key" | "body">,
 ): string {
   return body.channelOrderId ?? fillTemplate(deps.settings.channelOrderIdTemplate, { id, namespace });

@@ -1,7 +1,8 @@
-import type { ShownOrder } from "../ledger/state/observations.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
-import { productUnits } from "../crm/tree.ts";
+import type { Resource, Seeking, Sought } from "../../engine/model/resource.ts";
+import type { ShownOrder } from "../../ledger/state/observations.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { productUnits } from "../../crm/tree.ts";
 import {
   amendedElsewhere,
   maybeMoved,
@@ -13,33 +14,24 @@ import {
   shownInPart,
   otherThanWanted,
   shownTwice,
-} from "../resources/order/adoption.ts";
-import { agreedWithNone } from "../resources/order/state/order-steps.ts";
-import type { StateChange } from "./model/state.ts";
-import type { Link } from "../resources/enterprise/state/link.ts";
-import type { Snapshot } from "../platform/snapshot.ts";
-import type { Block } from "./plan/block.ts";
-import type { LoadedCustomer } from "./plan/input.ts";
-import type { OrderWithTree } from "./model/desired.ts";
-import { earlierOrders } from "../resources/order/model.ts";
+} from "./adoption.ts";
+import { agreedWithNone } from "./state/order-steps.ts";
+import type { StateChange, Known } from "../../engine/model/state.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
+import type { Block } from "../../engine/plan/block.ts";
+import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
+import { earlierOrders } from "./model.ts";
 import { channelNumberOf } from "./pool.ts";
-import type { CustomerState, ApplyDependencies } from "./customer.ts";
+import type { CustomerState, EngineDependencies } from "../../engine/customer.ts";
 import { examine, shownElsewhere, amendmentsOf, shownAmendments, shownTogether } from "./shown-orders.ts";
 import type { Examination, ShownAt, ShownAmendment } from "./shown-orders.ts";
-import { isShown } from "./evidence.ts";
-import { unreadBlock } from "./customer.ts";
+import { isShown } from "../../engine/evidence.ts";
+import { unreadBlock } from "../../engine/customer.ts";
+
+type Link = NonNullable<Known["link"]>;
 
 type Order = OrderWithTree;
-
-/** What looking for the orders of an enterprise that somebody else made came to. */
-export interface Sought {
-  /** That those which were found count as placed, and what stands of them. */
-  adopted: readonly StateChange[];
-  /** Why others wait, by order: they may be there, whole or in part. */
-  unclear: ReadonlyMap<string, Block>;
-  /** Why none of them could be looked for. */
-  unread?: Block;
-}
 
 /** An order of which something is shown, or (`shown: undefined`) surely nothing any more, as it counts as placed. */
 export interface FoundOrder {
@@ -79,8 +71,8 @@ interface Compared {
  * any more and that is shown counts as placed and agrees with nothing, so that its ending is planned. One that another
  * customer's enterprise shows is not placed either, whoever says so: a rebuild brings it back as one that moved.
  */
-export class OrderAdoption {
-  readonly #deps: Pick<ApplyDependencies, "ledger" | "settings">;
+export class OrderAdoption implements Seeking {
+  readonly #deps: Pick<EngineDependencies, "ledger" | "settings">;
   readonly #snapshot: Snapshot;
   readonly #rebuild: RebuildOrders | undefined;
   readonly #whole: boolean;
@@ -92,7 +84,7 @@ export class OrderAdoption {
    * read throws.
    */
   constructor(
-    deps: Pick<ApplyDependencies, "ledger" | "settings">,
+    deps: Pick<EngineDependencies, "ledger" | "settings">,
     snapshot: Snapshot,
     { rebuild, whole = false }: { rebuild?: RebuildOrders | undefined; whole?: boolean } = {},
   ) {
@@ -381,3 +373,7 @@ function placedBy({ order, customer, channelOrderId, own }: FoundOrder): StateCh
 function orderIn(change: StateChange): string[] {
   return change.type === "order-placed" ? [formatKey(change.order)] : [];
 }
+
+/** Before a plan: an order that has amendments waits. */
+export const seek: NonNullable<Resource["seek"]> = (deps, snapshot, options) =>
+  new OrderAdoption(deps, snapshot, options);

@@ -1,17 +1,18 @@
-import type { ShownOrder, ShownForm } from "../ledger/state/observations.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
-import type { OrderWithTree } from "./model/desired.ts";
-import type { ApplyDependencies, CustomerState } from "./customer.ts";
+import type { ShownOrder, ShownForm } from "../../ledger/state/observations.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { OrderWithTree } from "../../engine/model/desired.ts";
+import type { EngineDependencies, CustomerState } from "../../engine/customer.ts";
 import { channelNumberOf } from "./pool.ts";
-import { canonicalJson } from "../base/canonical-json.ts";
-import type { ProductInstance } from "../contract/asset-contents.ts";
-import { shownOrderKind } from "../ledger/state/observations.ts";
-import type { Link } from "../resources/enterprise/state/link.ts";
-import type { StateChange } from "./model/state.ts";
-import type { Snapshot } from "../platform/snapshot.ts";
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { fillTemplate } from "../contract/template.ts";
+import { canonicalJson } from "../../base/canonical-json.ts";
+import type { ProductInstance } from "../../contract/asset-contents.ts";
+import { shownOrderKind } from "../../ledger/state/observations.ts";
+import type { Known, StateChange } from "../../engine/model/state.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { fillTemplate } from "../../contract/template.ts";
+
+type Link = NonNullable<Known["link"]>;
 
 /** What the enterprise of one customer shows of an order. */
 export interface ShownAt {
@@ -23,7 +24,7 @@ export interface ShownAt {
   amendments: readonly ShownAmendment[];
 }
 
-type Dependencies = Pick<ApplyDependencies, "ledger" | "settings">;
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
 /**
  * What enterprises of other customers than the order's own showed of it when they were looked at: under its own channel
@@ -88,7 +89,7 @@ export interface Examination {
  * only where no asset is ambiguous. What was shown before and is not any more ends then, and not before.
  */
 export async function examine(
-  { ledger }: Pick<ApplyDependencies, "ledger">,
+  { ledger }: Pick<EngineDependencies, "ledger">,
   snapshot: Snapshot,
   knows: CustomerState,
   link: Link,
