@@ -114,7 +114,7 @@ export function heldNumbers({ assignments }: Pick<Known, "assignments">): Set<st
 
 /**
  * What has to happen so that what stands of an order is what the CRM wants. `held`: asset numbers that somebody holds,
- * which go last where there are too many; `reserved`: units whose place no new one takes.
+ * which go last of those in which as much must be bought; `reserved`: units whose place no new one takes.
  */
 export function differenceOf(standing: OrderStanding, wanted: WantedOrder, facts: Facts): OrderDifference {
   const byInstance = Map.groupBy(standing.units, ({ instanceId }) => instanceId);
@@ -193,17 +193,17 @@ interface Places {
   numbers: string[];
 }
 
-function placesOf(
-  asset: PlannedAsset,
-  units: readonly StandingUnit[],
-  { given, held }: Record<"given" | "held", ReadonlySet<string>>,
-): Places {
-  const ranked = units.toSorted((one, other) => rankOf(one, given, held) - rankOf(other, given, held));
+/** Asset numbers that the CRM gives, and those that somebody holds. */
+type Numbers = Record<"given" | "held", ReadonlySet<string>>;
+
+function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], numbers: Numbers): Places {
+  const ranks = new Map(units.map((unit) => [unit, rankOf(unit, lackingIn(asset, unit), numbers)]));
+  const ranked = units.toSorted((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0));
   const fitting = ranked.filter((unit) => changedAssetTerms(unit.asset, asset).length === 0);
   const others = ranked.filter((unit) => !fitting.includes(unit));
   const standing = new Set(units.map((unit) => unit.number));
   const unknown = units.filter((unit) => unit.number === undefined).length;
-  const missing = [...given].filter((number) => !standing.has(number)).slice(unknown);
+  const missing = [...numbers.given].filter((number) => !standing.has(number)).slice(unknown);
   const kept = fitting.slice(0, Math.max(0, asset.quantity - missing.length));
   const places = Math.max(0, asset.quantity - kept.length);
   return {
@@ -217,16 +217,19 @@ function placesOf(
 
 /**
  * Which units stay where there are too many: those whose number the CRM gives, those whose number nobody knows where it
- * gives any, those that are held, the lower ones.
+ * gives any, those in which less must be bought (what was bought in one is bought in no other), held ones, lower ones.
  */
-function rankOf({ number, unit }: StandingUnit, given: ReadonlySet<string>, held: ReadonlySet<string>): number {
-  const places = [
-    number !== undefined && given.has(number),
-    number === undefined && given.size > 0,
-    number !== undefined && held.has(number),
-    true,
-  ];
-  return places.indexOf(true) * 1_000_000 + unit;
+function rankOf({ number, unit }: StandingUnit, lacking: number, { given, held }: Numbers): number {
+  const places = [number !== undefined && given.has(number), number === undefined && given.size > 0, true];
+  const isHeld = number !== undefined && held.has(number);
+  return [places.indexOf(true), lacking, isHeld ? 0 : 1, unit].reduce((rank, next) => rank * 100_000 + next);
+}
+
+/** How much must be bought in a unit. In one whose asset is wanted with other terms, nothing ever is. */
+function lackingIn(asset: PlannedAsset, unit: StandingUnit): number {
+  if (changedAssetTerms(unit.asset, asset).length > 0) return 0;
+  const { added, replaced } = joined(compareContents({ asset, unit }));
+  return added.reduce((sum, { products, packages }) => sum + products.length + packages.length, replaced.length);
 }
 
 /** Indexes that no unit has, the smallest first. */

@@ -221,6 +221,29 @@ describe("the difference between what stands of an order and what the CRM wants"
     expect(again.added.map(({ unit, standing }) => [unit, standing])).toEqual([[1, undefined]]);
   });
 
+  it.each<[string, Instance[]]>([
+    ["other terms", [product("p", "a", { nodes: 5 })]],
+    ["another product", [product("p", "a"), product("q", "a")]],
+    ["a package", [product("p", "a"), bundle("k", "a"), product("q", "k")]],
+  ])("keeps the unit in which it bought %s, whoever holds which unit since", (_, contents) => {
+    const life = new Life(form(1, asset("a", { quantity: 2 }), product("p", "a")), fixed("1", "a", "N1", "N2"));
+    const one = form(2, asset("a"), ...contents);
+    const first = life.difference(one, { held: new Set(["N1", "N2"]) });
+    expect(first.ended.map(({ unit }) => unit.number)).toEqual(["N2"]);
+    life.buys(first, one);
+    const { ended, superseded, ...bought } = life.difference(one, { held: new Set(["N2"]) });
+    expect(ended.map(({ unit }) => unit.number)).toEqual(["N2"]);
+    expect(superseded.every(({ unit }) => unit.number === "N1")).toBe(true);
+    expect(isEmpty({ ...bought, ended: [], superseded: [] })).toBe(true);
+    // More is wanted since: it goes where less of it is missing.
+    const more = form(3, asset("a"), ...contents, product("r", "a"));
+    const { added, replaced } = life.difference(more, { held: new Set(["N2"]) });
+    expect(replaced).toEqual([]);
+    expect(added.map(({ standing, products }) => [standing?.number, products.map(({ id }) => id)])).toEqual([
+      ["N1", ["r"]],
+    ]);
+  });
+
   it("takes a number that the CRM exchanged for one unit less and one more", () => {
     const given = (...assetNumbers: string[]) => [asset("a", { quantity: 2, assetNumbers }), product("p", "a")];
     const life = new Life(form(1, ...given("N1", "N2")), fixed("1", "a", "N1", "N2"));
