@@ -1,3 +1,4 @@
+import { ifNotShown } from "../resources/order/not-shown.ts";
 import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -89,8 +90,7 @@ async function isUnseen(
     for (const { licenseType, products } of units) if (products.length > 0) types.add(licenseType);
     return false;
   });
-  if (types.size === 0) return false;
-  for (const type of types) if (await isShown(deps, type)) return false;
+  if (!(await ifNotShown.restore(types, async (type) => await isShown(deps, type)))) return false;
   return await deps.ledger.gap.bringOrderBack(customer, order, () => true, shared);
 }
 

@@ -1,3 +1,4 @@
+import { ifNotShown } from "./not-shown.ts";
 import { z } from "zod";
 import { checked } from "../../contract/fits.ts";
 import { limits } from "../../contract/limits.ts";
@@ -20,7 +21,6 @@ import {
   lookForPurchase,
   orderBought,
   orderPlaced,
-  purchaseNotFound,
   readPurchase,
   sendPurchase,
   stoodBefore,
@@ -82,7 +82,7 @@ const place: OperationType<OrderShapes> = {
       readPurchase(snapshot, entry, new Set(numbersThere(entry.operation.after.assets)), (id, licenceOrders) =>
         orderPlaced(id, entry.operation.customer, entry.context, licenceOrders),
       ),
-    notShown: ({ context, operation: { customer } }, facts) => purchaseNotFound({ context, customer }, facts),
+    notShown: ({ context, operation: { customer } }, facts) => ifNotShown.settle({ context, customer }, facts),
   },
   decide: {
     partCure,
@@ -134,7 +134,7 @@ const amend: OperationType<AmendmentShapes> = {
       ),
     notShown: ({ context, operation: { customer } }, facts) =>
       context.gone === undefined
-        ? purchaseNotFound({ context, customer }, facts)
+        ? ifNotShown.settle({ context, customer }, facts)
         : Promise.resolve({ kind: "park", reason: notShownEither }),
   },
   decide: {

@@ -5,14 +5,7 @@ import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
-import type {
-  Effect,
-  Evidence,
-  Prepared,
-  SettleFacts,
-  WhenNotFound,
-  LookFor,
-} from "../../engine/model/operation-type.ts";
+import type { Effect, Evidence, Prepared, LookFor } from "../../engine/model/operation-type.ts";
 import { orderDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
 import type { OrderContext, AmendmentShapes } from "./payload.ts";
 import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";
@@ -148,63 +141,6 @@ function metByPart({ records, shown: numbersShown, bare }: OrderSight): Assumpti
   if (new Set(numbersShown).size < numbers || bare.length > 0) return [];
   const evidence = "of an E5 some products were shown over the settle time, and others never";
   return [{ row: "A16", evidence }];
-}
-
-/**
- * Not seeing a purchase proves nothing: it is sent again only where the configuration says that the platform shows what
- * is there.
- */
-export async function purchaseNotFound(
-  { context, customer }: { context: OrderContext; customer: RecordKey },
-  facts: SettleFacts,
-): Promise<WhenNotFound> {
-  if (facts.ordersUnseen !== "resend") {
-    return {
-      kind: "park",
-      reason: "the platform does not show the order, which proves nothing; a person decides (orders.unseen: ask)",
-    };
-  }
-  // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever became
-  // of its record.
-  for (const { licenseType } of context.records) {
-    if (await facts.isShown(licenseType)) continue;
-    return {
-      kind: "park",
-      reason:
-        `the platform was never seen to show assets of the licence type ${licenseType} (A43: ` +
-        "assumptions.visibleLicenseTypes), so not seeing the order says nothing",
-    };
-  }
-  switch (await wishOf(context, customer, facts)) {
-    case "gone":
-      return { kind: "drop" };
-    case "unreadable":
-      return { kind: "unreadable", reason: "the order's record waits in quarantine" };
-    case "the same":
-      return {
-        kind: "send-again",
-        why: "not shown in complete readings over the settle time (orders.unseen: resend)",
-      };
-  }
-}
-
-/**
- * Whether the CRM still wants the very order of an intent. Where it was cancelled, changed or moved since, the intent
- * is not sent again: what the CRM wants now is planned anew.
- */
-async function wishOf(
-  context: OrderContext,
-  customer: RecordKey,
-  facts: SettleFacts,
-): Promise<"the same" | "gone" | "unreadable"> {
-  const now = await facts.orderNow(context.order);
-  if (now?.state === "quarantined") return "unreadable";
-  const same =
-    now?.state === "current" &&
-    !now.cancelled &&
-    now.bodyHash === context.bodyHash &&
-    formatKey(now.customer) === formatKey(customer);
-  return same ? "the same" : "gone";
 }
 
 /** Where a person sees whether a purchase was carried out. */

@@ -1,3 +1,5 @@
+import { isWanted } from "./difference.ts";
+import { hiddenTypeOf, ifNotShown } from "./not-shown.ts";
 import type { Resource, Seeking, Sought } from "../../engine/model/resource.ts";
 import type { ShownOrder } from "../../ledger/state/observations.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -8,7 +10,6 @@ import {
   maybeMoved,
   maybeThere,
   notShown,
-  placedBefore,
   shownAtAnother,
   shownInOtherForm,
   shownInPart,
@@ -218,20 +219,18 @@ export class OrderAdoption implements Seeking {
       else hidden.set(key, shownAtAnother(order, elsewhere, otherwise));
       return;
     }
-    const unread = await this.#deps.ledger.state.unreadBefore(order.key, knows.customer);
+    const { ledger } = this.#deps;
+    const unread = await ledger.state.unreadBefore(order.key, knows.customer);
     const isMade = link === undefined || link.origin === "created";
-    const mayBe = !isMade || (await this.#deps.ledger.state.knewBeforeRebuild(order.key));
+    const mayBe = !isMade || (await ledger.state.knewBeforeRebuild(order.key));
     const shownNowhere = mayBe ? await this.#mayBeThere(order, isMade) : undefined;
-    const block = unread === undefined ? shownNowhere : maybeMoved(order, unread);
-    if (block === undefined && isWanted(order) && (await this.#deps.ledger.gap.wasPlaced(order.key))) {
-      // It was placed under its number once: what is wanted of it is bought under another.
-      if (this.#rebuild === undefined || link === undefined) hidden.set(key, placedBefore(order));
-      else await this.#adopt(knows, found, [], adopted);
-      return;
-    }
-    if (isWanted(order) && block !== undefined) hidden.set(key, block);
-    if (!isWanted(order) && block === undefined && !isMade && this.#rebuild !== undefined)
-      await this.#adopt(knows, found, [], adopted);
+    const waits = unread === undefined ? shownNowhere : maybeMoved(order, unread);
+    const wasPlaced = waits === undefined && isWanted(order) && (await ledger.gap.wasPlaced(order.key));
+    const of = { order, waits, wasPlaced };
+    const enterprise = link === undefined ? "none" : isMade ? "ours" : "others";
+    const verdict = this.#rebuild === undefined ? ifNotShown.adopt(of) : ifNotShown.rebuild({ ...of, enterprise });
+    if (verdict === "counts as placed") await this.#adopt(knows, found, [], adopted);
+    else if (verdict !== undefined) hidden.set(key, verdict);
   }
 
   /** Why an order waits that is shown: not as the CRM has it, or with what only a rebuild brings back. */
@@ -290,11 +289,11 @@ export class OrderAdoption implements Seeking {
 
   /** `isMade`: not in the enterprise of its customer, but it may be in that of the one before. */
   async #mayBeThere(order: Order, isMade: boolean): Promise<Block | undefined> {
-    let hiddenType: string | undefined;
-    for (const item of order.body.instances) {
-      if (item.kind !== "asset" || hiddenType !== undefined || this.#justShown(item.licenseType)) continue;
-      if (!(await isShown(this.#deps, item.licenseType))) hiddenType = item.licenseType;
-    }
+    const types = order.body.instances.flatMap((item) => (item.kind === "asset" ? [item.licenseType] : []));
+    const hiddenType = await hiddenTypeOf(
+      types,
+      async (type) => this.#justShown(type) || (await isShown(this.#deps, type)),
+    );
     return maybeThere(order, { bareAssets: this.#examination?.bareAssets ?? [], hiddenType, isMade });
   }
 
@@ -344,10 +343,6 @@ function earlierFirst(orders: readonly Order[]): readonly Order[] {
   };
   for (const order of orders) enter(order);
   return [...sorted];
-}
-
-function isWanted({ state, body }: Order): boolean {
-  return state === "current" && !body.cancelled;
 }
 
 function placedBy({ order, customer, channelOrderId, own }: FoundOrder): StateChange {

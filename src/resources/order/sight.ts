@@ -1,3 +1,4 @@
+import { ifNotShown } from "./not-shown.ts";
 import type { RefusalFacts } from "../../engine/model/operation-type.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { OrderContext } from "./payload.ts";
@@ -109,13 +110,5 @@ export async function shownOfRefusedOrder(
         asset.assetNum
       );
   }
-  if (context.records.length < 2) return undefined;
-  for (const { licenseType } of context.records) {
-    if (await facts.isShown(licenseType)) continue;
-    return (
-      "a part of it may be there: the platform was never seen to show assets of the licence type " +
-      `${licenseType} (A43: assumptions.visibleLicenseTypes)`
-    );
-  }
-  return undefined;
+  return await ifNotShown.afterRefusal(context, async (type) => await facts.isShown(type));
 }
