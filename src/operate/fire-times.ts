@@ -75,7 +75,12 @@ export function nextFireTime(cron: Cron, zone: string, after: number): number | 
 }
 
 /** How many fire times lie in (from, to], counted up to `most`. */
-export function countFireTimes(cron: Cron, zone: string, from: number, to: number, most: number): number {
+export function countFireTimes(
+  cron: Cron,
+  zone: string,
+  { from, to }: { from: number; to: number },
+  most: number,
+): number {
   let count = 0;
   for (const _fireTime of dueFireTimes(cron, zone, from, to)) {
     count += 1;

@@ -118,81 +118,42 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
   };
 }
 
-/** Puts a job and its settings together. In one piece: every fault is told, not the first alone. */
+/** Settings that have an effect in jobs of one kind alone. */
+const kindOfSetting = { mailTo: "report", budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
+type KeyOfKind = keyof typeof kindOfSetting;
+
+/** Puts a job and its settings together. Every fault is told, not the first alone. */
 function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): Result<BoundJob, Problem[]> {
-  const problems: Problem[] = [];
   const kind = settings?.kind ?? job.kind;
-  if (kind !== job.kind) {
-    const cure = "Remove the key, or give the job another name.";
-    problems.push(mistake(job.id, "kind", `cannot change a job of crm-sync itself from ${job.kind} to ${kind}`, cure));
-  }
   const streams = settings?.streams ?? job.streams;
   const having = Object.keys(config.sources).filter((name) =>
     streams.some((stream) => config.sources[name]?.streams[stream] !== undefined),
   );
-  for (const name of settings?.sources ?? []) {
-    const known = Object.keys(config.sources);
-    if (!known.includes(name)) {
-      problems.push(
-        mistake(
-          job.id,
-          "sources",
-          `names ${name}, but there is no such source`,
-          `Use one of: ${known.join(", ") || "(none is configured)"}.`,
-        ),
-      );
-    } else if (!having.includes(name)) {
-      problems.push(
-        mistake(
-          job.id,
-          "sources",
-          `names ${name}, but this source has no ${streams.join(", no ")}`,
-          "Remove the source here, or change `streams`.",
-        ),
-      );
-    }
-  }
   const reports = settings?.reports ?? job.reports ?? [];
-  if (kind === "report" && reports.length === 0) {
-    problems.push(
-      mistake(
-        job.id,
-        "reports",
-        "is missing",
-        "Say which reports the job writes, such as `reports: [{kind: orders}]`.",
-      ),
-    );
-  }
   const budget = settings?.budget ?? job.budget;
   const mailTo = settings?.mailTo ?? [];
-  if (mailTo.length > 0 && kind !== "report") {
-    const cure = "Remove the key, or move it to a job of kind report.";
-    problems.push(mistake(job.id, "mailTo", `has no effect in a job of kind ${kind}`, cure));
-  }
-  if (mailTo.length > 0 && config.mail === undefined)
-    problems.push(mistake(job.id, "mailTo", "names people, but no mail server is configured", "Add `mail`."));
-  if (kind !== "verify" && budget !== undefined) {
-    const cure = "Remove the key, or move it to a job of kind verify.";
-    problems.push(mistake(job.id, "budget", `has no effect in a job of kind ${kind}`, cure));
-  }
-  if (kind !== "sync" && settings?.canary !== undefined) {
-    const cure = "Remove the key, or move it to a job of kind sync.";
-    problems.push(mistake(job.id, "canary", `has no effect in a job of kind ${kind}`, cure));
-  }
-  const { to, keep } = settings ?? {};
-  if (kind === "backup" && to === undefined)
-    problems.push(mistake(job.id, "to", "is missing", "Name the folder that backups are written into."));
-  for (const [key, value] of Object.entries({ to, keep }))
-    if (kind !== "backup" && value !== undefined) {
-      const cure = "Remove the key, or move it to a job of kind backup.";
-      problems.push(mistake(job.id, key, `has no effect in a job of kind ${kind}`, cure));
-    }
+  const { to, keep, canary } = settings ?? {};
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
   const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
+  const told = (key: string, what: string, cure: string): Problem => mistake(job.id, key, what, cure);
+  const problems = [
+    ...sourceFaults(job.id, settings?.sources ?? [], { streams, having, known: Object.keys(config.sources) }),
+    ...foreignFaults(job.id, kind, { mailTo: mailTo.length > 0 || undefined, budget, canary, to, keep }),
+  ];
+  if (kind !== job.kind) {
+    const what = `cannot change a job of crm-sync itself from ${job.kind} to ${kind}`;
+    problems.unshift(told("kind", what, "Remove the key, or give the job another name."));
+  }
+  if (kind === "report" && reports.length === 0) {
+    const cure = "Say which reports the job writes, such as `reports: [{kind: orders}]`.";
+    problems.push(told("reports", "is missing", cure));
+  }
+  if (mailTo.length > 0 && config.mail === undefined)
+    problems.push(told("mailTo", "names people, but no mail server is configured", "Add `mail`."));
+  if (kind === "backup" && to === undefined)
+    problems.push(told("to", "is missing", "Name the folder that backups are written into."));
   if (schedule?.ok === false)
-    problems.push(
-      mistake(job.id, "schedule", `is not a schedule; expected ${schedule.error}`, "Correct the schedule."),
-    );
+    problems.push(told("schedule", `is not a schedule; expected ${schedule.error}`, "Correct the schedule."));
   if (problems.length > 0) return failed(problems);
   return ok({
     id: job.id,
@@ -207,8 +168,35 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     reports,
     mailTo,
     budget,
-    canary: settings?.canary,
+    canary,
     backup: to === undefined ? undefined : { to, keep },
+  });
+}
+
+/** Sources that a job names and that do not exist, or have nothing of what it reads. */
+function sourceFaults(
+  job: string,
+  named: readonly string[],
+  { streams, having, known }: { streams: readonly Stream[]; having: readonly string[]; known: readonly string[] },
+): Problem[] {
+  return named.flatMap((name) => {
+    if (!known.includes(name)) {
+      const cure = `Use one of: ${known.join(", ") || "(none is configured)"}.`;
+      return [mistake(job, "sources", `names ${name}, but there is no such source`, cure)];
+    }
+    if (having.includes(name)) return [];
+    const what = `names ${name}, but this source has no ${streams.join(", no ")}`;
+    return [mistake(job, "sources", what, "Remove the source here, or change `streams`.")];
+  });
+}
+
+/** Settings that have no effect in a job of this kind. */
+function foreignFaults(job: string, kind: JobKind, given: Readonly<Record<KeyOfKind, unknown>>): Problem[] {
+  return Object.entries(kindOfSetting).flatMap(([key, own]) => {
+    const [, value] = Object.entries(given).find(([name]) => name === key) ?? [];
+    if (own === kind || value === undefined) return [];
+    const cure = `Remove the key, or move it to a job of kind ${own}.`;
+    return [mistake(job, key, `has no effect in a job of kind ${kind}`, cure)];
   });
 }
 

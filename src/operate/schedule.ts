@@ -256,9 +256,9 @@ export class Schedule {
     const { cron, zone } = job.schedule;
     const latest = latestFireTime(cron, zone, from, now);
     if (latest === undefined) return undefined;
-    if (job.misfire === "all") return this.#oldestMadeUp(job, cron, zone, from, latest);
+    if (job.misfire === "all") return this.#oldestMadeUp(job, job.schedule, from, latest);
     const onTime = now - latest <= graceMs || this.#queued.get(job.id) === latest;
-    const missed = countFireTimes(cron, zone, from, latest - 1, mostCounted);
+    const missed = countFireTimes(cron, zone, { from, to: latest - 1 }, mostCounted);
     if (job.misfire === "skip" && !onTime) {
       await this.#deps.store.claim(job.id, toInstant(latest));
       await this.#deps.store.finish(job.id, toInstant(latest));
@@ -305,20 +305,15 @@ export class Schedule {
     return owed;
   }
 
-  #oldestMadeUp(
-    job: BoundJob,
-    cron: NonNullable<BoundJob["schedule"]>["cron"],
-    zone: string,
-    from: number,
-    latest: number,
-  ): Due {
+  #oldestMadeUp(job: BoundJob, { cron, zone }: NonNullable<BoundJob["schedule"]>, from: number, latest: number): Due {
     let oldest = latest;
     for (let count = 1; count < mostMadeUp; count += 1) {
       const earlier = latestFireTime(cron, zone, from, oldest - 1);
       if (earlier === undefined) break;
       oldest = earlier;
     }
-    return { job, fireTime: oldest, missed: countFireTimes(cron, zone, from, oldest - 1, mostCounted), claimed: false };
+    const missed = countFireTimes(cron, zone, { from, to: oldest - 1 }, mostCounted);
+    return { job, fireTime: oldest, missed, claimed: false };
   }
 
   /** From when on fire times are due, exclusive. A job seen for the first time starts now. */

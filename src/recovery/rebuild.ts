@@ -80,7 +80,6 @@ type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: s
  * just so is brought back. Until all customers were looked at, nobody but another rebuild may write into it. No
  * writing call is made: the platform is handed in without them. All customers are looked at before the first order
  * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
- * In one piece: one run on one screen.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;
@@ -104,34 +103,7 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
     ]);
     await reading.read();
     const reader = new SnapshotReader(platform, deps.settings);
-    const lanes = { lanes: deps.concurrency, stopped };
-    const readers = { ...deps, platform, reader };
-    const given = { run, summary, signal: request.signal };
-    const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
-    // What a source did not give now comes later, and may have been placed before.
-    const unnamed = await ledger.state.unnamedInQuarantine();
-    const ofAllOrders =
-      unnamed.includes("orders") || reading.tallies.some((tally) => tally.stream === "orders" && isCutOff(tally));
-    await forgetUnread(ledger, reading.tallies, ofAllOrders);
-    // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
-    const later = new Map<string, RecordKey>();
-    const left = new Map<string, RecordKey>();
-    await workInLanes(customers(), lanes, async (customer) => {
-      if (await lookAtOne(readers, customer, { ...given, ofAllOrders })) later.set(formatKey(customer), customer);
-    });
-    if (!stopped()) await lookedAtAll(ledger, ofAllOrders);
-    if (ledger.gap.last() !== undefined)
-      await workInLanes(customers(), lanes, async (customer) => await bringOneBack(readers, customer, given));
-    await workInLanes(customers(), lanes, async (customer) => {
-      summary.customers += 1;
-      const told = later.has(formatKey(customer)) ? undefined : summary;
-      for (const other of await rebuildOne(readers, customer, { ...given, told })) left.set(formatKey(other), other);
-      deps.progress("rebuilding", summary.customers, undefined);
-    });
-    for (const [key, customer] of new Map([...later, ...left])) {
-      if (stopped()) break;
-      await rebuildOne(readers, customer, { ...given, told: later.has(key) ? summary : emptySummary(summary) });
-    }
+    await rebuildAll({ ...deps, platform, reader }, asked, summary);
   } catch (error) {
     if (ledger.broken !== undefined) throw ledger.broken;
     const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
@@ -140,17 +112,12 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
   }
   if (stopped()) summary.state = "stopped";
   summary.exitCode = exitCodeOf(summary);
+  const { state, exitCode, known, lost, assumed, left, unreadable, customers, gap } = summary;
   if (begun !== undefined && !stopped())
-    await ledger.gap.close(request.by, {
-      run,
-      customers: summary.customers,
-      unreadable: summary.unreadable,
-      kept: summary.gap?.kept ?? 0,
-    });
-  const { known, lost, assumed, left, unreadable, customers } = summary;
+    await ledger.gap.close(request.by, { run, customers, unreadable, kept: gap?.kept ?? 0 });
   await ledger.runs.finish(run, {
-    state: summary.state,
-    exitCode: summary.exitCode,
+    state,
+    exitCode,
     balance: null,
     summary: {
       customers,
@@ -159,10 +126,48 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
       lost: lost.map(plain),
       assumed: assumed.map(plain),
       left: left.map(plain),
-      ...(summary.gap === undefined ? {} : { gap: { ...summary.gap } }),
+      ...(gap === undefined ? {} : { gap: { ...gap } }),
     },
   });
   return summary;
+}
+
+/** Looks at all customers, brings back what a restore set aside, and then rebuilds one after the other. */
+async function rebuildAll(
+  deps: RunDependencies & { reader: SnapshotReader },
+  asked: RunRequest,
+  summary: RebuildSummary,
+): Promise<void> {
+  const { ledger } = deps;
+  const { signal } = asked;
+  const stopped = (): boolean => signal?.aborted === true;
+  const lanes = { lanes: deps.concurrency, stopped };
+  const given = { run: summary.run, summary, signal };
+  const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
+  // What a source did not give now comes later, and may have been placed before.
+  const unnamed = await ledger.state.unnamedInQuarantine();
+  const ofAllOrders =
+    unnamed.includes("orders") || summary.sources.some((tally) => tally.stream === "orders" && isCutOff(tally));
+  await forgetUnread(ledger, summary.sources, ofAllOrders);
+  // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
+  const later = new Map<string, RecordKey>();
+  const left = new Map<string, RecordKey>();
+  await workInLanes(customers(), lanes, async (customer) => {
+    if (await lookAtOne(deps, customer, { ...given, ofAllOrders })) later.set(formatKey(customer), customer);
+  });
+  if (!stopped()) await lookedAtAll(ledger, ofAllOrders);
+  if (ledger.gap.last() !== undefined)
+    await workInLanes(customers(), lanes, async (customer) => await bringOneBack(deps, customer, given));
+  await workInLanes(customers(), lanes, async (customer) => {
+    summary.customers += 1;
+    const told = later.has(formatKey(customer)) ? undefined : summary;
+    for (const other of await rebuildOne(deps, customer, { ...given, told })) left.set(formatKey(other), other);
+    deps.progress("rebuilding", summary.customers, undefined);
+  });
+  for (const [key, customer] of new Map([...later, ...left])) {
+    if (stopped()) break;
+    await rebuildOne(deps, customer, { ...given, told: later.has(key) ? summary : emptySummary(summary) });
+  }
 }
 
 /**
