@@ -4,6 +4,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Reading } from "../ledger/records/reading.ts";
 import type { EarlierRead } from "../ledger/records/source-reads.ts";
 import { notAsMarked, sourceProblem } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
@@ -73,7 +74,7 @@ export async function ingestStream(
   };
   try {
     if (mapping === undefined) throw begun.failure;
-    reading = await StreamReading.begin(deps, { source, stream, run, read, mapping, asked, options }, tally);
+    reading = await StreamReading.begin(deps, { source, stream, read, mapping, asked, options }, tally);
     const outcome = await reading.toItsEnd();
     if (!outcome.complete && options.signal?.aborted === true) return await stopped();
     await reading.conclude(outcome);
@@ -85,12 +86,12 @@ export async function ingestStream(
     tally.problem = error instanceof Problem ? error : unreadSource(source.name, stream, error);
     const rows = reading?.rows ?? { rows: 0, bad: 0 };
     const { message: problem } = tally.problem;
-    await ledger.records.finishRead(read, { complete: false, whole: false, ...rows, problem });
+    await read.finish({ complete: false, whole: false, ...rows, problem });
     await reading?.ended({ complete: false, problem: tally.problem });
     return tally;
   } finally {
     await reading?.close();
-    ledger.records.endReading(read);
+    read.end();
   }
 }
 
@@ -98,8 +99,7 @@ export async function ingestStream(
 interface ReadingOf {
   source: Source;
   stream: Stream;
-  run: string;
-  read: number;
+  read: Reading;
   mapping: StreamMapping;
   asked: Asked;
   options: ReadingAsked;
@@ -138,7 +138,7 @@ class StreamReading {
       before: Awaited<ReturnType<Ledger["records"]["shapeBefore"]>>;
     },
   ) {
-    const { source, stream, run, read, mapping, asked, options } = of;
+    const { source, stream, read, mapping, asked, options } = of;
     const { ledger, settings, job } = deps;
     this.#deps = deps;
     this.#of = of;
@@ -146,11 +146,9 @@ class StreamReading {
     this.#earlier = known.earlier;
     this.#accepted = acceptedOf(deps.accepts, source.name, stream);
     const { before } = known;
-    const first = asked.resume?.first ?? read;
-    const taken = { read, first, run, source: source.name, stream, mapping, salt: known.salt, settings };
-    this.#intake = new Intake(ledger, taken, tally);
+    this.#intake = new Intake({ read, mapping, salt: known.salt, settings }, tally);
     const keeps = options.keeps === true && this.#isWholeAsked;
-    const partOf = { read, source: source.name, stream, question: mapping.question, before: asked.resume, keeps };
+    const partOf = { read, question: mapping.question, before: asked.resume, keeps };
     const reached = () => ({ rows: this.#intake.rows, bad: tally.quarantined });
     this.#part = new ReadPart(ledger, partOf, deps.clock.now(), reached, () => this.#intake.isTakenIn);
     const watched = { source: source.name, stream, mapping, before, changesOnly: !this.#isWholeAsked, job };
@@ -194,8 +192,8 @@ class StreamReading {
 
   /** Takes in what was read, or says why it is not believed, and keeps how the reading ended. */
   async conclude(outcome: ReadOutcome): Promise<void> {
-    const { ledger, limits, absence } = this.#deps;
-    const { source, stream, read: number, run, mapping, asked } = this.#of;
+    const { limits, absence } = this.#deps;
+    const { mapping, asked, read: reading } = this.#of;
     const tally = this.#tally;
     const details = { ...outcome.details, ...tableCounts(mapping.tableEntries) };
     const lost = this.#rowsDoubt(outcome, details);
@@ -211,7 +209,7 @@ class StreamReading {
     tally.doubt = doubt === undefined ? undefined : this.#notBelieved(doubt);
     await this.#part.caughtUp();
     const isBelieved = outcome.complete && doubt === undefined;
-    await ledger.records.finishRead(number, {
+    await reading.finish({
       complete: isBelieved,
       whole: outcome.full,
       ...this.rows,
@@ -222,7 +220,7 @@ class StreamReading {
       shape: isBelieved && this.#isWholeAsked && asked.resume === undefined ? this.#watch.shape : undefined,
     });
     if (isBelieved && outcome.full) {
-      const closed = await ledger.records.closeWholeRead(source.name, stream, number, absence, run);
+      const closed = await reading.closeWhole(absence);
       tally.absent = closed.absent;
       tally.quarantined -= closed.released;
       tally.changed += closed.released;

@@ -1,7 +1,6 @@
 import { formatKey } from "../crm/keys.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import type { Stream } from "../crm/model.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Reading } from "../ledger/records/reading.ts";
 import { keyOfRow } from "../ledger/records/staged-records.ts";
 import type { MappedRow, StagedRecords } from "../ledger/records/staged-records.ts";
 import type { SkippedRecord } from "../ledger/records/skipped.ts";
@@ -16,12 +15,7 @@ import type { StreamTally } from "./tally.ts";
 
 /** Of what a read is, and how it is mapped. */
 export interface IntakeOf {
-  read: number;
-  /** The number of its first part; its own, where it goes on with none. */
-  first: number;
-  run: string;
-  source: string;
-  stream: Stream;
+  read: Reading;
   mapping: StreamMapping;
   salt: string;
   settings: AssumptionSettings;
@@ -33,18 +27,15 @@ export interface IntakeOf {
  * it with.
  */
 export class Intake {
-  readonly #ledger: Ledger;
   readonly #of: IntakeOf;
   readonly #tally: StreamTally;
   readonly #staged: StagedRecords | undefined;
   #isTaken = false;
 
-  constructor(ledger: Ledger, of: IntakeOf, tally: StreamTally) {
-    const { comparisons } = ledger.records;
-    this.#ledger = ledger;
+  constructor(of: IntakeOf, tally: StreamTally) {
     this.#of = of;
     this.#tally = tally;
-    this.#staged = comparisons.hasAny(of.stream, of.first) ? comparisons.stage() : undefined;
+    this.#staged = of.read.stage();
   }
 
   /** Whether everything that came until now is in the ledger. */
@@ -58,25 +49,24 @@ export class Intake {
   }
 
   async add(items: readonly SourceItem[]): Promise<void> {
-    const { source, stream, read, mapping, salt, settings } = this.#of;
-    const { records } = this.#ledger;
+    const { read, mapping, salt, settings } = this.#of;
     const hashed = items.map((item) => ({ item, hash: hashOfItem(item, salt + mapping.fingerprint) }));
     const hashes = hashed.map(({ hash }) => hash);
-    const seen = await records.markSeen(source, stream, read, hashes);
+    const seen = await read.markSeen(hashes);
     const fresh: MappedRow[] = [];
     const skipped: SkippedRecord[] = [];
     for (const { item, hash } of hashed) {
       if (seen.unchanged.has(hash)) this.#tally.unchanged += 1;
       else if (seen.quarantined.has(hash)) this.#tally.quarantined += 1;
       else {
-        const mapped = mapItem(stream, item, hash, mapping, settings);
+        const mapped = mapItem(read.stream, item, hash, mapping, settings);
         if ("skipped" in mapped) skipped.push(mapped.skipped);
         else fresh.push(mapped);
       }
     }
     this.#tally.extracted += items.length - fresh.length;
     this.#tally.skipped += skipped.length;
-    if (skipped.length > 0) await records.skip(source, stream, read, skipped);
+    if (skipped.length > 0) await read.skip(skipped);
     if (this.#staged === undefined) await this.#take(fresh);
     else this.#staged.put(fresh);
   }
@@ -92,12 +82,9 @@ export class Intake {
   ): Promise<Doubt | undefined> {
     const staged = this.#staged;
     if (staged === undefined || staged.size === 0) return undefined;
-    const { source, stream, read: number } = this.#of;
-    const { comparisons } = this.#ledger.records;
-    const compared = { read: number, source, stream, staged };
-    const total = comparisons.total(source, stream);
-    const ledger = comparisons.of(compared);
-    const { doubts, suspects } = new ReadJudge({ stream, staged, total, ...read, limits, ledger }).judge();
+    const { read: reading } = this.#of;
+    const ledger = reading.compared(staged);
+    const { doubts, suspects } = new ReadJudge({ stream: reading.stream, staged, ...read, limits, ledger }).judge();
     const doubt = unlessAccepted(doubts, accepted);
     if (doubt !== undefined) {
       await this.refuse();
@@ -117,16 +104,13 @@ export class Intake {
 
   /** Takes nothing in of what was staged. What it showed is not missing all the same. */
   async refuse(): Promise<undefined> {
-    const { source, stream, read } = this.#of;
-    if (this.#staged !== undefined)
-      await this.#ledger.records.comparisons.keepPresent({ read, source, stream, staged: this.#staged });
+    if (this.#staged !== undefined) await this.#of.read.keepPresent(this.#staged);
     return undefined;
   }
 
   async #take(rows: readonly MappedRow[]): Promise<void> {
     if (rows.length === 0) return;
-    const { source, stream, read, run } = this.#of;
-    const taken = await this.#ledger.records.ingest(source, stream, read, run, rows);
+    const taken = await this.#of.read.ingest(rows);
     this.#tally.extracted += rows.length;
     this.#tally.changed += taken.changed;
     this.#tally.unchanged += taken.unchanged;

@@ -1,16 +1,14 @@
 import { toInstant } from "../base/clock.ts";
 import type { Problem } from "../base/errors.ts";
-import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint, Checkpoints } from "../ledger/records/checkpoints.ts";
+import type { Reading } from "../ledger/records/reading.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
 
 /** What a reading is: its number, what it asks, and whether it may be gone on with. */
 export interface PartOf {
-  read: number;
-  source: string;
-  stream: Stream;
+  read: Reading;
   question: string;
   /** The reading that it goes on with. */
   before: Checkpoint | undefined;
@@ -44,7 +42,7 @@ export class ReadPart {
   #before: Checkpoint | undefined;
   #isFurther = false;
   /** How far it has come, where that is not kept yet. */
-  #reached: Omit<Parameters<Checkpoints["keep"]>[3], "question"> | undefined;
+  #reached: Omit<Parameters<Checkpoints["keep"]>[1], "question"> | undefined;
   /** What is being written of it. */
   #writing: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
@@ -65,7 +63,7 @@ export class ReadPart {
     this.#taken = taken;
     this.#before = of.before;
     this.#now = toInstant(now);
-    if (of.before !== undefined) ledger.records.checkpoints.goOn(of.read, of.source, of.stream, of.before);
+    if (of.before !== undefined) ledger.records.checkpoints.goOn(of.read);
   }
 
   /** Rows that the parts before it have read. */
@@ -79,14 +77,14 @@ export class ReadPart {
 
   /** What the reader is told, and what it tells. */
   get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
-    const { read, source, stream, before, keeps } = this.#of;
+    const { read, before, keeps } = this.#of;
     if (!keeps) return {};
     const { checkpoints } = this.#ledger.records;
     return {
       ...(before === undefined ? {} : { resume: before.position }),
       beginsAnew: () => {
         this.#before = undefined;
-        this.#write(() => checkpoints.beginAnew(read, source, stream));
+        this.#write(() => checkpoints.beginAnew(read));
       },
       reached: (position) => {
         this.#isFurther = true;
@@ -108,10 +106,10 @@ export class ReadPart {
   /** What is not in the ledger is read again, should the reading be cut. */
   #keepReached(): void {
     if (this.#reached === undefined || !this.#isTakenIn()) return;
-    const { read, source, stream, question } = this.#of;
+    const { read, question } = this.#of;
     const reached = { question, ...this.#reached };
     this.#reached = undefined;
-    this.#write(() => this.#ledger.records.checkpoints.keep(read, source, stream, reached));
+    this.#write(() => this.#ledger.records.checkpoints.keep(read, reached));
   }
 
   /** Resolves when everything that was told is kept; rejects where the ledger could not. */
@@ -132,7 +130,7 @@ export class ReadPart {
   judged(outcome: ReadOutcome): ReadOutcome {
     if (this.#before === undefined || !outcome.complete || outcome.full) return outcome;
     const { cursor: _cursor, ...rest } = outcome;
-    const { source, stream } = this.#of;
+    const { source, stream } = this.#of.read;
     const problem = sourceProblem(
       "source.read-in-parts",
       `${source}/${stream}`,
@@ -151,7 +149,7 @@ export class ReadPart {
     const isStuck = this.#before !== undefined && !this.#isFurther && !sourceAway.has(code);
     const isOver = outcome.complete || code === "source.read-in-parts" || doesNotFit.has(code);
     if (!this.#of.keeps || !(isOver || isStuck)) return;
-    await this.#ledger.records.checkpoints.drop(this.#of.source, this.#of.stream);
+    await this.#ledger.records.checkpoints.drop(this.#of.read.source, this.#of.read.stream);
   }
 
   #write(work: () => Promise<void>): void {

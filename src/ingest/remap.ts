@@ -4,8 +4,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { MappedForm } from "../ledger/records/remapping.ts";
-import type { StoredForm } from "../ledger/records/stored-forms.ts";
+import type { MappedForm, StoredForm } from "../ledger/records/remapping.ts";
 import { blankedSecret } from "../source/mapping/secrets.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { hashOfRaw, mapRaw } from "./map-row.ts";
@@ -46,7 +45,7 @@ export async function remapMissing(
   let after: RecordKey | undefined;
   let mapper: Mapper | undefined;
   for (;;) {
-    const forms = await ledger.records.storedForms(source.name, stream, after, page);
+    const forms = await ledger.records.remapping.storedForms(source.name, stream, after, page);
     if (forms.length === 0) return result;
     after = forms.at(-1)?.key;
     mapper ??= await mapperOf(ledger, settings, source, stream);

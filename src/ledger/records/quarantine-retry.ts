@@ -1,7 +1,8 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import type { RecordTables, IngestedRecord, IngestedRejection } from "./record-tables.ts";
+import type { RecordTables } from "./record-tables.ts";
 import type { SkippedRecord, SkippedTables } from "./skipped.ts";
+import type { MappedRow } from "./staged-records.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
 
@@ -64,33 +65,30 @@ export class QuarantineRetry {
   }
 
   /** Takes up what the row maps to now, as of the read that it came in. False: somebody resolved it meanwhile. */
-  settle(
-    id: string,
-    item: { record: IngestedRecord } | { rejection: IngestedRejection } | { skipped: SkippedRecord },
-    now: string,
-  ): boolean {
+  settle(id: string, item: MappedRow | { skipped: SkippedRecord }, now: string): boolean {
     const row = this.#statements.find.get(id);
     if (row === undefined) return false;
+    const { source, stream } = row;
+    const of = { source, stream, read: row.last_read, run: null };
     if ("skipped" in item) {
       this.#statements.resolve.run(now, "the record is skipped now", id);
       const { key } = item.skipped;
       // No reading is under way: every bad form of it that waits is of an earlier one.
-      if (key !== undefined) this.#skipped.leave(row.source, row.stream, -1, key);
+      if (key !== undefined) this.#skipped.leave({ source, stream, read: -1 }, key);
       return true;
     }
     if ("record" in item) {
-      if (this.#records.readSince(row.stream, item.record.key, row.source, row.last_read)) {
+      if (this.#records.readSince(of, item.record.key)) {
         this.#statements.resolve.run(now, "a newer form of the record came", id);
         return true;
       }
       this.#statements.resolve.run(now, "mapped anew", id);
-      this.#records.ingest(row.source, row.stream, row.last_read, null, item.record, { retried: true });
+      this.#records.ingest(of, item.record, { isRetried: true });
       return true;
     }
     if (item.rejection.rawHash !== row.raw_hash)
       this.#statements.resolve.run(now, "mapped anew, and still not usable", id);
-    const { of_stored_form: stored } = row;
-    this.#records.reject(row.source, row.stream, row.last_read, item.rejection, { ofStoredForm: stored === 1 });
+    this.#records.reject(of, item.rejection, row.of_stored_form === 1);
     return true;
   }
 }
