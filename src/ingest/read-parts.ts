@@ -1,19 +1,25 @@
-import { toInstant } from "../base/clock.ts";
 import type { Problem } from "../base/errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint, Checkpoints } from "../ledger/records/checkpoints.ts";
 import type { Reading } from "../ledger/records/reading.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
 
 /** What a reading is: its number, what it asks, and whether it may be gone on with. */
-export interface PartOf {
+interface PartOf {
   read: Reading;
   question: string;
   /** The reading that it goes on with. */
   before: Checkpoint | undefined;
   /** A reading of everything by a run: should it be cut, the next run goes on with it. */
   keeps: boolean;
+  /** When this part began. */
+  now: string;
+}
+
+/** What this part has read until now, and whether all of it is in the ledger. */
+interface PartProgress {
+  taken: () => { rows: number; bad: number };
+  isTakenIn: () => boolean;
 }
 
 /** After these a list is read from its start: what was read of it does not fit together. */
@@ -35,10 +41,9 @@ const sourceAway: ReadonlySet<string> = new Set(["source.down", "source.wrong-pa
  * next run goes on, and forgets that when the reading ends.
  */
 export class ReadPart {
-  readonly #ledger: Ledger;
+  readonly #checkpoints: Checkpoints;
   readonly #of: PartOf;
-  readonly #taken: () => { rows: number; bad: number };
-  readonly #now: string;
+  readonly #progress: PartProgress;
   #before: Checkpoint | undefined;
   #isFurther = false;
   /** How far it has come, where that is not kept yet. */
@@ -47,23 +52,12 @@ export class ReadPart {
   #writing: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
 
-  readonly #isTakenIn: () => boolean;
-
-  /** `taken` says what this part has read until now, `isTakenIn` whether all of it is in the ledger. */
-  constructor(
-    ledger: Ledger,
-    of: PartOf,
-    now: number,
-    taken: () => { rows: number; bad: number },
-    isTakenIn: () => boolean,
-  ) {
-    this.#isTakenIn = isTakenIn;
-    this.#ledger = ledger;
+  constructor(checkpoints: Checkpoints, of: PartOf, progress: PartProgress) {
+    this.#checkpoints = checkpoints;
     this.#of = of;
-    this.#taken = taken;
+    this.#progress = progress;
     this.#before = of.before;
-    this.#now = toInstant(now);
-    if (of.before !== undefined) ledger.records.checkpoints.goOn(of.read);
+    if (of.before !== undefined) checkpoints.goOn(of.read);
   }
 
   /** Rows that the parts before it have read. */
@@ -79,18 +73,17 @@ export class ReadPart {
   get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
     const { read, before, keeps } = this.#of;
     if (!keeps) return {};
-    const { checkpoints } = this.#ledger.records;
     return {
       ...(before === undefined ? {} : { resume: before.position }),
       beginsAnew: () => {
         this.#before = undefined;
-        this.#write(() => checkpoints.beginAnew(read));
+        this.#write(() => this.#checkpoints.beginAnew(read));
       },
       reached: (position) => {
         this.#isFurther = true;
-        const { rows, bad } = this.#taken();
+        const { rows, bad } = this.#progress.taken();
         const all = { rows: rows + this.rowsBefore, bad: bad + this.badBefore };
-        const beganAt = this.#before?.beganAt ?? this.#now;
+        const beganAt = this.#before?.beganAt ?? this.#of.now;
         this.#reached = { position, ...all, beganAt };
         this.#keepReached();
       },
@@ -105,11 +98,11 @@ export class ReadPart {
 
   /** What is not in the ledger is read again, should the reading be cut. */
   #keepReached(): void {
-    if (this.#reached === undefined || !this.#isTakenIn()) return;
+    if (this.#reached === undefined || !this.#progress.isTakenIn()) return;
     const { read, question } = this.#of;
     const reached = { question, ...this.#reached };
     this.#reached = undefined;
-    this.#write(() => this.#ledger.records.checkpoints.keep(read, reached));
+    this.#write(() => this.#checkpoints.keep(read, reached));
   }
 
   /** Resolves when everything that was told is kept; rejects where the ledger could not. */
@@ -149,7 +142,7 @@ export class ReadPart {
     const isStuck = this.#before !== undefined && !this.#isFurther && !sourceAway.has(code);
     const isOver = outcome.complete || code === "source.read-in-parts" || doesNotFit.has(code);
     if (!this.#of.keeps || !(isOver || isStuck)) return;
-    await this.#ledger.records.checkpoints.drop(this.#of.read.source, this.#of.read.stream);
+    await this.#checkpoints.drop(this.#of.read.source, this.#of.read.stream);
   }
 
   #write(work: () => Promise<void>): void {

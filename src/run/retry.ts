@@ -52,13 +52,9 @@ export class QuarantineRetries {
     } catch (error) {
       return await this.#leave(id, by, messageOf(error));
     }
-    const item = mapRaw(
-      row.stream,
-      { place: row.place, value: raw },
-      mapping,
-      await this.#ledger.private.rawSalt(),
-      this.#settings,
-    );
+    const salt = await this.#ledger.private.rawSalt();
+    const mapper = { stream: row.stream, mapping, settings: this.#settings };
+    const item = mapRaw({ place: row.place, value: raw }, salt, mapper);
     if (!(await this.#ledger.records.ingestRetried(id, item, by))) return { kind: "unknown", id };
     if ("skipped" in item) return { kind: "skipped", id };
     return "record" in item

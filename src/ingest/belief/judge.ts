@@ -70,6 +70,25 @@ function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): 
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
 
+export function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): boolean {
+  const key = keyOfRow(row);
+  return key !== undefined && waiting.has(formatKey(key));
+}
+
+/** A row as it is taken in: a record that looks like another one goes into quarantine. */
+export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
+  if (!("record" in row)) return row;
+  const { rawHash, place, key, raw } = row.record;
+  const suspect = waiting.get(formatKey(key));
+  if (suspect === undefined) return row;
+  const { code, message, customer, twin } = suspect;
+  const said =
+    code === "line-may-have-moved"
+      ? { field: "instances", code, message, expected: "every line that it had, or that row corrected" }
+      : { field: "id", code, message, expected: "an id of its own" };
+  return { rejection: { rawHash, place, key, customer, raw, twin, ...said } };
+}
+
 /**
  * Whether the rows that a read brought may be taken in: not where ids seem to have changed, or one field of very many
  * records. Few records that look like others wait by themselves. Runs through what is staged once.
