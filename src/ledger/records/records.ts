@@ -241,7 +241,9 @@ export class Records {
    * changed.
    */
   async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
-    return await this.#context.write(() => this.#work.deferPending(run, customer, code, reason, this.#context.now));
+    return await this.#context.write(() =>
+      this.#work.deferPending(run, customer, { code, reason, at: this.#context.now }),
+    );
   }
 
   async customerOfOrder(order: RecordKey): Promise<RecordKey | undefined> {

@@ -194,7 +194,7 @@ export class SourceReadTables {
   }
 }
 
-/** In one piece: a table of statements. */
+// oxlint-disable-next-line max-lines-per-function -- a table of statements
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     startRead: () =>
