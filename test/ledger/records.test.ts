@@ -208,7 +208,7 @@ describe("a record that is as it was", () => {
       const order: string[] = [];
       await Promise.all([
         reading.finish({ complete: false, whole: true, rows: rows.length, bad: 0 }).then(() => order.push("read")),
-        ledger.records.retryQuarantine("another", "anna").then(() => order.push("anna")),
+        ledger.records.retry.mark("another", "anna").then(() => order.push("anna")),
       ]);
       expect(order).toEqual(["anna", "read"]);
       const marked = sqlite(path).prepare("select count(*) from record where last_read = ?").pluck().get(reading.read);
@@ -339,7 +339,7 @@ describe("a record that two sources claim", () => {
     await read(ledger, [a]);
     await read(ledger, [a], { source: "portal" });
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
-    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(true);
+    expect(await ledger.records.retry.mark(id, "tester")).toBe(true);
     expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1, mapped: 1 });
     expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
   });
@@ -420,7 +420,7 @@ describe("a record that cannot be used", () => {
     const newer = { ...a, body: { branch: "2" } };
     await read(ledger, [newer], { whole: false });
     const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
-    await ledger.records.ingestRetried(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
+    await ledger.records.retry.settle(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
     expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current" });
     expect(openReasons(path)).toEqual([]);
     expect(await read(ledger, [newer], { whole: false })).toMatchObject({ unchanged: 1, mapped: 0 });
@@ -432,7 +432,7 @@ describe("a record that cannot be used", () => {
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     expect(await read(ledger, [a], { whole: false })).toMatchObject({ unchanged: 1 });
     const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
-    await ledger.records.ingestRetried(id, { record: { ...record, record: { id: "A", branch: "0" } } }, "anna");
+    await ledger.records.retry.settle(id, { record: { ...record, record: { id: "A", branch: "0" } } }, "anna");
     expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current", pending: 1 });
     expect(openReasons(path)).toEqual([]);
   });
@@ -442,8 +442,8 @@ describe("a record that cannot be used", () => {
     await read(ledger, [bad]);
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 0 });
-    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(true);
-    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(false);
+    expect(await ledger.records.retry.mark(id, "tester")).toBe(true);
+    expect(await ledger.records.retry.mark(id, "tester")).toBe(false);
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 1, quarantined: 1 });
     expect(openReasons(path)).toEqual(["erp missing A"]);
   });

@@ -7,7 +7,6 @@ import type { OrderNow } from "./record-tables.ts";
 import { OpenTables } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
-import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import { Remapping } from "./remapping.ts";
 import { RemovedSources } from "./removed-sources.ts";
@@ -16,18 +15,15 @@ import { Reading } from "./reading.ts";
 import type { ReadingTables } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { SkippedTables } from "./skipped.ts";
-import type { SkippedRecord } from "./skipped.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../engine/plan/records.ts";
-import type { MappedRow } from "./staged-records.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 
 /** What the CRM said: readings of its sources, records and the quarantine, and which customers are pending. */
 export class Records {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
-  readonly #retry: QuarantineRetry;
   readonly #open: OpenTables;
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
@@ -36,6 +32,7 @@ export class Records {
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
+  readonly retry: QuarantineRetry;
   readonly removedSources: RemovedSources;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
@@ -50,13 +47,13 @@ export class Records {
     const skipped = new SkippedTables(database, () => context.stampMs);
     this.#context = context;
     this.#records = records;
-    this.#retry = new QuarantineRetry(database, records, skipped);
     this.#open = new OpenTables(database);
     this.#work = tables.work;
     this.#reads = reads;
     this.#holds = tables.holds;
     this.#tables = { context, records, reads, skipped, known: new KnownRecords(database) };
     this.checkpoints = new Checkpoints(context, reads);
+    this.retry = new QuarantineRetry(context, records, skipped);
     this.remapping = new Remapping(context, records, reads);
     this.removedSources = new RemovedSources(context);
   }
@@ -109,40 +106,6 @@ export class Records {
   async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
     if (!this.#context.read(() => this.#reads.streamsDiffer(streams))) return;
     await this.#context.write(() => this.#reads.configureStreams(streams, this.#context.now));
-  }
-
-  /** A row of the quarantine that waits, with its raw form, for mapping it anew. */
-  async waitingRow(id: string): Promise<WaitingRow | undefined> {
-    return this.#context.read(() => this.#retry.waiting(id));
-  }
-
-  /**
-   * Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more.
-   */
-  async ingestRetried(id: string, item: MappedRow | { skipped: SkippedRecord }, by: string): Promise<boolean> {
-    return await this.#context.write(() => {
-      const settled = this.#retry.settle(id, item, this.#context.now);
-      if (settled) this.#auditRetry(id, by);
-      return settled;
-    });
-  }
-
-  #auditRetry(id: string, by: string): void {
-    this.#context.audit.append({
-      at: this.#context.now,
-      kind: "quarantine-retry",
-      subject: `quarantine:${id}`,
-      body: { by },
-    });
-  }
-
-  /** A person has a quarantined record mapped again when its source is read. False where no such record is open. */
-  async retryQuarantine(id: string, by: string): Promise<boolean> {
-    return await this.#context.write(() => {
-      const marked = this.#retry.mark(id);
-      if (marked) this.#auditRetry(id, by);
-      return marked;
-    });
   }
 
   async pendingCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
