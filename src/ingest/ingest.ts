@@ -126,6 +126,12 @@ interface ReadingOf extends Omit<StreamToRead, "asked"> {
   shape: RowShape | undefined;
 }
 
+/** Rows that are new or changed, and those that the stream leaves out. */
+interface MappedRows {
+  fresh: MappedRow[];
+  skipped: SkippedRecord[];
+}
+
 /** One reading from its first row to its end. */
 class StreamReading {
   readonly #deps: IngestDependencies;
@@ -186,10 +192,7 @@ class StreamReading {
       const next = await this.#items.next();
       await this.#part.kept();
       if (next.done === true) return this.#part.judged(next.value);
-      const { fresh, skipped } = await this.#map(next.value);
-      if (skipped.length > 0) await this.#of.read.skip(skipped);
-      if (this.#staged === undefined) await this.#take(fresh);
-      else this.#staged.put(fresh);
+      await this.#store(await this.#map(next.value));
       this.#of.progress(this.#rows);
     }
   }
@@ -200,8 +203,8 @@ class StreamReading {
     return this.#distrusted?.text;
   }
 
-  /** Marks what is as it was, and maps the others. */
-  async #map(items: readonly SourceItem[]): Promise<{ fresh: MappedRow[]; skipped: SkippedRecord[] }> {
+  /** Marks rows that are as they were, and maps the others. */
+  async #map(items: readonly SourceItem[]): Promise<MappedRows> {
     const { read, stream, mapping, salt } = this.#of;
     const { settings } = this.#deps;
     const hashed = items.map((item) => ({ item, hash: hashOfItem(item, salt + mapping.fingerprint) }));
@@ -220,6 +223,13 @@ class StreamReading {
     this.#tally.extracted += items.length - fresh.length;
     this.#tally.skipped += skipped.length;
     return { fresh, skipped };
+  }
+
+  /** Stages what is new or changed, or takes it in where there is nothing to compare it with. */
+  async #store({ fresh, skipped }: MappedRows): Promise<void> {
+    if (skipped.length > 0) await this.#of.read.skip(skipped);
+    if (this.#staged === undefined) await this.#take(fresh);
+    else this.#staged.put(fresh);
   }
 
   async #take(rows: readonly MappedRow[]): Promise<void> {
