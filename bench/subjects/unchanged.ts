@@ -45,15 +45,9 @@ async function ingest(dependencies: RunDependencies): Promise<{ records: number;
       settings,
       limits: { sourceShrink: 0.1, newIds: { floor: 5, share: 0.05 }, massChange: { floor: 20, share: 0.2 } },
       absence: { reads: 3, ms: 0, time: async () => trustedAt(dependencies.clock.now()) },
-      job: "bench",
-      accepts: [],
-      progress: () => {},
       clock: dependencies.clock,
     },
-    source,
-    "customers",
-    run,
-    {},
+    { source, stream: "customers", run, job: "bench", accepts: [], progress: () => {} },
   );
   const took = worked();
   if (tally.problem !== undefined) throw tally.problem;

@@ -37,8 +37,7 @@ async function chosenIds(application: Application, chosen: ChosenRows): Promise<
 async function leave(ledger: Ledger, ids: readonly string[], by: string): Promise<Retried[]> {
   const results: Retried[] = [];
   for (const id of ids)
-    if (await ledger.records.retryQuarantine(id, by))
-      results.push({ kind: "waits-for-source", id, why: "a run is on" });
+    if (await ledger.records.retry.mark(id, by)) results.push({ kind: "waits-for-source", id, why: "a run is on" });
   return results;
 }
 

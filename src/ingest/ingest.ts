@@ -1,19 +1,25 @@
 import type { Clock } from "../base/clock.ts";
+import { toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Stream } from "../crm/model.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Reading } from "../ledger/records/reading.ts";
+import type { SkippedRecord } from "../ledger/records/skipped.ts";
 import type { EarlierRead } from "../ledger/records/source-reads.ts";
-import { notAsMarked, sourceProblem } from "../source/problems.ts";
+import type { MappedRow, StagedRecords } from "../ledger/records/staged-records.ts";
+import { notAsMarked } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
+import type { RowShape } from "../source/shape.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { DriftWatch } from "./belief/drift-watch.ts";
-import { acceptedOf, believing, unlessAccepted } from "./belief/guards.ts";
+import { acceptedOf, notBelieved, unlessAccepted } from "./belief/guards.ts";
 import type { Acceptance, Accepted, Doubt } from "./belief/guards.ts";
+import { asJudged, isSuspect, ReadJudge } from "./belief/judge.ts";
 import type { ReadLimit } from "./belief/judge.ts";
-import { detailShrinkage, hasSets, shrinkage, tableCounts } from "./belief/rows.ts";
-import { Intake } from "./intake.ts";
+import { detailShrinkage, lostRows, tableCounts } from "./belief/rows.ts";
+import { hashOfItem, mapItem } from "./map-row.ts";
 import { ReadPart } from "./read-parts.ts";
 import type { Asked } from "./read-question.ts";
 import { emptyTally } from "./tally.ts";
@@ -26,45 +32,42 @@ export interface BeliefLimits {
   massChange: ReadLimit;
 }
 
-export interface IngestDependencies {
+interface IngestDependencies {
   ledger: Ledger;
   settings: AssumptionSettings;
   limits: BeliefLimits;
-  /** When what is missing counts as gone; undefined: it does not count (a plan). */
+  /** When what is missing counts as gone; undefined: it does not count, and a read that is cut begins anew (a plan). */
   absence: AbsenceRule | undefined;
+  clock: Pick<Clock, "now">;
+}
+
+/** A stream of a source that is to be read. */
+interface StreamToRead {
+  source: Source;
+  stream: Stream;
+  run: string;
   /** A job that reads this stream: the command that believes a read names it. */
   job: string | undefined;
   /** What a person believes of this read. */
   accepts: readonly Acceptance[];
   progress: (done: number) => void;
-  clock: Pick<Clock, "now">;
-}
-
-/** How a reading is asked for. */
-export interface ReadingAsked {
   /** What it asks its source for, given the fingerprint of its question; everything, where nobody says. */
   asked?: (question: string) => Promise<Asked>;
-  /** Where it is cut, the next run goes on with it: a reading by a run. */
-  keeps?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads one stream of a source into the ledger. Unchanged rows are marked as seen; the others are mapped, validated and
- * staged, and taken in if the read is believed. Only a full, complete read can show that a record is missing.
+ * Reads one stream of a source into the ledger in three steps. Reading: rows come from the source and are hashed; those
+ * that are as they were are marked as seen, the others are mapped. Storing: what is new or changed is staged. Believing:
+ * the read is judged by `guards`, and what is staged is taken in if it is believed. Only a full, complete read can show
+ * that a record is missing.
  */
-export async function ingestStream(
-  deps: IngestDependencies,
-  source: Source,
-  stream: Stream,
-  run: string,
-  options: ReadingAsked,
-): Promise<StreamTally> {
+export async function ingestStream(deps: IngestDependencies, of: StreamToRead): Promise<StreamTally> {
   const { ledger } = deps;
-  const begun = await beginReading(source, stream, options);
-  const { mapping, asked = {} } = begun;
+  const { source, stream, signal } = of;
+  const { mapping, asked = {}, failure } = await questionOf(of);
   const made = { question: mapping?.question, mapping: mapping?.fingerprint, continues: asked.resume?.first };
-  const read = await ledger.records.startRead(run, source.name, stream, made);
+  const read = await ledger.records.startRead(of.run, source.name, stream, made);
   const tally = emptyTally(source.name, stream);
   let reading: StreamReading | undefined;
   const stopped = async (): Promise<StreamTally> => {
@@ -72,37 +75,61 @@ export async function ingestStream(
     return { ...tally, problem: stoppedReading(source.name, stream) };
   };
   try {
-    if (mapping === undefined) throw begun.failure;
-    reading = await StreamReading.begin(deps, { source, stream, run, read, mapping, asked, options }, tally);
+    if (mapping === undefined) throw failure;
+    const salt = await ledger.private.rawSalt();
+    const earlier = await ledger.records.readsToCompare(source.name, stream);
+    const shape = await ledger.records.shapeBefore(source.name, stream);
+    reading = new StreamReading(deps, { ...of, read, mapping, asked, salt, earlier, shape }, tally);
     const outcome = await reading.toItsEnd();
-    if (!outcome.complete && options.signal?.aborted === true) return await stopped();
+    if (!outcome.complete && signal?.aborted === true) return await stopped();
     await reading.conclude(outcome);
     return tally;
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
     // A reading that was stopped on purpose has not ended: it says nothing of the source.
-    if (options.signal?.aborted === true) return await stopped();
+    if (signal?.aborted === true) return await stopped();
     tally.problem = error instanceof Problem ? error : unreadSource(source.name, stream, error);
     const rows = reading?.rows ?? { rows: 0, bad: 0 };
-    const { message: problem } = tally.problem;
-    await ledger.records.finishRead(read, { complete: false, whole: false, ...rows, problem });
+    await read.finish({ complete: false, whole: false, ...rows, problem: tally.problem.message });
     await reading?.ended({ complete: false, problem: tally.problem });
     return tally;
   } finally {
     await reading?.close();
-    ledger.records.endReading(read);
+    read.end();
   }
 }
 
-/** What one reading is of. */
-interface ReadingOf {
-  source: Source;
-  stream: Stream;
-  run: string;
-  read: number;
+/** What a reading begins with; or why it cannot begin, which is told of it as of any other reading. */
+async function questionOf({
+  source,
+  stream,
+  asked,
+  signal,
+}: StreamToRead): Promise<{ mapping?: StreamMapping; asked?: Asked | undefined; failure?: unknown }> {
+  let mapping: StreamMapping;
+  try {
+    mapping = await source.mapping(stream, signal);
+  } catch (failure) {
+    return { failure };
+  }
+  return { mapping, asked: await asked?.(mapping.question) };
+}
+
+interface ReadingOf extends Omit<StreamToRead, "asked"> {
+  read: Reading;
   mapping: StreamMapping;
   asked: Asked;
-  options: ReadingAsked;
+  /** The salt of the hashes by which raw forms are known again. */
+  salt: string;
+  earlier: readonly EarlierRead[];
+  /** What the rows of the last whole reading of a run looked like. */
+  shape: RowShape | undefined;
+}
+
+/** Rows that are new or changed, and those that the stream leaves out. */
+interface MappedRows {
+  fresh: MappedRow[];
+  skipped: SkippedRecord[];
 }
 
 /** One reading from its first row to its end. */
@@ -111,69 +138,53 @@ class StreamReading {
   readonly #of: ReadingOf;
   readonly #tally: StreamTally;
   readonly #accepted: Accepted;
-  readonly #earlier: readonly EarlierRead[];
-  readonly #intake: Intake;
+  readonly #isWholeAsked: boolean;
   readonly #part: ReadPart;
   readonly #watch: DriftWatch;
   readonly #items: AsyncGenerator<SourceItem[], ReadOutcome, void>;
+  /** What is new or changed, until the read is believed; undefined: there is nothing to compare it with. */
+  readonly #staged: StagedRecords | undefined;
+  #isTaken = false;
   /** Why the reader was told not to give the rows that it has joined. */
   #distrusted: Doubt | undefined;
 
-  static async begin(deps: IngestDependencies, of: ReadingOf, tally: StreamTally): Promise<StreamReading> {
-    const { ledger } = deps;
-    const name = of.source.name;
-    const salt = await ledger.private.rawSalt();
-    const earlier = await ledger.records.readsToCompare(name, of.stream);
-    const before = await ledger.records.shapeBefore(name, of.stream);
-    return new StreamReading(deps, of, tally, { salt, earlier, before });
-  }
-
-  private constructor(
-    deps: IngestDependencies,
-    of: ReadingOf,
-    tally: StreamTally,
-    known: {
-      salt: string;
-      earlier: readonly EarlierRead[];
-      before: Awaited<ReturnType<Ledger["records"]["shapeBefore"]>>;
-    },
-  ) {
-    const { source, stream, run, read, mapping, asked, options } = of;
-    const { ledger, settings, job } = deps;
+  constructor(deps: IngestDependencies, of: ReadingOf, tally: StreamTally) {
+    const { source, stream, read, mapping, asked, signal } = of;
+    const { since } = asked;
     this.#deps = deps;
     this.#of = of;
     this.#tally = tally;
-    this.#earlier = known.earlier;
-    this.#accepted = acceptedOf(deps.accepts, source.name, stream);
-    const { before } = known;
-    const first = asked.resume?.first ?? read;
-    const taken = { read, first, run, source: source.name, stream, mapping, salt: known.salt, settings };
-    this.#intake = new Intake(ledger, taken, tally);
-    const keeps = options.keeps === true && this.#isWholeAsked;
-    const partOf = { read, source: source.name, stream, question: mapping.question, before: asked.resume, keeps };
-    const reached = () => ({ rows: this.#intake.rows, bad: tally.quarantined });
-    this.#part = new ReadPart(ledger, partOf, deps.clock.now(), reached, () => this.#intake.isTakenIn);
-    const watched = { source: source.name, stream, mapping, before, changesOnly: !this.#isWholeAsked, job };
-    this.#watch = new DriftWatch({ ...watched, accepted: this.#accepted });
+    this.#accepted = acceptedOf(of.accepts, source.name, stream);
+    this.#isWholeAsked = since === undefined;
+    this.#staged = read.stage();
+    const keeps = deps.absence !== undefined && this.#isWholeAsked;
+    const partOf = { read, question: mapping.question, before: asked.resume, keeps, now: toInstant(deps.clock.now()) };
+    this.#part = new ReadPart(deps.ledger.records.checkpoints, partOf, {
+      taken: () => ({ rows: this.#rows, bad: tally.quarantined }),
+      isTakenIn: () => this.#staged === undefined || this.#staged.size === 0 || this.#isTaken,
+    });
+    const watched = { source: source.name, stream, mapping, before: of.shape, job: of.job };
+    this.#watch = new DriftWatch({ ...watched, changesOnly: !this.#isWholeAsked, accepted: this.#accepted });
     this.#items = this.#watch.watch(
       source.read(stream, {
         ...this.#part.options,
-        ...(asked.since === undefined ? {} : { since: asked.since }),
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        ...(since === undefined ? {} : { since }),
+        ...(signal === undefined ? {} : { signal }),
         batchSize: 500,
         distrust: (details) => this.#distrust(details),
       }),
     );
   }
 
-  get #isWholeAsked(): boolean {
-    return this.#of.asked.since === undefined;
+  /** Rows that came, also those that are staged. */
+  get #rows(): number {
+    return this.#tally.extracted + (this.#isTaken ? 0 : (this.#staged?.size ?? 0));
   }
 
   /** What this reading and the parts before it have read. */
   get rows(): { rows: number; bad: number } {
     const { rowsBefore, badBefore } = this.#part;
-    return { rows: this.#intake.rows + rowsBefore, bad: this.#tally.quarantined + badBefore };
+    return { rows: this.#rows + rowsBefore, bad: this.#tally.quarantined + badBefore };
   }
 
   async toItsEnd(): Promise<ReadOutcome> {
@@ -181,37 +192,78 @@ class StreamReading {
       const next = await this.#items.next();
       await this.#part.kept();
       if (next.done === true) return this.#part.judged(next.value);
-      await this.#intake.add(next.value);
-      this.#deps.progress(this.#intake.rows);
+      await this.#store(await this.#map(next.value));
+      this.#of.progress(this.#rows);
     }
   }
 
   #distrust(details: Readonly<Record<string, number>>): string | undefined {
-    const doubts = this.#earlier.flatMap((row) => detailShrinkage(details, row, this.#deps.limits));
+    const doubts = this.#of.earlier.flatMap((row) => detailShrinkage(details, row, this.#deps.limits));
     this.#distrusted = unlessAccepted(doubts, this.#accepted);
     return this.#distrusted?.text;
   }
 
+  /** Marks rows that are as they were, and maps the others. */
+  async #map(items: readonly SourceItem[]): Promise<MappedRows> {
+    const { read, stream, mapping, salt } = this.#of;
+    const { settings } = this.#deps;
+    const hashed = items.map((item) => ({ item, hash: hashOfItem(item, salt + mapping.fingerprint) }));
+    const seen = await read.markSeen(hashed.map(({ hash }) => hash));
+    const fresh: MappedRow[] = [];
+    const skipped: SkippedRecord[] = [];
+    for (const { item, hash } of hashed) {
+      if (seen.unchanged.has(hash)) this.#tally.unchanged += 1;
+      else if (seen.quarantined.has(hash)) this.#tally.quarantined += 1;
+      else {
+        const mapped = mapItem(item, hash, { stream, mapping, settings });
+        if ("skipped" in mapped) skipped.push(mapped.skipped);
+        else fresh.push(mapped);
+      }
+    }
+    this.#tally.extracted += items.length - fresh.length;
+    this.#tally.skipped += skipped.length;
+    return { fresh, skipped };
+  }
+
+  /** Stages what is new or changed, or takes it in where there is nothing to compare it with. */
+  async #store({ fresh, skipped }: MappedRows): Promise<void> {
+    if (skipped.length > 0) await this.#of.read.skip(skipped);
+    if (this.#staged === undefined) await this.#take(fresh);
+    else this.#staged.put(fresh);
+  }
+
+  async #take(rows: readonly MappedRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    const taken = await this.#of.read.ingest(rows);
+    this.#tally.extracted += rows.length;
+    this.#tally.changed += taken.changed;
+    this.#tally.unchanged += taken.unchanged;
+    this.#tally.quarantined += taken.quarantined;
+  }
+
   /** Takes in what was read, or says why it is not believed, and keeps how the reading ended. */
   async conclude(outcome: ReadOutcome): Promise<void> {
-    const { ledger, limits, absence } = this.#deps;
-    const { source, stream, read: number, run, mapping, asked } = this.#of;
+    const { source, stream, job, read, mapping, asked, earlier } = this.#of;
+    const { limits, absence } = this.#deps;
     const tally = this.#tally;
-    const details = { ...outcome.details, ...tableCounts(mapping.tableEntries) };
-    const lost = this.#rowsDoubt(outcome, details);
-    const read = { isWhole: this.#isWholeAsked, isComplete: outcome.complete };
+    const tables = tableCounts(mapping.tableEntries);
+    const details = { ...outcome.details, ...tables };
+    const counts = { rows: this.rows.rows, details, tables };
+    const lost =
+      outcome.shrunk === undefined
+        ? lostRows(outcome, counts, earlier, { ...limits, accepted: this.#accepted })
+        : this.#distrusted;
     const isRefused =
       (lost !== undefined && lost.isOfAbsence !== true) ||
       outcome.problem?.code === notAsMarked ||
       this.#watch.problem(true) !== undefined;
-    const judged = isRefused ? await this.#intake.refuse() : await this.#intake.end(read, limits, this.#accepted);
-    const doubt = judged ?? lost;
+    const doubt = (await (isRefused ? this.#refuse() : this.#believe(outcome.complete))) ?? lost;
     tally.complete = outcome.complete;
     tally.problem = outcome.problem;
-    tally.doubt = doubt === undefined ? undefined : this.#notBelieved(doubt);
+    tally.doubt = doubt === undefined ? undefined : notBelieved(doubt, { source: source.name, stream, job });
     await this.#part.caughtUp();
     const isBelieved = outcome.complete && doubt === undefined;
-    await ledger.records.finishRead(number, {
+    await read.finish({
       complete: isBelieved,
       whole: outcome.full,
       ...this.rows,
@@ -222,7 +274,7 @@ class StreamReading {
       shape: isBelieved && this.#isWholeAsked && asked.resume === undefined ? this.#watch.shape : undefined,
     });
     if (isBelieved && outcome.full) {
-      const closed = await ledger.records.closeWholeRead(source.name, stream, number, absence, run);
+      const closed = await read.closeWhole(absence);
       tally.absent = closed.absent;
       tally.quarantined -= closed.released;
       tally.changed += closed.released;
@@ -232,42 +284,42 @@ class StreamReading {
 
   /** What a reading has brought that was stopped is taken in, where it is believed: the next one goes on behind it. */
   async takeIn(): Promise<void> {
-    const read = { isWhole: this.#isWholeAsked, isComplete: false };
-    if (this.#watch.problem(true) !== undefined) return await this.#intake.refuse();
-    await this.#intake.end(read, this.#deps.limits, this.#accepted);
+    if (this.#watch.problem(true) !== undefined) return await this.#refuse();
+    await this.#believe(false);
     await this.#part.caughtUp();
   }
 
-  #notBelieved(doubt: Doubt): Problem {
-    const { source, stream } = this.#of;
-    const command = believing(doubt, { source: source.name, stream, job: this.#deps.job });
-    return sourceProblem(
-      "source.not-believed",
-      `${source.name}/${stream}`,
-      `${doubt.text}. ` +
-        (doubt.isOfAbsence === true ? "No record counts as deleted" : "No record of this read was used"),
-      doubt.guard === "rows"
-        ? `have the CRM export again; the next run continues. Only if these records really were deleted: ${command}`
-        : `correct the export or the mapping; the next run continues. Only if the read is right: ${command}`,
-    );
+  /**
+   * Why the rows that were staged are not believed; where they are, they are taken in. Those that look like others wait
+   * in quarantine, unless a person believes so many.
+   */
+  async #believe(isComplete: boolean): Promise<Doubt | undefined> {
+    const staged = this.#staged;
+    if (staged === undefined || staged.size === 0) return undefined;
+    const { stream, read } = this.#of;
+    const { limits } = this.#deps;
+    const judged = { stream, staged, isWhole: this.#isWholeAsked, isComplete, limits, ledger: read.compared(staged) };
+    const { doubts, suspects } = new ReadJudge(judged).judge();
+    const doubt = unlessAccepted(doubts, this.#accepted);
+    if (doubt !== undefined) {
+      await this.#refuse();
+      return doubt;
+    }
+    this.#isTaken = true;
+    const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
+    const waiting = suspects.size - unclear.size <= this.#accepted.ids ? unclear : suspects;
+    // Who waits goes first: after a kill the others are read again, and nobody who looked like one of them is let go.
+    for (const isFirst of [true, false])
+      for (const rows of staged.pages())
+        await this.#take(
+          rows.filter((row) => isSuspect(row, waiting) === isFirst).map((row) => asJudged(row, waiting)),
+        );
+    return undefined;
   }
 
-  #rowsDoubt(outcome: ReadOutcome, details: Readonly<Record<string, number>>): Doubt | undefined {
-    if (outcome.shrunk !== undefined) return this.#distrusted;
-    const { limits } = this.#deps;
-    const isEnded = outcome.complete && outcome.full;
-    // Look-up tables are whole, whatever the read itself is.
-    const counted = isEnded ? details : tableCounts(this.#of.mapping.tableEntries);
-    const ofSets = this.#earlier.flatMap((row) => detailShrinkage(counted, row, limits));
-    const lost = unlessAccepted(ofSets, this.#accepted);
-    if (lost !== undefined || !isEnded) return lost;
-    const { rows } = this.rows;
-    const isJoined = outcome.details !== undefined;
-    const ofRecords = this.#earlier.map((row) =>
-      isJoined && hasSets(row) ? undefined : shrinkage(rows, row.rows, limits.sourceShrink, "records", row),
-    );
-    const doubt = unlessAccepted(ofRecords, this.#accepted);
-    return doubt === undefined ? undefined : { ...doubt, isOfAbsence: true };
+  /** Takes nothing in of what was staged. What it showed is not missing all the same. */
+  async #refuse(): Promise<undefined> {
+    if (this.#staged !== undefined) await this.#of.read.keepPresent(this.#staged);
   }
 
   /** A reading that has ended is gone on with no more; one that was cut is, where that makes sense. */
@@ -279,23 +331,8 @@ class StreamReading {
   async close(): Promise<void> {
     await this.#items.return({ complete: false, full: false, rows: 0 }).catch(() => undefined);
     await this.#part.settled();
-    this.#intake.close();
+    this.#staged?.close();
   }
-}
-
-/** What a reading begins with; or why it cannot begin, which is told of it as of any other reading. */
-async function beginReading(
-  source: Source,
-  stream: Stream,
-  { asked, signal }: ReadingAsked,
-): Promise<{ mapping?: StreamMapping; asked?: Asked | undefined; failure?: unknown }> {
-  let mapping: StreamMapping;
-  try {
-    mapping = await source.mapping(stream, signal);
-  } catch (failure) {
-    return { failure };
-  }
-  return { mapping, asked: await asked?.(mapping.question) };
 }
 
 function stoppedReading(source: string, stream: Stream): Problem {

@@ -33,28 +33,23 @@ function customerNamed(rejection: Rejection): RecordKey | undefined {
   return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
 }
 
+/** How the rows of a stream are mapped. */
+export interface Mapper {
+  stream: Stream;
+  mapping: StreamMapping;
+  settings: AssumptionSettings;
+}
+
 /** What a raw record comes to. */
 export type MappedItem = MappedRow | { skipped: SkippedRecord };
 
 /** A raw record of a source as the ledger takes it up, with the hash by which it is known again. */
-export function mapRaw(
-  stream: Stream,
-  raw: RawRecord,
-  mapping: StreamMapping,
-  salt: string,
-  settings: AssumptionSettings,
-): MappedItem {
-  return mapItem(stream, { raw }, hashOfItem({ raw }, salt + mapping.fingerprint), mapping, settings);
+export function mapRaw(raw: RawRecord, salt: string, mapper: Mapper): MappedItem {
+  return mapItem({ raw }, hashOfItem({ raw }, salt + mapper.mapping.fingerprint), mapper);
 }
 
 /** The same of what may be no record at all. */
-export function mapItem(
-  stream: Stream,
-  item: SourceItem,
-  rawHash: string,
-  mapping: StreamMapping,
-  settings: AssumptionSettings,
-): MappedItem {
+export function mapItem(item: SourceItem, rawHash: string, { stream, mapping, settings }: Mapper): MappedItem {
   if ("bad" in item) {
     const { bad } = item;
     return {

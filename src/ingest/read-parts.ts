@@ -1,21 +1,25 @@
-import { toInstant } from "../base/clock.ts";
 import type { Problem } from "../base/errors.ts";
-import type { Stream } from "../crm/model.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint, Checkpoints } from "../ledger/records/checkpoints.ts";
+import type { Reading } from "../ledger/records/reading.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
 
 /** What a reading is: its number, what it asks, and whether it may be gone on with. */
-export interface PartOf {
-  read: number;
-  source: string;
-  stream: Stream;
+interface PartOf {
+  read: Reading;
   question: string;
   /** The reading that it goes on with. */
   before: Checkpoint | undefined;
   /** A reading of everything by a run: should it be cut, the next run goes on with it. */
   keeps: boolean;
+  /** When this part began. */
+  now: string;
+}
+
+/** What this part has read until now, and whether all of it is in the ledger. */
+interface PartProgress {
+  taken: () => { rows: number; bad: number };
+  isTakenIn: () => boolean;
 }
 
 /** After these a list is read from its start: what was read of it does not fit together. */
@@ -37,35 +41,23 @@ const sourceAway: ReadonlySet<string> = new Set(["source.down", "source.wrong-pa
  * next run goes on, and forgets that when the reading ends.
  */
 export class ReadPart {
-  readonly #ledger: Ledger;
+  readonly #checkpoints: Checkpoints;
   readonly #of: PartOf;
-  readonly #taken: () => { rows: number; bad: number };
-  readonly #now: string;
+  readonly #progress: PartProgress;
   #before: Checkpoint | undefined;
   #isFurther = false;
   /** How far it has come, where that is not kept yet. */
-  #reached: Omit<Parameters<Checkpoints["keep"]>[3], "question"> | undefined;
+  #reached: Omit<Parameters<Checkpoints["keep"]>[1], "question"> | undefined;
   /** What is being written of it. */
   #writing: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
 
-  readonly #isTakenIn: () => boolean;
-
-  /** `taken` says what this part has read until now, `isTakenIn` whether all of it is in the ledger. */
-  constructor(
-    ledger: Ledger,
-    of: PartOf,
-    now: number,
-    taken: () => { rows: number; bad: number },
-    isTakenIn: () => boolean,
-  ) {
-    this.#isTakenIn = isTakenIn;
-    this.#ledger = ledger;
+  constructor(checkpoints: Checkpoints, of: PartOf, progress: PartProgress) {
+    this.#checkpoints = checkpoints;
     this.#of = of;
-    this.#taken = taken;
+    this.#progress = progress;
     this.#before = of.before;
-    this.#now = toInstant(now);
-    if (of.before !== undefined) ledger.records.checkpoints.goOn(of.read, of.source, of.stream, of.before);
+    if (of.before !== undefined) checkpoints.goOn(of.read);
   }
 
   /** Rows that the parts before it have read. */
@@ -79,20 +71,19 @@ export class ReadPart {
 
   /** What the reader is told, and what it tells. */
   get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
-    const { read, source, stream, before, keeps } = this.#of;
+    const { read, before, keeps } = this.#of;
     if (!keeps) return {};
-    const { checkpoints } = this.#ledger.records;
     return {
       ...(before === undefined ? {} : { resume: before.position }),
       beginsAnew: () => {
         this.#before = undefined;
-        this.#write(() => checkpoints.beginAnew(read, source, stream));
+        this.#write(() => this.#checkpoints.beginAnew(read));
       },
       reached: (position) => {
         this.#isFurther = true;
-        const { rows, bad } = this.#taken();
+        const { rows, bad } = this.#progress.taken();
         const all = { rows: rows + this.rowsBefore, bad: bad + this.badBefore };
-        const beganAt = this.#before?.beganAt ?? this.#now;
+        const beganAt = this.#before?.beganAt ?? this.#of.now;
         this.#reached = { position, ...all, beganAt };
         this.#keepReached();
       },
@@ -107,11 +98,11 @@ export class ReadPart {
 
   /** What is not in the ledger is read again, should the reading be cut. */
   #keepReached(): void {
-    if (this.#reached === undefined || !this.#isTakenIn()) return;
-    const { read, source, stream, question } = this.#of;
+    if (this.#reached === undefined || !this.#progress.isTakenIn()) return;
+    const { read, question } = this.#of;
     const reached = { question, ...this.#reached };
     this.#reached = undefined;
-    this.#write(() => this.#ledger.records.checkpoints.keep(read, source, stream, reached));
+    this.#write(() => this.#checkpoints.keep(read, reached));
   }
 
   /** Resolves when everything that was told is kept; rejects where the ledger could not. */
@@ -132,7 +123,7 @@ export class ReadPart {
   judged(outcome: ReadOutcome): ReadOutcome {
     if (this.#before === undefined || !outcome.complete || outcome.full) return outcome;
     const { cursor: _cursor, ...rest } = outcome;
-    const { source, stream } = this.#of;
+    const { source, stream } = this.#of.read;
     const problem = sourceProblem(
       "source.read-in-parts",
       `${source}/${stream}`,
@@ -151,7 +142,7 @@ export class ReadPart {
     const isStuck = this.#before !== undefined && !this.#isFurther && !sourceAway.has(code);
     const isOver = outcome.complete || code === "source.read-in-parts" || doesNotFit.has(code);
     if (!this.#of.keeps || !(isOver || isStuck)) return;
-    await this.#ledger.records.checkpoints.drop(this.#of.source, this.#of.stream);
+    await this.#checkpoints.drop(this.#of.read.source, this.#of.read.stream);
   }
 
   #write(work: () => Promise<void>): void {

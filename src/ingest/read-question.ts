@@ -11,8 +11,15 @@ export interface Asked {
   resume?: Checkpoint | undefined;
 }
 
+/** A stream, and the fingerprint of what its source is asked. */
+interface AskedStream {
+  source: Source;
+  stream: Stream;
+  question: string;
+}
+
 /** Who asks. */
-export interface Asking {
+interface Asking {
   /** A run: a plan or a rebuild neither goes on with what a run has begun nor says when everything is due. */
   isRun: boolean;
   /** What a person asked for. */
@@ -28,15 +35,14 @@ export interface Asking {
  */
 export async function askedOf(
   deps: { ledger: Ledger; clock: Clock },
-  source: Source,
-  stream: Stream,
-  question: string,
+  of: AskedStream,
   { isRun, scope, resumeWithinMs }: Asking,
 ): Promise<Asked> {
   const { records } = deps.ledger;
+  const { source, stream, question } = of;
   const wantsAll = scope?.source !== undefined && scope.since === undefined;
-  const since = wantsAll ? undefined : await sinceOf(deps, source, stream, question, isRun);
-  if (since !== undefined) return { since: earlierOf(since, scope?.since, source, stream) };
+  const since = wantsAll ? undefined : await sinceOf(deps, of, isRun);
+  if (since !== undefined) return { since: earlierOf(since, scope?.since, of) };
   if (!isRun) return {};
   const cut = await records.checkpoints.of(source.name, stream);
   if (cut === undefined) return {};
@@ -55,7 +61,7 @@ const furthestBehindMs = 43_200_000;
  * The time that a person asks for, written as the last reading ended, where it is earlier than that. Without the zone
  * of a local time or a date it is taken for the earliest that it is anywhere, so that nothing is passed over.
  */
-function earlierOf(cursor: string, asked: string | undefined, source: Source, stream: Stream): string {
+function earlierOf(cursor: string, asked: string | undefined, { source, stream }: AskedStream): string {
   if (asked === undefined) return cursor;
   if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(cursor)) return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;
   const isDate = /^\d{4}-\d\d-\d\d$/u.test(cursor);
@@ -75,9 +81,7 @@ function earlierOf(cursor: string, asked: string | undefined, source: Source, st
 /** From when on changes are enough; undefined: they are not. */
 async function sinceOf(
   { ledger, clock }: { ledger: Ledger; clock: Clock },
-  source: Source,
-  stream: Stream,
-  question: string,
+  { source, stream, question }: AskedStream,
   isRun: boolean,
 ): Promise<string | undefined> {
   const fullReadEvery = source.fullReadEveryMs(stream);

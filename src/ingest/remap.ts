@@ -4,11 +4,11 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { MappedForm } from "../ledger/records/remapping.ts";
-import type { StoredForm } from "../ledger/records/stored-forms.ts";
+import type { MappedForm, StoredForm } from "../ledger/records/remapping.ts";
 import { blankedSecret } from "../source/mapping/secrets.ts";
-import type { Source, StreamMapping } from "../source/source.ts";
+import type { Source } from "../source/source.ts";
 import { hashOfRaw, mapRaw } from "./map-row.ts";
+import type { Mapper } from "./map-row.ts";
 
 /** Records that are mapped at a time. */
 const page = 500;
@@ -44,15 +44,19 @@ export async function remapMissing(
   const left = { erased: 0, secrets: 0, older: 0, skipped: 0, otherId: 0 };
   const result: Remapped = { source: source.name, stream, changed: 0, unchanged: 0, quarantined: 0, left };
   let after: RecordKey | undefined;
-  let mapper: Mapper | undefined;
+  let how: How | undefined;
   for (;;) {
-    const forms = await ledger.records.storedForms(source.name, stream, after, page);
+    const forms = await ledger.records.remapping.storedForms(source.name, stream, after, page);
     if (forms.length === 0) return result;
     after = forms.at(-1)?.key;
-    mapper ??= await mapperOf(ledger, settings, source, stream);
+    how ??= {
+      mapper: { stream, mapping: await source.mapping(stream), settings },
+      earlier: await ledger.records.remapping.mappingsOf(source.name, stream),
+      salt: await ledger.private.rawSalt(),
+    };
     const mapped: MappedForm[] = [];
     for (const form of forms) {
-      const item = mapAnew(form, stream, mapper);
+      const item = mapAnew(form, how);
       if (item === "current") continue;
       if (typeof item === "string") left[item] += 1;
       else mapped.push({ key: form.key, item });
@@ -65,33 +69,25 @@ export async function remapMissing(
   }
 }
 
-interface Mapper {
-  mapping: StreamMapping;
+interface How {
+  mapper: Mapper;
   salt: string;
-  settings: AssumptionSettings;
   /** Fingerprints of mappings that the stored forms may have been mapped with. */
   earlier: readonly string[];
 }
 
-async function mapperOf(ledger: Ledger, settings: AssumptionSettings, source: Source, stream: Stream): Promise<Mapper> {
-  const mapping = await source.mapping(stream);
-  const earlier = await ledger.records.remapping.mappingsOf(source.name, stream);
-  return { mapping, salt: await ledger.private.rawSalt(), settings, earlier };
-}
-
 function mapAnew(
   { key, raw, rawHash, isRefused }: StoredForm,
-  stream: Stream,
-  { mapping, salt, settings, earlier }: Mapper,
+  { mapper, salt, earlier }: How,
 ): MappedForm["item"] | LeftReason | "current" {
   if (raw === null) return "erased";
   if (raw.includes(JSON.stringify(blankedSecret))) return "secrets";
   const value: JsonObject = parseJsonObject(raw);
-  const isOfNow = hashOfRaw(value, salt, mapping.fingerprint) === rawHash;
+  const isOfNow = hashOfRaw(value, salt, mapper.mapping.fingerprint) === rawHash;
   // What is refused and would be mapped as it was once is good again.
   if (isOfNow && !isRefused) return "current";
   if (!isOfNow && !earlier.some((fingerprint) => hashOfRaw(value, salt, fingerprint) === rawHash)) return "older";
-  const item = mapRaw(stream, { place: `the stored form of ${formatKey(key)}`, value }, mapping, salt, settings);
+  const item = mapRaw({ place: `the stored form of ${formatKey(key)}`, value }, salt, mapper);
   if ("skipped" in item) return "skipped";
   const mappedKey = "record" in item ? item.record.key : item.rejection.key;
   return mappedKey?.namespace === key.namespace && mappedKey.id === key.id ? item : "otherId";

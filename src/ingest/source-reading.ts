@@ -6,7 +6,7 @@ import type { AskedTime } from "../base/trusted-time.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
+import type { ConfiguredStream, SourceReadRow } from "../ledger/records/source-reads.ts";
 import type { Policies } from "../engine/model/policy.ts";
 import type { AbsenceRule } from "../ledger/records/absence.ts";
 import type { Block } from "../engine/plan/block.ts";
@@ -14,7 +14,6 @@ import { rulesOf } from "../engine/plan/rules.ts";
 import type { Source } from "../source/source.ts";
 import { acceptsTrials } from "./belief/guards.ts";
 import type { Acceptance } from "./belief/guards.ts";
-import { takingBlockedBy } from "./belief/read-doubts.ts";
 import { ingestStream } from "./ingest.ts";
 import type { BeliefLimits } from "./ingest.ts";
 import { logTally } from "./tally.ts";
@@ -51,8 +50,6 @@ export class SourceReading {
   readonly #deps: ReadingDependencies;
   readonly #request: ReadingRequest;
   readonly #run: string;
-  /** Whether what its reads lack is missed. */
-  readonly #countsAbsence: boolean;
   readonly #time: AskedTime | undefined;
 
   /** A plan passes no `time`: what its reads lack is not missed. */
@@ -60,7 +57,6 @@ export class SourceReading {
     this.#deps = deps;
     this.#request = request;
     this.#run = run;
-    this.#countsAbsence = time !== undefined;
     this.#time = time;
   }
 
@@ -85,42 +81,37 @@ export class SourceReading {
   }
 
   async #readStreams(): Promise<void> {
-    const { ledger, settings, logger, progress } = this.#deps;
-    const asking = {
-      isRun: this.#countsAbsence,
-      scope: this.#request.scope,
-      resumeWithinMs: durationMs(this.#request.limits.resumeWithin),
-    };
+    const { ledger, sources } = this.#deps;
     const isTrial = await ledger.runs.onlyPlansBefore(this.#run);
-    for (const stream of allStreams.filter((name) => this.#request.streams.includes(name))) {
-      for (const source of this.#deps.sources.filter((item) => item.streams.includes(stream))) {
-        if (this.#request.scope?.source !== undefined && source.name !== this.#request.scope.source) continue;
-        const tally = await ingestStream(
-          {
-            ledger,
-            settings,
-            limits: this.#request.limits,
-            absence: this.#absenceRule,
-            job: this.#jobReading(source.name, stream),
-            accepts: isTrial ? acceptsTrials(source.name, stream) : (this.#request.accepts ?? []),
-            progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
-            clock: this.#deps.clock,
-          },
-          source,
-          stream,
-          this.#run,
-          {
-            asked: (question) => askedOf(this.#deps, source, stream, question, asking),
-            keeps: this.#countsAbsence,
-            signal: this.#request.signal,
-          },
-        );
-        this.tallies.push(tally);
-        logTally(logger, this.#run, tally);
-        if (this.#countsAbsence && tally.complete && tally.doubt === undefined)
-          await this.#remapMissing(source, stream);
-      }
-    }
+    const only = this.#request.scope?.source;
+    for (const stream of allStreams.filter((name) => this.#request.streams.includes(name)))
+      for (const source of sources)
+        if (source.streams.includes(stream) && (only === undefined || source.name === only))
+          await this.#readStream(source, stream, isTrial);
+  }
+
+  async #readStream(source: Source, stream: Stream, isTrial: boolean): Promise<void> {
+    const { ledger, settings, logger, clock, progress } = this.#deps;
+    const { scope, limits, accepts = [], signal } = this.#request;
+    const absence = this.#absenceRule;
+    const isRun = absence !== undefined;
+    const asking = { isRun, scope, resumeWithinMs: durationMs(limits.resumeWithin) };
+    const tally = await ingestStream(
+      { ledger, settings, limits, absence, clock },
+      {
+        source,
+        stream,
+        run: this.#run,
+        job: this.#deps.streams.find((item) => item.source === source.name && item.stream === stream)?.job,
+        accepts: isTrial ? acceptsTrials(source.name, stream) : accepts,
+        progress: (done) => progress(`reading ${source.name}/${stream}`, done, undefined),
+        asked: (question) => askedOf(this.#deps, { source, stream, question }, asking),
+        signal,
+      },
+    );
+    this.tallies.push(tally);
+    logTally(logger, this.#run, tally);
+    if (isRun && tally.complete && tally.doubt === undefined) await this.#remapMissing(source, stream);
   }
 
   /** What whole readings lack and is not gone yet is mapped as everything else is, from its stored form. */
@@ -138,8 +129,42 @@ export class SourceReading {
     const { absenceReads: reads, absenceTime } = this.#request.limits;
     return { reads, ms: durationMs(absenceTime), time: async () => await time.now({ isFresh: true }) };
   }
+}
 
-  #jobReading(source: string, stream: Stream): string | undefined {
-    return this.#deps.streams.find((item) => item.source === source && item.stream === stream)?.job;
+/**
+ * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its
+ * end, shrank, was cut off, or never happened. What that source would have said may be what keeps the thing. A finished
+ * read of changes only is no doubt.
+ */
+async function takingBlockedBy(ledger: Ledger, streams: readonly ConfiguredStream[]): Promise<Block | undefined> {
+  const doubts: string[] = [];
+  for (const stream of streams) {
+    const name = `${stream.source}/${stream.stream}`;
+    const doubt = doubtOf(name, await ledger.records.lastRead(stream.source, stream.stream));
+    if (doubt !== undefined)
+      doubts.push(
+        `${doubt}; ${cureOf(name, stream.job, doubt.endsWith("was never read") ? "reads it" : "reads it again")}`,
+      );
   }
+  const [first, ...others] = doubts;
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? "" : ` (and ${others.length} more: \`crm-sync status\`)`;
+  return { code: "revokes.blocked", reason: `nothing is removed: ${first}${more}`, again: true };
+}
+
+function doubtOf(name: string, read: SourceReadRow | undefined): string | undefined {
+  if (read === undefined) return `${name} was never read`;
+  if (read.finished_at === null) return `the last read of ${name} did not finish`;
+  if (read.complete === 1) return undefined;
+  if (read.doubted === 1) return `the last read of ${name} is not believed: ${read.problem ?? "its rows may be wrong"}`;
+  return `the last read of ${name} was not complete: ${withoutDot(read.problem ?? "it did not reach its end")}`;
+}
+
+function cureOf(name: string, job: string | undefined, reads: string): string {
+  if (job === undefined) return `no job reads ${name}: add it to a job, or remove it from the configuration`;
+  return `\`crm-sync run ${job}\` ${reads}; remove ${name} from the configuration if it is no longer used`;
+}
+
+function withoutDot(text: string): string {
+  return text.replace(/\.$/u, "");
 }

@@ -42,8 +42,8 @@ async function badRow(world: LedgerWorld, line: number, code = "missing"): Promi
     expected: "a decimal",
     raw: "{}",
   };
-  await records.ingest("erp", "orders", read, world.run, [{ rejection }]);
-  await records.finishRead(read, { complete: true, whole: false, rows: 1, bad: 1 });
+  await read.ingest([{ rejection }]);
+  await read.finish({ complete: true, whole: false, rows: 1, bad: 1 });
 }
 
 /** November, with an order that waits, a bad row, an operation in doubt and two readings of a customer, closed. */

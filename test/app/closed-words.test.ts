@@ -67,7 +67,7 @@ async function troubledWorld(): Promise<LedgerWorld> {
   ]);
   await ask(ledger, "C2", { explanation: "1 of 1 product would be taken away" });
   const read = await ledger.records.startRead(world.run, "erp", "orders");
-  await ledger.records.finishRead(read, { complete: false, whole: true, rows: 1, bad: 0, problem: words });
+  await read.finish({ complete: false, whole: true, rows: 1, bad: 0, problem: words });
   await shownOtherwise(world);
   await ledger.runs.finish(world.run, { state: "failed", exitCode: 7, balance: {}, summary: { open: [words] } });
   return world;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import type { LimitsSettings } from "../../src/engine/run/run-settings.ts";
+import type { Reading } from "../../src/ledger/records/reading.ts";
 import type { Seams } from "../simulation/engine.ts";
 import type { Crm } from "../support/world/crm.ts";
 import { replace } from "./break.ts";
@@ -42,6 +43,16 @@ async function given(
       for (const person of w.crm.staff) if (names.includes(person.id)) person.holds = [];
     },
   };
+}
+
+/** A ledger of which each reading that begins is changed. */
+function everyReading(change: (reading: Reading) => void): NonNullable<Seams["ledger"]> {
+  return ({ records }) =>
+    replace(records, "startRead", (real) => async (...asked) => {
+      const reading = await real(...asked);
+      change(reading);
+      return reading;
+    });
 }
 
 async function heldStays(seams: Seams): Promise<void> {
@@ -222,15 +233,11 @@ export const removing: Breaks = {
     says: "more than the share of an enterprise",
   },
   "a record is gone at the first reading without it": {
-    seam: "ledger.records.closeWholeRead is told to believe one reading",
+    seam: "a reading of the ledger is told to believe one reading when it is closed",
     seams: {
-      ledger: ({ records }) =>
-        replace(
-          records,
-          "closeWholeRead",
-          (real) => (source, stream, read, rule, run) =>
-            real(source, stream, read, rule && { ...rule, reads: 1, ms: 0 }, run),
-        ),
+      ledger: everyReading((reading) =>
+        replace(reading, "closeWhole", (real) => (rule) => real(rule && { ...rule, reads: 1, ms: 0 })),
+      ),
     },
     check: missingOnceIsNotGone,
     says: "at the first reading without its person",
@@ -269,21 +276,11 @@ export const removing: Breaks = {
     says: "because a list is empty",
   },
   "a row that cannot be read is left out": {
-    seam: "ledger.records.ingest takes no rejections up",
+    seam: "a reading of the ledger takes no rejections up",
     seams: {
-      ledger: ({ records }) =>
-        replace(
-          records,
-          "ingest",
-          (real) => (source, stream, read, run, items) =>
-            real(
-              source,
-              stream,
-              read,
-              run,
-              items.filter((item) => "record" in item),
-            ),
-        ),
+      ledger: everyReading((reading) =>
+        replace(reading, "ingest", (real) => (items) => real(items.filter((item) => "record" in item))),
+      ),
     },
     check: unreadableKeepsSeats,
     says: "from somebody whose row cannot be read",

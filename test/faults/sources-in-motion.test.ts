@@ -150,14 +150,19 @@ async function liveThrough(seed: number): Promise<{ incomplete: number; readings
       settings: answersWith(),
       limits: limitsSettingsSchema.parse({}),
       absence: { reads: 3, ms: 0, time: async () => trustedAt(systemClock.now()) },
-      job: undefined,
-      accepts: believesAll("crm"),
       clock: systemClock,
-      progress: () => undefined,
     };
     const since = whole ? undefined : cursor;
     const asked = (): Promise<Asked> => Promise.resolve(since === undefined ? {} : { since });
-    const tally = await ingestStream(deps, source, "customers", `run ${readings}`, { asked });
+    const tally = await ingestStream(deps, {
+      source,
+      stream: "customers",
+      run: `run ${readings}`,
+      job: undefined,
+      accepts: believesAll("crm"),
+      progress: () => undefined,
+      asked,
+    });
     const { code = "source.moved", message, cause } = tally.problem ?? {};
     // A page that moved by its whole length is the same one again.
     expect(["source.moved", "source.count-differs", "source.page-loop"], `${message} ${String(cause)}`).toContain(code);

@@ -145,8 +145,8 @@ class Company {
       expected: "a decimal",
       raw: "{}",
     };
-    await records.ingest("erp", "orders", read, this.world.run, [{ rejection }]);
-    await records.finishRead(read, { complete: true, whole: false, rows: 1, bad: 1 });
+    await read.ingest([{ rejection }]);
+    await read.finish({ complete: true, whole: false, rows: 1, bad: 1 });
   }
 
   /** A source of its own, of which a reading fails as often as not. */
@@ -155,9 +155,9 @@ class Company {
     const read = await records.startRead(this.world.run, "hr", "staff");
     const fails = this.#roll(2) === 0;
     const problem = fails ? { problem: "the file ended in the middle of a row" } : {};
-    await records.finishRead(read, { complete: !fails, whole: !fails, rows: this.#roll(9), bad: 0, ...problem });
+    await read.finish({ complete: !fails, whole: !fails, rows: this.#roll(9), bad: 0, ...problem });
     if (!fails)
-      await records.closeWholeRead("hr", "staff", read, {
+      await read.closeWhole({
         reads: 2,
         ms: 0,
         time: async () => trustedAt(this.world.now),

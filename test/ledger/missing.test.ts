@@ -13,18 +13,14 @@ interface Row {
 
 /** One whole reading, in batches of so many rows. */
 async function read(ledger: Ledger, rows: readonly Row[], batch: number): Promise<void> {
-  const number = await ledger.records.startRead("run", "erp", "customers");
+  const reading = await ledger.records.startRead("run", "erp", "customers");
   const hashOf = (row: Row): string => sha256(JSON.stringify(row));
   for (let from = 0; from < rows.length; from += batch) {
     const some = rows.slice(from, from + batch);
-    const seen = await ledger.records.markSeen("erp", "customers", number, some.map(hashOf));
+    const seen = await reading.markSeen(some.map(hashOf));
     const fresh = some.filter((row) => !seen.unchanged.has(hashOf(row)) && !seen.quarantined.has(hashOf(row)));
     if (fresh.length === 0) continue;
-    await ledger.records.ingest(
-      "erp",
-      "customers",
-      number,
-      "run",
+    await reading.ingest(
       fresh.map((row) => ({
         record: {
           rawHash: hashOf(row),
@@ -37,8 +33,8 @@ async function read(ledger: Ledger, rows: readonly Row[], batch: number): Promis
       })),
     );
   }
-  await ledger.records.finishRead(number, { complete: true, whole: true, rows: rows.length, bad: 0 });
-  await ledger.records.closeWholeRead("erp", "customers", number, { reads: 1_000, ms: 0, time: async () => trusted });
+  await reading.finish({ complete: true, whole: true, rows: rows.length, bad: 0 });
+  await reading.closeWhole({ reads: 1_000, ms: 0, time: async () => trusted });
 }
 
 function missed(path: string): Record<string, number> {

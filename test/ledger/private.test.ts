@@ -43,7 +43,7 @@ function record(stream: Stream, id: string): JsonObject {
 async function ingest(ledger: Ledger, stream: Stream, id: string, fields: JsonObject = {}): Promise<void> {
   const read = await ledger.records.startRead("run-1", "erp", stream);
   const body = { ...record(stream, id), ...fields };
-  await ledger.records.ingest("erp", stream, read, "run-1", [
+  await read.ingest([
     {
       record: {
         rawHash: sha256(JSON.stringify(body)),
@@ -68,7 +68,7 @@ async function ingest(ledger: Ledger, stream: Stream, id: string, fields: JsonOb
       },
     },
   ]);
-  await ledger.records.finishRead(read, { complete: true, whole: true, rows: 2, bad: 1 });
+  await read.finish({ complete: true, whole: true, rows: 2, bad: 1 });
 }
 
 function marker(value: unknown): PrivateMarker {

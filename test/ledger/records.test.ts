@@ -26,15 +26,11 @@ async function read(
   options: { source?: string; stream?: Stream; whole?: boolean; confirmations?: number; run?: string } = {},
 ): Promise<{ unchanged: number; changed: number; quarantined: number; absent: number; mapped: number }> {
   const { source = "erp", stream = "customers", whole = true, confirmations = 3, run = "run-1" } = options;
-  const number = await ledger.records.startRead(run, source, stream);
+  const reading = await ledger.records.startRead(run, source, stream);
   const hashOf = (row: Row): string => sha256(JSON.stringify([source, row]));
-  const seen = await ledger.records.markSeen(source, stream, number, rows.map(hashOf));
+  const seen = await reading.markSeen(rows.map(hashOf));
   const fresh = rows.filter((row) => !seen.unchanged.has(hashOf(row)) && !seen.quarantined.has(hashOf(row)));
-  const taken = await ledger.records.ingest(
-    source,
-    stream,
-    number,
-    run,
+  const taken = await reading.ingest(
     fresh.map((row) => {
       const common = { rawHash: hashOf(row), place: `${source}.csv:1`, raw: JSON.stringify(row) };
       const owner = key(row.customer ?? row.id);
@@ -55,10 +51,10 @@ async function read(
       return { record: { ...common, key: key(row.id), customer: owner, record: { id: row.id, ...row.body } } };
     }),
   );
-  await ledger.records.finishRead(number, { complete: true, whole, rows: rows.length, bad: 0 });
+  await reading.finish({ complete: true, whole, rows: rows.length, bad: 0 });
   const absent = whole
     ? (
-        await ledger.records.closeWholeRead(source, stream, number, {
+        await reading.closeWhole({
           reads: confirmations,
           ms: 0,
           time: async () => trusted,
@@ -189,16 +185,14 @@ describe("a record that is as it was", () => {
     const { ledger } = await openLedger();
     await read(ledger, [a, b]);
     const hash = (row: Row): string => sha256(JSON.stringify(["erp", row]));
-    const number = await ledger.records.startRead("run-2", "erp", "customers");
-    const first = await ledger.records.markSeen("erp", "customers", number, [hash(a)]);
+    const reading = await ledger.records.startRead("run-2", "erp", "customers");
+    const first = await reading.markSeen([hash(a)]);
     expect([...first.unchanged]).toEqual([hash(a)]);
     const record = { place: "erp.csv:2", key: key("B"), customer: key("B"), raw: "{}" };
-    await ledger.records.ingest("erp", "customers", number, "run-2", [
-      { record: { ...record, rawHash: sha256("another"), record: { id: "B", branch: "2" } } },
-    ]);
-    const second = await ledger.records.markSeen("erp", "customers", number, [hash(b)]);
+    await reading.ingest([{ record: { ...record, rawHash: sha256("another"), record: { id: "B", branch: "2" } } }]);
+    const second = await reading.markSeen([hash(b)]);
     expect([...second.unchanged], "the form that it had when the reading began").toEqual([]);
-    ledger.records.endReading(number);
+    reading.end();
   });
 
   it(
@@ -208,18 +202,16 @@ describe("a record that is as it was", () => {
       const { ledger, path } = await openLedger();
       const rows = Array.from({ length: 4_500 }, (_, index) => ({ id: `R${index}` }));
       await read(ledger, [...rows, { id: "X", bad: "no name" }]);
-      const number = await ledger.records.startRead("run-2", "erp", "customers");
+      const reading = await ledger.records.startRead("run-2", "erp", "customers");
       const hashes = rows.map((row) => sha256(JSON.stringify(["erp", row])));
-      await ledger.records.markSeen("erp", "customers", number, hashes);
+      await reading.markSeen(hashes);
       const order: string[] = [];
       await Promise.all([
-        ledger.records
-          .finishRead(number, { complete: false, whole: true, rows: rows.length, bad: 0 })
-          .then(() => order.push("read")),
-        ledger.records.retryQuarantine("another", "anna").then(() => order.push("anna")),
+        reading.finish({ complete: false, whole: true, rows: rows.length, bad: 0 }).then(() => order.push("read")),
+        ledger.records.retry.mark("another", "anna").then(() => order.push("anna")),
       ]);
       expect(order).toEqual(["anna", "read"]);
-      const marked = sqlite(path).prepare("select count(*) from record where last_read = ?").pluck().get(number);
+      const marked = sqlite(path).prepare("select count(*) from record where last_read = ?").pluck().get(reading.read);
       expect(marked).toBe(rows.length);
     },
   );
@@ -228,13 +220,13 @@ describe("a record that is as it was", () => {
     const { ledger, path } = await openLedger();
     await read(ledger, [a, b]);
     const hash = (row: Row): string => sha256(JSON.stringify(["erp", row]));
-    const number = await ledger.records.startRead("run-2", "erp", "customers");
-    const first = await ledger.records.markSeen("erp", "customers", number, [hash(a)]);
+    const reading = await ledger.records.startRead("run-2", "erp", "customers");
+    const first = await reading.markSeen([hash(a)]);
     expect([...first.unchanged]).toEqual([hash(a)]);
     sqlite(path).exec("update record set state = 'quarantined' where id = 'B'");
-    const second = await ledger.records.markSeen("erp", "customers", number, [hash(b)]);
+    const second = await reading.markSeen([hash(b)]);
     expect([...second.unchanged], "what was expected when the reading began").toEqual([]);
-    ledger.records.endReading(number);
+    reading.end();
   });
 
   it("comes back as it was after it was missed, was bad, was absent or had another form, and is taken up again", async () => {
@@ -347,7 +339,7 @@ describe("a record that two sources claim", () => {
     await read(ledger, [a]);
     await read(ledger, [a], { source: "portal" });
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
-    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(true);
+    expect(await ledger.records.retry.mark(id, "tester")).toBe(true);
     expect(await read(ledger, [a], { source: "portal" })).toMatchObject({ quarantined: 1, mapped: 1 });
     expect(stateOf(path, "A")).toMatchObject({ state: "quarantined" });
   });
@@ -428,7 +420,7 @@ describe("a record that cannot be used", () => {
     const newer = { ...a, body: { branch: "2" } };
     await read(ledger, [newer], { whole: false });
     const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
-    await ledger.records.ingestRetried(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
+    await ledger.records.retry.settle(id, { record: { ...record, record: { id: "A", branch: "1" } } }, "anna");
     expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current" });
     expect(openReasons(path)).toEqual([]);
     expect(await read(ledger, [newer], { whole: false })).toMatchObject({ unchanged: 1, mapped: 0 });
@@ -440,7 +432,7 @@ describe("a record that cannot be used", () => {
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     expect(await read(ledger, [a], { whole: false })).toMatchObject({ unchanged: 1 });
     const record = { rawHash: "old", place: "erp.csv:1", raw: "{}", key: key("A"), customer: key("A") };
-    await ledger.records.ingestRetried(id, { record: { ...record, record: { id: "A", branch: "0" } } }, "anna");
+    await ledger.records.retry.settle(id, { record: { ...record, record: { id: "A", branch: "0" } } }, "anna");
     expect(stateOf(path, "A")).toMatchObject({ version: 1, state: "current", pending: 1 });
     expect(openReasons(path)).toEqual([]);
   });
@@ -450,8 +442,8 @@ describe("a record that cannot be used", () => {
     await read(ledger, [bad]);
     const id = sqlite(path).prepare<[], string>("select id from quarantine").pluck().get() ?? "";
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 0 });
-    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(true);
-    expect(await ledger.records.retryQuarantine(id, "tester")).toBe(false);
+    expect(await ledger.records.retry.mark(id, "tester")).toBe(true);
+    expect(await ledger.records.retry.mark(id, "tester")).toBe(false);
     expect(await read(ledger, [bad])).toMatchObject({ mapped: 1, quarantined: 1 });
     expect(openReasons(path)).toEqual(["erp missing A"]);
   });

@@ -14,12 +14,17 @@ it("a reading whose batch cannot be taken up is closed, and its own failure is t
     }
   };
   const { records } = w.ledger;
-  const ingest = records.ingest.bind(records);
+  const startRead = records.startRead.bind(records);
   let batches = 0;
-  records.ingest = async (...given) => {
-    batches += 1;
-    if (batches === 3) throw new Error("no temporary space");
-    return await ingest(...given);
+  records.startRead = async (...asked) => {
+    const reading = await startRead(...asked);
+    const ingest = reading.ingest.bind(reading);
+    reading.ingest = async (...given) => {
+      batches += 1;
+      if (batches === 3) throw new Error("no temporary space");
+      return await ingest(...given);
+    };
+    return reading;
   };
   const tally = await w.read();
   expect(isClosed).toBe(true);

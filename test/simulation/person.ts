@@ -154,7 +154,7 @@ export async function believeLines(engine: Engine, path: string): Promise<number
     path,
     "select id from quarantine where state = 'open' and code = 'lines-renumbered' order by 1",
   );
-  for (const { id } of rows) await engine.wait(engine.ledger.records.retryQuarantine(id, "tester"));
+  for (const { id } of rows) await engine.wait(engine.ledger.records.retry.mark(id, "tester"));
   return rows.length;
 }
 

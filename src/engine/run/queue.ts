@@ -91,7 +91,7 @@ export class QuarantineRetries {
   }
 
   async retry(id: string, by: string): Promise<Retried> {
-    const row = await this.#ledger.records.waitingRow(id);
+    const row = await this.#ledger.records.retry.waiting(id);
     if (row === undefined) return { kind: "unknown", id };
     const raw = storedForm(row);
     if (typeof raw === "string") return await this.#leave(id, by, raw);
@@ -107,14 +107,10 @@ export class QuarantineRetries {
     } catch (error) {
       return await this.#leave(id, by, messageOf(error));
     }
-    const item = mapRaw(
-      row.stream,
-      { place: row.place, value: raw },
-      mapping,
-      await this.#ledger.private.rawSalt(),
-      this.#settings,
-    );
-    if (!(await this.#ledger.records.ingestRetried(id, item, by))) return { kind: "unknown", id };
+    const salt = await this.#ledger.private.rawSalt();
+    const mapper = { stream: row.stream, mapping, settings: this.#settings };
+    const item = mapRaw({ place: row.place, value: raw }, salt, mapper);
+    if (!(await this.#ledger.records.retry.settle(id, item, by))) return { kind: "unknown", id };
     if ("skipped" in item) return { kind: "skipped", id };
     return "record" in item
       ? { kind: "taken-up", id }
@@ -122,7 +118,7 @@ export class QuarantineRetries {
   }
 
   async #leave(id: string, by: string, why: string): Promise<Retried> {
-    await this.#ledger.records.retryQuarantine(id, by);
+    await this.#ledger.records.retry.mark(id, by);
     return { kind: "waits-for-source", id, why };
   }
 

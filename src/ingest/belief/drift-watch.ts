@@ -53,8 +53,7 @@ export class DriftWatch {
       for (;;) {
         const next = await reading.next();
         const isWatched = next.done === true || this.#seen.rows < watchedRows;
-        if (next.done !== true && isWatched)
-          for (const item of next.value) if ("raw" in item) this.#seen.see(item.raw.value);
+        if (next.done !== true && isWatched) this.#see(next.value);
         const problem = isWatched ? this.problem(next.done === true) : undefined;
         if (problem !== undefined) return { complete: false, full: false, rows: 0, problem };
         if (next.done === true) return next.value;
@@ -64,6 +63,10 @@ export class DriftWatch {
     } finally {
       await reading.return({ complete: false, full: false, rows });
     }
+  }
+
+  #see(items: readonly SourceItem[]): void {
+    for (const item of items) if ("raw" in item) this.#seen.see(item.raw.value);
   }
 
   /** Why nothing that was read may be used. `isAll`: no more rows come. */

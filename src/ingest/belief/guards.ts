@@ -1,4 +1,6 @@
+import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
+import { sourceProblem } from "../../source/problems.ts";
 
 /**
  * What may be wrong with a read. Nothing of such a read is taken in before a person says that it is right; one that
@@ -69,10 +71,30 @@ export function unlessAccepted(doubts: readonly (Doubt | undefined)[], accepted:
   return doubts.find((doubt) => doubt !== undefined && doubt.count > accepted[doubt.guard]);
 }
 
-/** The command by which a person believes it once. `job`: a job that reads the stream. */
+/** A stream that was read. `job`: a job that reads it. */
+interface JudgedStream {
+  source: string;
+  stream: Stream;
+  job: string | undefined;
+}
+
+export function notBelieved(doubt: Doubt, of: JudgedStream): Problem {
+  const command = believing(doubt, of);
+  return sourceProblem(
+    "source.not-believed",
+    `${of.source}/${of.stream}`,
+    `${doubt.text}. ` +
+      (doubt.isOfAbsence === true ? "No record counts as deleted" : "No record of this read was used"),
+    doubt.guard === "rows"
+      ? `have the CRM export again; the next run continues. Only if these records really were deleted: ${command}`
+      : `correct the export or the mapping; the next run continues. Only if the read is right: ${command}`,
+  );
+}
+
+/** The command by which a person believes it once. */
 export function believing(
   { guard, count }: Pick<Doubt, "guard" | "count">,
-  { source, stream, job }: { source: string; stream: Stream; job: string | undefined },
+  { source, stream, job }: JudgedStream,
 ): string {
   return `\`crm-sync run ${job ?? "JOB"} ${guards[guard].option} ${source}/${stream}=${count}\` accepts this read once`;
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { KnownRecord } from "../../ledger/records/known-records.ts";
-import type { IngestedRecord } from "../../ledger/records/record-tables.ts";
+import type { Reading } from "../../ledger/records/reading.ts";
 import { keyOfRow } from "../../ledger/records/staged-records.ts";
-import type { MappedRow, StagedRecords } from "../../ledger/records/staged-records.ts";
+import type { IngestedRecord, MappedRow, StagedRecords } from "../../ledger/records/staged-records.ts";
 import { counted } from "../../report/text.ts";
 import { limitOf } from "./guards.ts";
 import type { Doubt } from "./guards.ts";
@@ -31,27 +31,12 @@ export interface JudgedRead {
   stream: Stream;
   /** What it brought that is new or changed. */
   staged: StagedRecords;
-  /** How many records its source had before. */
-  total: number;
   /** It asked for everything; and it reached its end. */
   isWhole: boolean;
   isComplete: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
-  ledger: {
-    of(stream: Stream, keys: readonly RecordKey[]): KnownRecord[];
-    ordersOf(customers: readonly RecordKey[]): KnownRecord[];
-    named(stream: Stream, names: readonly string[]): KnownRecord[];
-    /** Those of these raw forms that a person takes as they are. */
-    decided(hashes: readonly string[]): ReadonlySet<string>;
-    /** Whether the read met the record in the form in which it stands. */
-    hasMet(known: KnownRecord): boolean;
-    /** Whether another configured source gives the record. */
-    isOfAnother(known: KnownRecord): boolean;
-    /** How many records it is the first to lack. */
-    missing(): number;
-    /** Where a row is that cannot be used and may be this line. */
-    unusableRow(line: string): string | undefined;
-  };
+  /** What the ledger has to compare it with. */
+  ledger: ReturnType<Reading["compared"]>;
 }
 
 export interface Judgement {
@@ -85,6 +70,25 @@ function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): 
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
 
+export function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): boolean {
+  const key = keyOfRow(row);
+  return key !== undefined && waiting.has(formatKey(key));
+}
+
+/** A row as it is taken in: a record that looks like another one goes into quarantine. */
+export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
+  if (!("record" in row)) return row;
+  const { rawHash, place, key, raw } = row.record;
+  const suspect = waiting.get(formatKey(key));
+  if (suspect === undefined) return row;
+  const { code, message, customer, twin } = suspect;
+  const said =
+    code === "line-may-have-moved"
+      ? { field: "instances", code, message, expected: "every line that it had, or that row corrected" }
+      : { field: "id", code, message, expected: "an id of its own" };
+  return { rejection: { rawHash, place, key, customer, raw, twin, ...said } };
+}
+
 /**
  * Whether the rows that a read brought may be taken in: not where ids seem to have changed, or one field of very many
  * records. Few records that look like others wait by themselves. Runs through what is staged once.
@@ -107,7 +111,7 @@ export class ReadJudge {
   constructor(read: JudgedRead) {
     this.#read = read;
     const { floor, share } = read.limits.newIds;
-    this.#limit = Math.max(floor, Math.ceil(share * read.total));
+    this.#limit = Math.max(floor, Math.ceil(share * read.ledger.total));
   }
 
   judge(): Judgement {
@@ -120,7 +124,7 @@ export class ReadJudge {
     const { stream, ledger } = this.#read;
     this.#ofPage.clear();
     const keys = rows.flatMap((row) => keyOfRow(row) ?? []);
-    const known = new Map(ledger.of(stream, keys).map((one) => [formatKey(one.key), one]));
+    const known = new Map(ledger.of(keys).map((one) => [formatKey(one.key), one]));
     const decided = ledger.decided(rows.flatMap((row) => ("record" in row ? row.record.rawHash : [])));
     const moved: IngestedRecord[] = [];
     for (const row of rows) {
@@ -205,10 +209,7 @@ export class ReadJudge {
     const found =
       stream === "orders"
         ? ledger.ordersOf(moved.map(({ customer }) => customer))
-        : ledger.named(
-            stream,
-            moved.flatMap(({ record }) => (typeof record["name"] === "string" ? record["name"] : [])),
-          );
+        : ledger.named(moved.flatMap(({ record }) => (typeof record["name"] === "string" ? record["name"] : [])));
     const open = found.filter((one) => !ledger.hasMet(one) && !ledger.isOfAnother(one));
     const shown = staged.find(open.map(({ key }) => key));
     const byIdentity = new Map<string, Candidate[]>();
@@ -226,7 +227,8 @@ export class ReadJudge {
 
   /** New records in place of missing ones. Of a read that did not reach its end nobody knows which are missing. */
   #turnover(): Doubt | undefined {
-    const { total, limits, isWhole, isComplete, ledger } = this.#read;
+    const { limits, isWhole, isComplete, ledger } = this.#read;
+    const { total } = ledger;
     const limit = limitOf(limits.newIds, total);
     if (!isWhole || total === 0 || this.#new < limit) return undefined;
     const missing = ledger.missing();
@@ -247,7 +249,8 @@ export class ReadJudge {
   }
 
   #changesDoubt(): Doubt | undefined {
-    const { total, limits } = this.#read;
+    const { limits } = this.#read;
+    const { total } = this.#read.ledger;
     const limit = Math.max(limits.massChange.floor, Math.ceil(limits.massChange.share * total));
     const fields = [...this.#changed]
       .filter(([, count]) => count >= limit)

@@ -1,7 +1,9 @@
 import { stored } from "../../ledger/database/stored.ts";
 import type { EarlierRead } from "../../ledger/records/source-reads.ts";
 import { groupedRecords, groupedRows, headerRows } from "../../source/reader.ts";
-import type { Doubt } from "./guards.ts";
+import type { ReadOutcome } from "../../source/reader.ts";
+import { unlessAccepted } from "./guards.ts";
+import type { Accepted, Doubt } from "./guards.ts";
 
 /**
  * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
@@ -11,16 +13,14 @@ const few = 20;
 const believedOfFew = 2;
 
 /** Why a complete read is not believed: it lost `share` of its rows since an earlier one, or more. */
-export function shrinkage(
-  rows: number,
-  before: number,
+function shrinkage(
+  { now, before, what }: { now: number; before: number; what: string },
   share: number,
-  what: string,
   earlier: EarlierRead,
 ): Doubt | undefined {
   if (before === 0) return undefined;
-  const lost = before - rows;
-  if (rows > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
+  const lost = before - now;
+  if (now > 0 && (lost < before * share || (before < few && lost <= believedOfFew))) return undefined;
   const most = before < few ? `${believedOfFew} of fewer than ${few}` : `less than ${share * 100} %`;
   const text =
     `the source lost ${lost} of ${before} ${what} (${((lost / before) * 100).toFixed(1)} %) since ` +
@@ -54,7 +54,7 @@ function setsOf(counts: Readonly<Record<string, number>>): string[] {
 }
 
 /** Whether the rows of an earlier read were joined or grouped: then each set is compared by itself. */
-export function hasSets({ details }: EarlierRead): boolean {
+function hasSets({ details }: EarlierRead): boolean {
   return details !== null && setsOf(stored<Record<string, number>>(details)).length > 0;
 }
 
@@ -73,9 +73,35 @@ export function detailShrinkage(
   const now = setsOf(details);
   if (sets.length > 0 && now.length > 0 && !sets.some((name) => Object.hasOwn(details, name))) {
     const records = details[headerRows] ?? details[groupedRecords] ?? 0;
-    return [shrinkage(records, earlier.rows, sourceShrink, "records", earlier)].filter((doubt) => doubt !== undefined);
+    const ofRecords = shrinkage({ now: records, before: earlier.rows, what: "records" }, sourceShrink, earlier);
+    return ofRecords === undefined ? [] : [ofRecords];
   }
   return Object.entries(known)
-    .map(([name, rows]) => shrinkage(details[name] ?? rows, rows, sourceShrink, called(name), earlier))
+    .map(([name, before]) =>
+      shrinkage({ now: details[name] ?? before, before, what: called(name) }, sourceShrink, earlier),
+    )
     .filter((doubt) => doubt !== undefined);
+}
+
+/** Why a read is not believed that lost rows, or entries of its look-up tables. `rows`: those of all its parts. */
+export function lostRows(
+  outcome: Pick<ReadOutcome, "complete" | "full" | "details">,
+  counts: { rows: number; details: Readonly<Record<string, number>>; tables: Readonly<Record<string, number>> },
+  earlier: readonly EarlierRead[],
+  { sourceShrink, accepted }: { sourceShrink: number; accepted: Accepted },
+): Doubt | undefined {
+  const isEnded = outcome.complete && outcome.full;
+  // Look-up tables are whole, whatever the read itself is.
+  const counted = isEnded ? counts.details : counts.tables;
+  const ofSets = earlier.flatMap((row) => detailShrinkage(counted, row, { sourceShrink }));
+  const lost = unlessAccepted(ofSets, accepted);
+  if (lost !== undefined || !isEnded) return lost;
+  const isJoined = outcome.details !== undefined;
+  const ofRecords = earlier.map((row) =>
+    isJoined && hasSets(row)
+      ? undefined
+      : shrinkage({ now: counts.rows, before: row.rows, what: "records" }, sourceShrink, row),
+  );
+  const doubt = unlessAccepted(ofRecords, accepted);
+  return doubt === undefined ? undefined : { ...doubt, isOfAbsence: true };
 }

@@ -4,6 +4,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { SeenForms } from "./seen-forms.ts";
+import type { ReadParts } from "./source-reads.ts";
 
 /** Records that are looked at together. */
 const page = 2_000;
@@ -18,12 +19,6 @@ export interface Met {
   skipped?: SeenForms | undefined;
   /** Records that it skipped and that may be any. */
   nameless?: number;
-}
-
-/** The numbers of the first and the last part of a read; the same where it was never cut. */
-export interface ReadParts {
-  first: number;
-  last: number;
 }
 
 /** When a record that is missing counts as gone: after so many whole reads in a row, over so long a time. */
@@ -54,30 +49,26 @@ export class AbsenceTables {
    * has no readable id: it may be any record that is missing. The read says which it was. `met` says what the read met;
    * what its parts took up themselves carries the number of the first one or a later one.
    */
-  judge(
-    source: string,
-    stream: Stream,
-    { first, last }: ReadParts,
-    rule: AbsenceNow | undefined,
-    met?: Met,
-  ): { missed: number; absent: number } {
+  judge(read: ReadParts, rule: AbsenceNow | undefined, met?: Met): { missed: number; absent: number } {
+    const { source, stream, first } = read;
     const nameless = this.#statements.nameless.get(source, stream, first);
     const why = whyNot(nameless?.count ?? 0, nameless?.codes ?? "", met?.nameless ?? 0, rule);
-    this.#statements.say.run(why ?? "judged", last);
+    this.#statements.say.run(why ?? "judged", read.read);
     if (rule?.time === undefined || why !== undefined) return { missed: 0, absent: 0 };
     const at = rule.time.epochMs;
     const now = toInstant(at);
     let missed = 0;
-    for (const hashes of this.#unseen(source, stream, met))
+    for (const hashes of this.#unseen(read, met))
       missed += this.#statements.miss.run(now, now, source, stream, JSON.stringify(hashes), first).changes;
     const since = toInstant(at - rule.ms);
     return { missed, absent: this.#statements.makeAbsent.run(now, source, stream, first, rule.reads, since).changes };
   }
 
   /** How many records a whole read lacks that none before it lacked, but those that `isStaged` knows. */
-  newlyMissing(source: string, stream: Stream, first: number, met: Met, isStaged: AreStaged): number {
+  newlyMissing(read: ReadParts, met: Met, isStaged: AreStaged): number {
+    const { source, stream, first } = read;
     let missing = 0;
-    for (const hashes of this.#unseen(source, stream, met)) {
+    for (const hashes of this.#unseen(read, met)) {
       const rows = this.#statements.unmissed.all(source, stream, JSON.stringify(hashes), first);
       missing += rows.length - isStaged(rows);
     }
@@ -85,9 +76,10 @@ export class AbsenceTables {
   }
 
   /** Whether a whole, complete read lacks a record that is not absent yet. */
-  isLacking(source: string, stream: Stream, { first }: ReadParts, met?: Met): boolean {
+  isLacking(read: ReadParts, met?: Met): boolean {
+    const { source, stream, first } = read;
     if (this.#isEveryRecordMet(stream, met?.records ?? 0)) return false;
-    for (const hashes of this.#unseen(source, stream, met))
+    for (const hashes of this.#unseen(read, met))
       if (this.#statements.lacking.get(source, stream, JSON.stringify(hashes), first) !== undefined) return true;
     return false;
   }
@@ -101,7 +93,7 @@ export class AbsenceTables {
    * The forms of a stream that are neither among those that were seen nor skipped, in pages. What there is and what was
    * seen come in order, and are merged.
    */
-  *#unseen(source: string, stream: Stream, { seen, skipped }: Partial<Met> = {}): Generator<string[], void, void> {
+  *#unseen({ source, stream }: ReadParts, { seen, skipped }: Partial<Met> = {}): Generator<string[], void, void> {
     const met = seen?.inOrder() ?? [].values();
     try {
       let next = met.next();

@@ -2,8 +2,9 @@ import type { Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { OpenReadings } from "./open-readings.ts";
-import { SourceReadTables } from "./source-reads.ts";
+import type { Reading } from "./reading.ts";
+import { SeenForms } from "./seen-forms.ts";
+import type { SourceReadTables } from "./source-reads.ts";
 import type { ReadCheckpointTable } from "./tables.ts";
 
 /** How far a reading had come that was cut, and what stands of it. */
@@ -33,16 +34,12 @@ interface Reached {
  */
 export class Checkpoints {
   readonly #context: LedgerContext;
-  readonly #readings: OpenReadings;
   readonly #reads: SourceReadTables;
   readonly #statements;
-  /** Of each reading, the place up to which the forms that it met are kept. */
-  readonly #keptUpTo = new Map<number, { seen: number; skipped: number }>();
 
-  constructor(context: LedgerContext, readings: OpenReadings) {
+  constructor(context: LedgerContext, reads: SourceReadTables) {
     this.#context = context;
-    this.#readings = readings;
-    this.#reads = new SourceReadTables(context.database);
+    this.#reads = reads;
     this.#statements = prepareStatements(context.database);
   }
 
@@ -56,38 +53,32 @@ export class Checkpoints {
   }
 
   /** Has a reading go on with what stands of another one: what that has met counts as met. */
-  goOn(read: number, source: string, stream: Stream, { first }: Checkpoint): void {
-    const reading = this.#readings.of(read, source, stream);
-    reading.first = first;
+  goOn({ source, stream, memory }: Reading): void {
     this.#context.read(() => {
       for (const { hashes, skipped } of this.#statements.seen.iterate(source, stream)) {
-        if (skipped === 1) reading.takeOverSkipped(hashes);
-        else reading.seen.takeOver(hashes);
+        if (skipped === 1) (memory.skipped ??= new SeenForms()).addBytes(hashes);
+        else memory.seen.takeOver(hashes);
       }
-      reading.nameless = this.#statements.find.get(source, stream)?.nameless ?? 0;
+      memory.nameless = this.#statements.find.get(source, stream)?.nameless ?? 0;
     });
-    const end = Number.MAX_SAFE_INTEGER;
-    const [seen, skipped] = [reading.seen.since(end).upTo, reading.skippedSince(end).upTo];
-    this.#keptUpTo.set(read, { seen, skipped: skipped === end ? 0 : skipped });
+    memory.keptUpTo = { seen: memory.seen.last, skipped: memory.skipped?.last ?? 0 };
   }
 
   /** A reading that was to go on begins anew: what stands of the other one is forgotten. */
-  async beginAnew(read: number, source: string, stream: Stream): Promise<void> {
-    this.#readings.end(read);
-    this.#keptUpTo.delete(read);
+  async beginAnew(reading: Reading): Promise<void> {
+    reading.end();
+    reading.first = reading.read;
     await this.#context.write(() => {
-      this.#reads.beginsAnew(read);
-      this.#forget(source, stream);
+      this.#reads.beginsAnew(reading.read);
+      this.#forget(reading.source, reading.stream);
     });
   }
 
   /** Keeps how far a reading has come. Everything up to there is committed already. */
-  async keep(read: number, source: string, stream: Stream, reached: Reached): Promise<void> {
-    const reading = this.#readings.of(read, source, stream);
-    const { first, nameless } = reading;
-    const kept = this.#keptUpTo.get(read) ?? { seen: 0, skipped: 0 };
-    const seen = reading.seen.since(kept.seen);
-    const skipped = reading.skippedSince(kept.skipped);
+  async keep({ source, stream, first, memory }: Reading, reached: Reached): Promise<void> {
+    const { keptUpTo, nameless } = memory;
+    const seen = memory.seen.since(keptUpTo.seen);
+    const skipped = memory.skipped?.since(keptUpTo.skipped) ?? { hashes: Buffer.alloc(0), upTo: keptUpTo.skipped };
     await this.#context.write(() => {
       // What stands of another reading is not of this one.
       if (this.#statements.find.get(source, stream)?.first_read !== first) this.#forget(source, stream);
@@ -95,7 +86,7 @@ export class Checkpoints {
         if (hashes.length > 0) this.#statements.addSeen.run({ source, stream, hashes, skipped: which });
       this.#statements.keep.run({ source, stream, first, nameless, at: this.#context.now, ...reached });
     });
-    this.#keptUpTo.set(read, { seen: seen.upTo, skipped: skipped.upTo });
+    memory.keptUpTo = { seen: seen.upTo, skipped: skipped.upTo };
   }
 
   /** Forgets how far a reading of this stream had come: none goes on there. */
@@ -107,11 +98,6 @@ export class Checkpoints {
   /** Whether a read after that one, however far it came, was made with other settings than these. */
   async wasAskedOtherwise(source: string, stream: Stream, after: number, question: string): Promise<boolean> {
     return this.#context.read(() => this.#reads.wasAskedOtherwise(source, stream, after, question));
-  }
-
-  /** Lets go of what is remembered of a reading that has ended or was cut. */
-  end(read: number): void {
-    this.#keptUpTo.delete(read);
   }
 
   #forget(source: string, stream: Stream): void {

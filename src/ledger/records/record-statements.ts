@@ -14,8 +14,9 @@ const keptForms = 4 * 65;
 
 /**
  * Everything that is asked of and written into the records and the quarantine. Where the planner would take the records
- * of a whole stream, the index of those that are meant is named. In one piece: a table of statements.
+ * of a whole stream, the index of those that are meant is named.
  */
+// oxlint-disable-next-line max-lines-per-function -- a table of statements
 export function recordStatements(database: Sqlite) {
   return statements.onUse({
     unchanged: () =>

@@ -1,48 +1,20 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import type { DateZones } from "../../crm/date-zones.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { nameKeysOf } from "../../crm/name-keys.ts";
 import { AbsenceTables } from "./absence.ts";
-import type { AbsenceNow, Met, ReadParts } from "./absence.ts";
+import type { AbsenceNow, Met } from "./absence.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { SealingKey } from "../private/private.ts";
 import { privatise } from "../private/private.ts";
 import { ExpectedForms, expectedAtOnce } from "./expected-forms.ts";
 import type { StandingRecord } from "./expected-forms.ts";
-import { UnconfiguredTables } from "./unconfigured.ts";
 import { recordStatements } from "./record-statements.ts";
 import type { RecordRow } from "./record-statements.ts";
 import type { SeenForms } from "./seen-forms.ts";
+import type { ReadOf, ReadParts, SourceReadTables } from "./source-reads.ts";
+import type { IngestedRecord, IngestedRejection } from "./staged-records.ts";
 import type { RecordTable } from "./tables.ts";
-
-/** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
-export interface IngestedRecord {
-  rawHash: string;
-  place: string;
-  key: RecordKey;
-  customer: RecordKey;
-  record: JsonObject;
-  /** The zones of its local dates. */
-  zones?: DateZones | undefined;
-  /** The raw form with secrets blanked. */
-  raw: string;
-}
-
-/** A record that cannot be used, with its place and reason; `raw` has its secrets blanked. */
-export interface IngestedRejection {
-  rawHash: string;
-  place: string;
-  key: RecordKey | undefined;
-  customer: RecordKey | undefined;
-  field: string;
-  code: string;
-  message: string;
-  expected: string | undefined;
-  raw: string;
-  /** The record that it looks like, which is not missing meanwhile. */
-  twin?: RecordKey | undefined;
-}
 
 /** An order as the CRM has it now. */
 export interface OrderNow {
@@ -52,21 +24,51 @@ export interface OrderNow {
   cancelled: boolean;
 }
 
+/** How a record is taken up. */
+interface IngestOptions {
+  /** It is not read now, so another form of it in the same read was the one that is mapped anew. */
+  isRetried?: boolean;
+  /** The quarantine is not asked. */
+  isQuarantineEmpty?: boolean;
+  seen?: SeenForms | undefined;
+}
+
+/** `isFirst`: this read has not taken the record up before. */
+interface Ingested {
+  became: "changed" | "unchanged" | "quarantined";
+  isFirst: boolean;
+}
+
+const quarantined: Ingested = { became: "quarantined", isFirst: false };
+
+/** A record on its way in, beside what the ledger has of it. */
+interface Arrival {
+  of: ReadOf;
+  item: IngestedRecord;
+  existing: RecordRow | undefined;
+  /** An open quarantine row blocks it. */
+  isBlocked: boolean;
+  now: string;
+}
+
 /** The canonical records and the quarantine. Every method runs inside the writer's transaction. */
 export class RecordTables {
   readonly #random: () => string;
   readonly #now: () => number;
   readonly #seal: SealingKey | undefined;
+  readonly #reads: SourceReadTables;
   readonly absence: AbsenceTables;
-  readonly unconfigured: UnconfiguredTables;
   readonly #statements;
 
-  constructor(database: Sqlite, deps: { now: () => number; randomHex: () => string; seal: SealingKey | undefined }) {
+  constructor(
+    database: Sqlite,
+    deps: { now: () => number; randomHex: () => string; seal: SealingKey | undefined; reads: SourceReadTables },
+  ) {
     this.#now = deps.now;
     this.#random = deps.randomHex;
     this.#seal = deps.seal;
+    this.#reads = deps.reads;
     this.absence = new AbsenceTables(database);
-    this.unconfigured = new UnconfiguredTables(database);
     this.#statements = recordStatements(database);
   }
 
@@ -75,8 +77,7 @@ export class RecordTables {
    * open quarantine rows. Reads only: a row that is as it was is not written for.
    */
   known(
-    source: string,
-    stream: Stream,
+    { source, stream }: ReadOf,
     hashes: readonly string[],
     expected: ExpectedForms,
   ): { unchanged: string[]; missed: string[]; quarantined: string[] } {
@@ -95,7 +96,7 @@ export class RecordTables {
   }
 
   /** What a reading of this stream will most likely meet, from the first key on. */
-  expected(source: string, stream: Stream, read: number): ExpectedForms {
+  expected({ source, stream, read }: ReadOf): ExpectedForms {
     return new ExpectedForms(source, read, {
       next: (namespace, id) => this.#statements.after.all(stream, namespace, id, expectedAtOnce),
       version: () => this.#statements.version.get() ?? "",
@@ -103,7 +104,7 @@ export class RecordTables {
   }
 
   /** Marks the records of these forms as seen by a reading, so that they are not missed any more. */
-  markSeen(source: string, stream: Stream, read: number, hashes: readonly string[]): void {
+  markSeen({ source, stream, read }: ReadOf, hashes: readonly string[]): void {
     this.#statements.markSeen.run(read, source, stream, JSON.stringify(hashes));
   }
 
@@ -111,97 +112,110 @@ export class RecordTables {
    * Counts these forms as quarantined again and returns those that are: the record that one blocks is there, not
    * missed. One that waits for a retry by now is not among them, so that it is mapped anew.
    */
-  markQuarantineSeen(source: string, stream: Stream, read: number, hashes: readonly string[]): string[] {
+  markQuarantineSeen({ source, stream, read }: ReadOf, hashes: readonly string[]): string[] {
     const list = JSON.stringify(hashes);
     const now = toInstant(this.#now());
-    const quarantined = this.#statements.markQuarantineSeen.all(read, now, source, stream, list);
-    if (quarantined.length > 0) this.#statements.markBlockedSeen.run(read, source, stream, source, list);
-    return quarantined.map((row) => row.raw_hash);
+    const rows = this.#statements.markQuarantineSeen.all(read, now, source, stream, list);
+    if (rows.length > 0) this.#statements.markBlockedSeen.run(read, source, stream, source, list);
+    return rows.map((row) => row.raw_hash);
   }
 
-  /** These records are not missing: the read `read` has shown them. */
-  keepPresent(source: string, stream: Stream, read: number, keys: readonly RecordKey[]): void {
+  /** These records are not missing: the read has shown them. */
+  keepPresent({ source, stream, read }: ReadOf, keys: readonly RecordKey[]): void {
     this.#statements.keepPresent.run(read, source, stream, JSON.stringify(keys));
   }
 
   /** Whether a quarantine row is open that a reading has not seen. */
-  isQuarantineUnseen(source: string, stream: Stream, read: number): boolean {
+  isQuarantineUnseen({ source, stream, read }: ReadOf): boolean {
     return this.#statements.quarantineUnseen.get(source, stream, read) !== undefined;
   }
 
   /**
-   * Takes one canonical record up. `run` is the run that will plan it. A record that an open quarantine row blocks
-   * stays blocked. `retried`: it is not read now, so that another form of it in the same read was the one that is
-   * mapped anew. `isQuarantineEmpty`: the quarantine is not asked. In one piece: each check stands before what is
-   * written, and what one finds the next one uses. `isFirst`: this read has not taken the record up before.
+   * Takes one canonical record up. One that another source gives too, or that has two forms in one read, goes into
+   * quarantine; one that an open quarantine row blocks stays blocked.
    */
-  ingest(
-    source: string,
-    stream: Stream,
-    read: number,
-    run: string | null,
-    item: IngestedRecord,
-    options: {
-      retried: boolean;
-      isQuarantineEmpty?: boolean;
-      seen?: SeenForms | undefined;
-    } = { retried: false },
-  ): { became: "changed" | "unchanged" | "quarantined"; isFirst: boolean } {
-    const quarantined = { became: "quarantined", isFirst: false } as const;
-    const now = toInstant(this.#now());
+  ingest(of: ReadOf, item: IngestedRecord, options: IngestOptions = {}): Ingested {
+    const { stream } = of;
     const { namespace, id } = item.key;
+    const now = toInstant(this.#now());
     const existing = this.#statements.find.get(stream, namespace, id);
-    const isFirst = existing?.last_read !== read;
-    if (existing !== undefined && existing.source !== source && existing.state !== "absent") {
-      if (this.unconfigured.isConfigured(existing.source, stream)) {
-        this.#contested(source, stream, read, item, existing);
-        return quarantined;
-      }
-    }
-    if (
-      existing !== undefined &&
-      !options.retried &&
-      existing.source === source &&
-      existing.raw_hash !== item.rawHash &&
-      (existing.last_read === read || options.seen?.has(existing.raw_hash) === true)
-    ) {
-      this.#statements.setState.run("quarantined", stream, namespace, id);
-      this.reject(source, stream, read, {
-        ...item,
-        field: "id",
-        code: "duplicate-id",
-        message: `${stream} record ${namespace}/${id} occurs twice in one read with different content`,
-        expected: "one record for each id",
-      });
-      return quarantined;
-    }
+    if (existing !== undefined && this.#clashes(of, item, existing, options)) return quarantined;
     const ref = `${stream}/${namespace}/${id}`;
     // A record that is new has no private values yet.
     const salt = (existing === undefined ? undefined : this.#statements.salt.get(ref)?.salt) ?? this.#random();
-    const version = (existing?.version ?? 0) + 1;
-    const split = privatise(stream, item.record, salt, ref, version);
+    const split = privatise(stream, item.record, salt, ref, (existing?.version ?? 0) + 1);
+    const isBlocked = options.isQuarantineEmpty !== true && this.#staysBlocked(of, item.key, now, options);
+    const arrival = { of, item, existing, isBlocked, now };
+    const became =
+      existing?.body_hash === split.bodyHash
+        ? this.#keep(arrival, existing, split.secrets)
+        : this.#addVersion(arrival, split, salt);
+    return became === "quarantined" ? quarantined : { became, isFirst: existing?.last_read !== of.read };
+  }
+
+  /** Puts the record into quarantine where another source gives it too, or the read met another form of it. */
+  #clashes(of: ReadOf, item: IngestedRecord, existing: RecordRow, { isRetried, seen }: IngestOptions): boolean {
+    const { source, stream, read } = of;
+    const { namespace, id } = item.key;
+    if (existing.source !== source) {
+      if (existing.state === "absent" || !this.#reads.isConfigured(existing.source, stream)) return false;
+      this.#statements.setState.run("quarantined", stream, namespace, id);
+      this.reject(of, {
+        ...item,
+        field: "id",
+        code: "claimed-twice",
+        message:
+          `the sources ${existing.source} and ${source} both give the ${stream} record ${namespace}/${id}, ` +
+          "so crm-sync uses neither of the two records",
+        expected: "one source for each record, or a namespace of its own for each source",
+      });
+      return true;
+    }
+    if (isRetried === true || existing.raw_hash === item.rawHash) return false;
+    if (existing.last_read !== read && seen?.has(existing.raw_hash) !== true) return false;
+    this.#statements.setState.run("quarantined", stream, namespace, id);
+    this.reject(of, {
+      ...item,
+      field: "id",
+      code: "duplicate-id",
+      message: `${stream} record ${namespace}/${id} occurs twice in one read with different content`,
+      expected: "one record for each id",
+    });
+    return true;
+  }
+
+  /** Resolves what a usable record resolves, and says whether an open quarantine row still blocks it. */
+  #staysBlocked(of: ReadOf, { namespace, id }: RecordKey, now: string, { isRetried }: IngestOptions): boolean {
+    const { source, stream, read } = of;
     // A bad row of the same key that this very read showed too is not made good by this one.
-    const shown = options.retried ? -1 : read;
-    const { isQuarantineEmpty = false } = options;
-    if (!isQuarantineEmpty) {
-      this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source, shown);
-      this.#statements.resolveClaim.run(now, stream, namespace, id, source);
-    }
-    const blocked = !isQuarantineEmpty && this.#blocked(stream, item.key);
-    if (existing !== undefined && existing.body_hash === split.bodyHash) {
-      this.#statements.keepRaw.run(item.raw, `raw:${ref}`, existing.version, item.raw);
-      if (blocked) {
-        this.#statements.touch.run(item.rawHash, source, read, "quarantined", null, stream, namespace, id);
-        return quarantined;
-      }
-      const revived = existing.state !== "current";
-      if (existing.state === "absent") this.#sealAgain({ ref, version: existing.version }, split.secrets);
-      this.#statements.touch.run(item.rawHash, source, read, "current", revived ? run : null, stream, namespace, id);
-      return { became: revived ? "changed" : "unchanged", isFirst };
-    }
+    const shown = isRetried === true ? -1 : read;
+    this.#statements.resolveQuarantine.run(now, "a usable record came", stream, namespace, id, source, shown);
+    this.#statements.resolveClaim.run(now, stream, namespace, id, source);
+    return this.#statements.openQuarantine.get(stream, namespace, id) !== undefined;
+  }
+
+  /** The record says what it said: its last version stays. */
+  #keep({ of, item, isBlocked }: Arrival, existing: RecordRow, secrets: JsonObject): Ingested["became"] {
+    const { source, stream, read, run } = of;
+    const { namespace, id } = item.key;
+    const ref = `${stream}/${namespace}/${id}`;
+    const isRevived = !isBlocked && existing.state !== "current";
+    this.#statements.keepRaw.run(item.raw, `raw:${ref}`, existing.version, item.raw);
+    if (!isBlocked && existing.state === "absent") this.#sealAgain({ ref, version: existing.version }, secrets);
+    const state = isBlocked ? "quarantined" : "current";
+    this.#statements.touch.run(item.rawHash, source, read, state, isRevived ? run : null, stream, namespace, id);
+    if (isBlocked) return "quarantined";
+    return isRevived ? "changed" : "unchanged";
+  }
+
+  /** The record is new or changed: it gets a version. Without a key for its passwords it goes into quarantine. */
+  #addVersion(arrival: Arrival, split: ReturnType<typeof privatise>, salt: string): Ingested["became"] {
+    const { of, item, existing, isBlocked, now } = arrival;
+    const { source, stream, read, run } = of;
+    const { namespace, id } = item.key;
     const secrets = Object.keys(split.secrets).length > 0 ? JSON.stringify(split.secrets) : undefined;
     if (secrets !== undefined && this.#seal === undefined) {
-      this.reject(source, stream, read, {
+      this.reject(of, {
         ...item,
         field: "passwords",
         code: "no-sealing-key",
@@ -210,8 +224,10 @@ export class RecordTables {
           "so they were not stored",
         expected: "ledger.sealKey to be set",
       });
-      return quarantined;
+      return "quarantined";
     }
+    const ref = `${stream}/${namespace}/${id}`;
+    const version = (existing?.version ?? 0) + 1;
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
     const zones = item.zones === undefined ? null : JSON.stringify(item.zones);
     this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body, zones);
@@ -235,21 +251,25 @@ export class RecordTables {
       version,
       item.customer.namespace,
       item.customer.id,
-      blocked ? "quarantined" : "current",
+      isBlocked ? "quarantined" : "current",
       read,
-      blocked ? null : run,
+      isBlocked ? null : run,
       now,
       now,
     );
-    if (
-      stream === "orders" &&
-      existing !== undefined &&
-      (existing.customer_namespace !== item.customer.namespace || existing.customer_id !== item.customer.id)
-    ) {
-      this.#statements.joinCustomer.run(now, namespace, id, item.customer.namespace, item.customer.id);
-      this.#statements.leaveCustomer.run(namespace, id, existing.customer_namespace, existing.customer_id, now);
-    }
-    return blocked ? quarantined : { became: "changed", isFirst };
+    if (stream === "orders") this.#noteMove(arrival);
+    return isBlocked ? "quarantined" : "changed";
+  }
+
+  /** The order belongs to another customer than before. */
+  #noteMove({ item, existing, now }: Arrival): void {
+    const { namespace, id } = item.key;
+    const { customer } = item;
+    if (existing === undefined) return;
+    const { customer_namespace: left, customer_id: leftId } = existing;
+    if (left === customer.namespace && leftId === customer.id) return;
+    this.#statements.joinCustomer.run(now, namespace, id, customer.namespace, customer.id);
+    this.#statements.leaveCustomer.run(namespace, id, left, leftId, now);
   }
 
   /** What was used and wiped of a record comes anew with it when it comes back: what was made with it may be gone. */
@@ -269,7 +289,7 @@ export class RecordTables {
   }
 
   /** Whether a source gave this record after that read: what came in the read is its older form. */
-  readSince(stream: Stream, key: RecordKey, source: string, read: number): boolean {
+  readSince({ source, stream, read }: ReadOf, key: RecordKey): boolean {
     const row = this.#statements.find.get(stream, key.namespace, key.id);
     return row !== undefined && row.source === source && row.state !== "absent" && row.last_read > read;
   }
@@ -295,36 +315,12 @@ export class RecordTables {
     return row === undefined ? undefined : { namespace: row.customer_namespace, id: row.customer_id };
   }
 
-  #blocked(stream: Stream, key: RecordKey): boolean {
-    return this.#statements.openQuarantine.get(stream, key.namespace, key.id) !== undefined;
-  }
-
-  #contested(source: string, stream: Stream, read: number, item: IngestedRecord, existing: RecordRow): void {
-    const { namespace, id } = item.key;
-    this.#statements.setState.run("quarantined", stream, namespace, id);
-    this.reject(source, stream, read, {
-      ...item,
-      field: "id",
-      code: "claimed-twice",
-      message:
-        `the sources ${existing.source} and ${source} both give the ${stream} record ${namespace}/${id}, ` +
-        "so crm-sync uses neither of the two records",
-      expected: "one source for each record, or a namespace of its own for each source",
-    });
-  }
-
   /**
    * Puts a record into quarantine. A good record of the same key stays as it was last, but is blocked. The row belongs
    * to the customer that the raw form names, or to that of the last good form. `ofStoredForm`: it was not read, so there
    * is no row to be corrected: what cannot be used is the form of a record that the last reads lacked.
    */
-  reject(
-    source: string,
-    stream: Stream,
-    read: number,
-    item: IngestedRejection,
-    { ofStoredForm }: { ofStoredForm: boolean } = { ofStoredForm: false },
-  ): void {
+  reject({ source, stream, read }: ReadOf, item: IngestedRejection, ofStoredForm = false): void {
     const now = toInstant(this.#now());
     const customer = item.customer ?? this.#customerOf(stream, item.key);
     const id = `q-${this.#random().slice(0, 10)}`;
@@ -365,31 +361,24 @@ export class RecordTables {
     }
   }
 
-  /** Whether a whole, complete read that met what `met` says lacks a record that is not absent yet. */
-  isLacking(source: string, stream: Stream, parts: ReadParts, met?: Met): boolean {
-    return this.absence.isLacking(source, stream, parts, met);
-  }
-
   /**
    * After a whole, complete read that met what `met` says, all its parts together: what was not in it is missed, and
    * absent where `rule` says so; a claim of another source to it is then looked at again. Quarantine rows that were not
    * seen again are resolved, and a record they blocked goes on. Returns how many records became absent now, and how
-   * many that came in its last part as blocked ones are released: `run` has changed them.
+   * many that came in its last part as blocked ones are released: its run has changed them.
    */
   closeWholeRead(
-    source: string,
-    stream: Stream,
-    parts: ReadParts,
+    of: ReadParts,
     rule: AbsenceNow | undefined,
-    run: string | null = null,
     met?: Met,
   ): { absent: number; missed: number; released: number } {
+    const { source, stream, read, run, first } = of;
     const now = toInstant(this.#now());
-    this.#statements.keepTwins.run({ source, stream, ...parts });
-    const { missed, absent } = this.absence.judge(source, stream, parts, rule, met);
+    this.#statements.keepTwins.run({ source, stream, first, last: read });
+    const { missed, absent } = this.absence.judge(of, rule, met);
     if (absent > 0) this.#statements.wakeClaims.run(stream, source, stream, source);
-    this.#statements.releaseQuarantine.run({ now, source, stream, first: parts.first });
-    const released = run === null ? 0 : this.#statements.release.run(run, source, stream, parts.last).changes;
+    this.#statements.releaseQuarantine.run({ now, source, stream, first });
+    const released = run === null ? 0 : this.#statements.release.run(run, source, stream, read).changes;
     this.#statements.unblock.run(stream);
     return { absent, missed, released };
   }

@@ -1,187 +1,68 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { OpenRecords } from "../../report/open.ts";
-import type { AbsenceNow, AbsenceRule } from "./absence.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { HoldRows } from "../decisions/hold-rows.ts";
-import type { OrderNow, IngestedRecord, IngestedRejection } from "./record-tables.ts";
+import type { OrderNow } from "./record-tables.ts";
 import { OpenTables } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
 import { QuarantineRetry } from "./quarantine-retry.ts";
-import type { WaitingRow } from "./quarantine-retry.ts";
 import { RecordTables } from "./record-tables.ts";
 import { Remapping } from "./remapping.ts";
 import { RemovedSources } from "./removed-sources.ts";
-import { OpenReadings } from "./open-readings.ts";
-import type { Reading } from "./reading.ts";
+import { KnownRecords } from "./known-records.ts";
+import { Reading } from "./reading.ts";
+import type { ReadingTables } from "./reading.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { Comparisons } from "./comparisons.ts";
 import { SkippedTables } from "./skipped.ts";
-import type { SkippedRecord } from "./skipped.ts";
 import { SourceReadTables } from "./source-reads.ts";
 import type { ConfiguredStream, EarlierRead, MadeWith, SourceReadRow } from "./source-reads.ts";
 import type { RecordOutcome } from "../../engine/plan/records.ts";
-import type { MappedRow } from "./staged-records.ts";
-import { StoredForms } from "./stored-forms.ts";
-import type { StoredForm } from "./stored-forms.ts";
 import type { LookedAt, WorkTables } from "./work.ts";
 
 /** What the CRM said: readings of its sources, records and the quarantine, and which customers are pending. */
 export class Records {
   readonly #context: LedgerContext;
   readonly #records: RecordTables;
-  readonly #retry: QuarantineRetry;
-  readonly #stored: StoredForms;
   readonly #open: OpenTables;
   readonly #work: WorkTables;
   readonly #reads: SourceReadTables;
   readonly #holds: HoldRows;
-  readonly #readings: OpenReadings;
+  readonly #tables: ReadingTables;
   /** How far readings have come that are not at their end. */
   readonly checkpoints: Checkpoints;
   readonly remapping: Remapping;
-  readonly comparisons: Comparisons;
+  readonly retry: QuarantineRetry;
   readonly removedSources: RemovedSources;
-  readonly #skipped: SkippedTables;
 
   constructor(context: LedgerContext, tables: { work: WorkTables; holds: HoldRows }) {
-    this.#context = context;
-    this.#records = new RecordTables(context.database, {
+    const { database } = context;
+    const reads = new SourceReadTables(database);
+    const records = new RecordTables(database, {
       now: () => context.stampMs,
       randomHex: () => context.random.hex(16),
       seal: context.sealing,
+      reads,
     });
-    this.#skipped = new SkippedTables(context.database, () => context.stampMs);
-    this.#retry = new QuarantineRetry(context.database, this.#records, this.#skipped);
-    this.#open = new OpenTables(context.database);
-    this.#stored = new StoredForms(context.database);
+    const skipped = new SkippedTables(database, () => context.stampMs);
+    this.#context = context;
+    this.#records = records;
+    this.#open = new OpenTables(database);
     this.#work = tables.work;
-    this.#reads = new SourceReadTables(context.database);
+    this.#reads = reads;
     this.#holds = tables.holds;
-    this.#readings = new OpenReadings((source, stream, read) => this.#records.expected(source, stream, read));
-    this.checkpoints = new Checkpoints(context, this.#readings);
-    this.remapping = new Remapping(context, this.#records);
-    this.comparisons = new Comparisons(context, this.#readings, this.#records);
+    this.#tables = { context, records, reads, skipped, known: new KnownRecords(database) };
+    this.checkpoints = new Checkpoints(context, reads);
+    this.retry = new QuarantineRetry(context, records, skipped);
+    this.remapping = new Remapping(context, records, reads);
     this.removedSources = new RemovedSources(context);
   }
 
-  async startRead(run: string | null, source: string, stream: Stream, made?: MadeWith): Promise<number> {
-    return await this.#context.write(() => this.#reads.startRead(run, source, stream, this.#context.now, made));
-  }
-
-  /** Ends a read. After a whole, complete one that is believed, `closeWholeRead` says what it lacks. */
-  async finishRead(read: number, fields: Omit<Parameters<SourceReadTables["finishRead"]>[1], "at">): Promise<void> {
-    const reading = this.#readings.get(read);
-    const closes = fields.complete && fields.whole;
-    if (reading !== undefined && !closes) await this.#keepSeen(read, reading);
-    await this.#context.write(() => this.#reads.finishRead(read, { ...fields, at: this.#context.now }));
-    if (!closes) this.endReading(read);
-  }
-
-  /**
-   * Marks what a reading has seen, where a quarantine row is open that it has not: should that row be mapped anew, it
-   * is the older form. A whole, complete reading needs no such marks: it releases the row. By the page, so that a
-   * million of them keep nobody else from writing.
-   */
-  async #keepSeen(read: number, { source, stream, seen }: Reading): Promise<void> {
-    if (seen.failed || !this.#context.read(() => this.#records.isQuarantineUnseen(source, stream, read))) return;
-    for (const hashes of seen.pages())
-      await this.#context.write(() => this.#records.markSeen(source, stream, read, hashes));
-  }
-
-  /** Lets go of what a read has met, also of one that was stopped: that one says nothing of its source. */
-  endReading(read: number): void {
-    this.checkpoints.end(read);
-    this.#readings.end(read);
-  }
-
-  /**
-   * Which of these raw hashes are as they were, and which are quarantined still. The others have to be mapped. The
-   * ledger is written only for what was missed or is quarantined; the rest is remembered until the read ends.
-   */
-  async markSeen(
-    source: string,
-    stream: Stream,
-    read: number,
-    hashes: readonly string[],
-  ): Promise<{ unchanged: Set<string>; quarantined: Set<string> }> {
-    const { seen, expected } = this.#readings.of(read, source, stream);
-    const known = this.#context.read(() => this.#records.known(source, stream, hashes, expected));
-    seen.add(known.unchanged);
-    const unchanged = new Set(known.unchanged);
-    if (known.missed.length === 0 && known.quarantined.length === 0) return { unchanged, quarantined: new Set() };
-    return await this.#context.write(() => {
-      if (known.missed.length > 0) this.#records.markSeen(source, stream, read, known.missed);
-      const quarantined = this.#records.markQuarantineSeen(source, stream, read, known.quarantined);
-      return { unchanged, quarantined: new Set(quarantined) };
-    });
-  }
-
-  /** Takes a batch of mapped records and rejections up, in one transaction. */
-  async ingest(
-    source: string,
-    stream: Stream,
-    read: number,
-    run: string,
-    items: readonly MappedRow[],
-  ): Promise<Record<"changed" | "unchanged" | "quarantined", number>> {
-    const reading = this.#readings.get(read);
-    const seen = reading?.seen;
-    const { taken, ...result } = await this.#context.write(() => {
-      const counts = { changed: 0, unchanged: 0, quarantined: 0, taken: 0 };
-      let isQuarantineEmpty = this.#records.isQuarantineEmpty();
-      for (const item of items) {
-        if ("rejection" in item) {
-          this.#records.reject(source, stream, read, item.rejection);
-          counts.quarantined += 1;
-        } else {
-          const options = { retried: false, isQuarantineEmpty, seen };
-          const { became, isFirst } = this.#records.ingest(source, stream, read, run, item.record, options);
-          counts[became] += 1;
-          if (isFirst) counts.taken += 1;
-        }
-        if (counts.quarantined > 0) isQuarantineEmpty = false;
-      }
-      return counts;
-    });
-    if (reading !== undefined) reading.taken += taken;
-    return result;
-  }
-
-  /** Keeps that a read has met records which their stream leaves out: they are not missed, and stay as they are. */
-  async skip(source: string, stream: Stream, read: number, items: readonly SkippedRecord[]): Promise<void> {
-    const reading = this.#readings.of(read, source, stream);
-    const touched = this.#context.read(() => reading.skip(this.#skipped, items));
-    if (touched.length === 0) return;
-    await this.#context.write(() => {
-      for (const key of touched) this.#skipped.leave(source, stream, read, key);
-    });
-  }
-
-  /** Closes a whole, complete read. Without a `rule` nothing that is missing counts: a plan's read. */
-  async closeWholeRead(
-    source: string,
-    stream: Stream,
-    read: number,
-    rule: AbsenceRule | undefined,
-    run: string | null = null,
-  ): Promise<{ absent: number; missed: number; released: number }> {
-    const reading = this.#readings.get(read);
-    const met = reading?.met;
-    const parts = { first: reading?.first ?? read, last: read };
-    try {
-      const now = await this.#absenceNow(rule, () => this.#records.isLacking(source, stream, parts, met));
-      return await this.#context.write(() => this.#records.closeWholeRead(source, stream, parts, now, run, met));
-    } finally {
-      this.endReading(read);
-    }
-  }
-
-  /** Only what is missing needs a time that is trusted. */
-  async #absenceNow(rule: AbsenceRule | undefined, lacks: () => boolean): Promise<AbsenceNow | undefined> {
-    if (rule === undefined) return undefined;
-    const isLacking = this.#context.read(lacks);
-    return { ...rule, isLacking, time: isLacking ? await rule.time() : undefined };
+  /** Begins a read. Whoever begins it ends it: see `Reading`. */
+  async startRead(run: string | null, source: string, stream: Stream, made: MadeWith = {}): Promise<Reading> {
+    const { context, reads } = this.#tables;
+    const read = await context.write(() => reads.startRead({ run, source, stream }, context.now, made));
+    return new Reading(this.#tables, { read, run, source, stream, first: made.continues ?? read });
   }
 
   async lastCompleteRead(source: string, stream: Stream): Promise<SourceReadRow | undefined> {
@@ -224,48 +105,7 @@ export class Records {
   /** Keeps which streams are configured, so that a source that is configured no longer neither blocks nor alarms. */
   async configureStreams(streams: readonly ConfiguredStream[]): Promise<void> {
     if (!this.#context.read(() => this.#reads.streamsDiffer(streams))) return;
-    await this.#context.write(() => {
-      this.#reads.configureStreams(streams);
-      if (streams.length > 0) this.#records.unconfigured.forget(this.#context.now);
-    });
-  }
-
-  /** A row of the quarantine that waits, with its raw form, for mapping it anew. */
-  async waitingRow(id: string): Promise<WaitingRow | undefined> {
-    return this.#context.read(() => this.#retry.waiting(id));
-  }
-
-  /**
-   * Takes up what a row of the quarantine maps to now, because a person asked for it. False: it does not wait any more.
-   */
-  async ingestRetried(
-    id: string,
-    item: { record: IngestedRecord } | { rejection: IngestedRejection } | { skipped: SkippedRecord },
-    by: string,
-  ): Promise<boolean> {
-    return await this.#context.write(() => {
-      const settled = this.#retry.settle(id, item, this.#context.now);
-      if (settled) this.#auditRetry(id, by);
-      return settled;
-    });
-  }
-
-  #auditRetry(id: string, by: string): void {
-    this.#context.audit.append({
-      at: this.#context.now,
-      kind: "quarantine-retry",
-      subject: `quarantine:${id}`,
-      body: { by },
-    });
-  }
-
-  /** A person has a quarantined record mapped again when its source is read. False where no such record is open. */
-  async retryQuarantine(id: string, by: string): Promise<boolean> {
-    return await this.#context.write(() => {
-      const marked = this.#retry.mark(id);
-      if (marked) this.#auditRetry(id, by);
-      return marked;
-    });
+    await this.#context.write(() => this.#reads.configureStreams(streams, this.#context.now));
   }
 
   async pendingCustomers(after: RecordKey | undefined, limit: number): Promise<RecordKey[]> {
@@ -364,7 +204,9 @@ export class Records {
    * changed.
    */
   async deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string): Promise<number> {
-    return await this.#context.write(() => this.#work.deferPending(run, customer, code, reason, this.#context.now));
+    return await this.#context.write(() =>
+      this.#work.deferPending(run, customer, { code, reason, at: this.#context.now }),
+    );
   }
 
   async customerOfOrder(order: RecordKey): Promise<RecordKey | undefined> {
@@ -379,11 +221,6 @@ export class Records {
   /** What the CRM says of an order now. */
   async orderNow(order: RecordKey): Promise<OrderNow | undefined> {
     return this.#context.read(() => this.#records.orderNow(order));
-  }
-
-  /** The raw forms of records that the last whole reads lacked, in key order, `limit` of them after `after`. */
-  async storedForms(...of: Parameters<StoredForms["of"]>): Promise<StoredForm[]> {
-    return this.#context.read(() => this.#stored.of(...of));
   }
 
   /** Every record that is not done, once, by how it stands and why. */

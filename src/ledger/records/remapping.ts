@@ -2,16 +2,28 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
-import type { IngestedRecord, IngestedRejection, RecordTables } from "./record-tables.ts";
-import { SourceReadTables } from "./source-reads.ts";
+import type { RecordTables } from "./record-tables.ts";
+import type { SourceReadTables } from "./source-reads.ts";
+import type { MappedRow } from "./staged-records.ts";
+
+/** A record as its source gave it; `raw` is JSON with its secrets blanked, null where it is not kept any more. */
+export interface StoredForm {
+  key: RecordKey;
+  raw: string | null;
+  /** The hash by which it is known again, with the mapping that it was mapped with. */
+  rawHash: string;
+  /** The record is missing, and waits in quarantine because this form was refused when it was mapped anew. */
+  isRefused: boolean;
+}
 
 /** A stored raw form with what it maps to now. */
 export interface MappedForm {
   key: RecordKey;
-  item: { record: IngestedRecord } | { rejection: IngestedRejection };
+  item: MappedRow;
 }
 
 type Became = "changed" | "unchanged" | "quarantined";
+type RawRow = RecordKey & { raw: string | null; rawHash: string; refused: number };
 
 /** Takes up what stored raw forms map to now. Nothing was read, so nothing counts as seen, and nothing as gone. */
 export class Remapping {
@@ -20,18 +32,47 @@ export class Remapping {
   readonly #reads: SourceReadTables;
   readonly #statements;
 
-  constructor(context: LedgerContext, records: RecordTables) {
+  constructor(context: LedgerContext, records: RecordTables, reads: SourceReadTables) {
     this.#context = context;
     this.#records = records;
-    this.#reads = new SourceReadTables(context.database);
+    this.#reads = reads;
+    const { database } = context;
     this.#statements = statements.onUse({
+      missing: () =>
+        database.prepare<[{ source: string; stream: Stream; namespace: string; id: string; limit: number }], RawRow>(
+          `select r.namespace, r.id, r.raw_hash as rawHash, p.body as raw, r.state = 'quarantined' as refused
+           from record r indexed by record_missing
+           left join private_value p on p.ref = 'raw:' || r.stream || '/' || r.namespace || '/' || r.id
+             and p.version = r.version
+           where r.stream = @stream and r.source = @source and r.missed > 0 and r.state <> 'absent'
+             and (r.state = 'current' or exists (
+               select 1 from quarantine q where q.stream = r.stream and q.namespace = r.namespace
+                 and q.record_id = r.id and q.source = r.source and q.state <> 'resolved' and q.of_stored_form = 1))
+             and (r.namespace, r.id) > (@namespace, @id)
+           order by r.namespace, r.id limit @limit`,
+        ),
       seenLast: () =>
-        context.database.prepare<[string, string, string], Row<"record", "last_read" | "missed">>(
+        database.prepare<[string, string, string], Row<"record", "last_read" | "missed">>(
           "select last_read, missed from record where stream = +? and namespace = +? and id = +?",
         ),
       keepMissed: () =>
-        context.database.prepare("update record set missed = ? where stream = +? and namespace = +? and id = +?"),
+        database.prepare("update record set missed = ? where stream = +? and namespace = +? and id = +?"),
     });
+  }
+
+  /**
+   * The records of one stream of a source that the last whole reads lacked, with those whose stored form is refused, in
+   * key order, `limit` at a time after `after`.
+   */
+  async storedForms(
+    source: string,
+    stream: Stream,
+    after: RecordKey | undefined,
+    limit: number,
+  ): Promise<StoredForm[]> {
+    const { namespace = "", id = "" } = after ?? {};
+    const rows = this.#context.read(() => this.#statements.missing.all({ source, stream, namespace, id, limit }));
+    return rows.map(({ raw, rawHash, refused, ...key }) => ({ key, raw, rawHash, isRefused: refused === 1 }));
   }
 
   /** The fingerprints of mappings that readings of a stream were made with, the newest first. */
@@ -53,13 +94,10 @@ export class Remapping {
     const { namespace, id } = key;
     const row = this.#statements.seenLast.get(stream, namespace, id);
     if (row === undefined) return "unchanged";
+    const of = { source, stream, read: row.last_read, run: null };
     let became: Became = "quarantined";
-    if ("rejection" in item) {
-      const { rejection } = item;
-      this.#records.reject(source, stream, row.last_read, rejection, { ofStoredForm: true });
-    }
-    if ("record" in item)
-      became = this.#records.ingest(source, stream, row.last_read, null, item.record, { retried: true }).became;
+    if ("rejection" in item) this.#records.reject(of, item.rejection, true);
+    else became = this.#records.ingest(of, item.record, { isRetried: true }).became;
     if (row.missed > 0) this.#statements.keepMissed.run(row.missed, stream, namespace, id);
     return became;
   }

@@ -48,7 +48,7 @@ export class SeenForms {
   /** Takes over what an earlier part of the reading has met, as `addBytes` takes it. */
   takeOver(hashes: Buffer): void {
     this.addBytes(hashes);
-    this.#earlier = this.#last();
+    this.#earlier = this.last;
   }
 
   /** Adds hashes of 32 bytes, one behind the other. */
@@ -90,7 +90,7 @@ export class SeenForms {
   /** What was met after the place that `upTo` gave before, as `takeOver` takes it. */
   since(place: number): { hashes: Buffer; upTo: number } {
     return this.#kept(() => {
-      const upTo = this.#last();
+      const upTo = this.last;
       const rows = this.#database.prepare<[number, number], Buffer>(
         "select hash from seen where rowid > ? and rowid <= ?",
       );
@@ -98,7 +98,8 @@ export class SeenForms {
     });
   }
 
-  #last(): number {
+  /** The place of what was met last. */
+  get last(): number {
     return this.#database.prepare<[], number>("select coalesce(max(rowid), 0) from seen").pluck().get() ?? 0;
   }
 

@@ -3,6 +3,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import type { Row } from "../tables.ts";
+import type { ReadOf } from "./source-reads.ts";
 
 /** A record that a stream leaves out, on its way into the ledger. */
 export interface SkippedRecord {
@@ -47,7 +48,7 @@ export class SkippedTables {
    * The record is not missed, and a bad form of it that an earlier reading met waits no more: what was known before
    * goes on. One that `read` itself met stays. Runs inside the writer's transaction.
    */
-  leave(source: string, stream: Stream, read: number, { namespace, id }: RecordKey): void {
+  leave({ source, stream, read }: Omit<ReadOf, "run">, { namespace, id }: RecordKey): void {
     this.#statements.see.run(stream, namespace, id, source);
     this.#statements.resolve.run(toInstant(this.#now()), stream, namespace, id, source, read);
     this.#statements.unblock.run(stream, namespace, id);

@@ -14,6 +14,32 @@ export interface MadeWith {
   continues?: number | undefined;
 }
 
+/** The read that rows came in. `run`: the run that plans what they change; null where none does. */
+export interface ReadOf {
+  read: number;
+  run: string | null;
+  source: string;
+  stream: Stream;
+}
+
+/** The same of a read that may have been cut; `first`: the number of its first part, `read` that of its last. */
+export interface ReadParts extends ReadOf {
+  first: number;
+}
+
+/** How a read ended. */
+export interface FinishedRead {
+  complete: boolean;
+  whole: boolean;
+  rows: number;
+  bad: number;
+  cursor?: string | undefined;
+  problem?: string | undefined;
+  details?: Readonly<Record<string, number>> | undefined;
+  doubted?: boolean | undefined;
+  shape?: RowShape | undefined;
+}
+
 /** A stream of a source as the configuration has it, with the job that reads it. */
 export interface ConfiguredStream {
   source: string;
@@ -59,7 +85,7 @@ export class SourceReadTables {
     this.#statements = prepareStatements(database);
   }
 
-  startRead(run: string | null, source: string, stream: Stream, at: string, made: MadeWith = {}): number {
+  startRead({ run, source, stream }: Omit<ReadOf, "read">, at: string, made: MadeWith): number {
     const { question = null, mapping = null, continues = null } = made;
     const { startRead } = this.#statements;
     return Number(startRead.run(run, source, stream, at, question, mapping, continues).lastInsertRowid);
@@ -75,23 +101,9 @@ export class SourceReadTables {
     return this.#statements.mappings.all(source, stream);
   }
 
-  finishRead(
-    number: number,
-    fields: {
-      complete: boolean;
-      whole: boolean;
-      rows: number;
-      bad: number;
-      cursor?: string | undefined;
-      problem?: string | undefined;
-      details?: Readonly<Record<string, number>> | undefined;
-      doubted?: boolean | undefined;
-      shape?: RowShape | undefined;
-      at: string;
-    },
-  ): void {
+  finishRead(number: number, fields: FinishedRead, at: string): void {
     this.#statements.finishRead.run(
-      fields.at,
+      at,
       fields.complete ? 1 : 0,
       fields.whole ? 1 : 0,
       fields.rows,
@@ -154,9 +166,23 @@ export class SourceReadTables {
     return known.join() !== streams.map(name).sort().join();
   }
 
-  configureStreams(streams: readonly ConfiguredStream[]): void {
-    this.#statements.forgetStreams.run();
-    for (const { source, stream, job } of streams) this.#statements.addStream.run(source, stream, job ?? null);
+  /**
+   * What streams left behind that are configured no longer waits no more: their rows in quarantine are resolved; what
+   * they blocked goes on, and whoever else claimed their records is read anew.
+   */
+  configureStreams(streams: readonly ConfiguredStream[], now: string): void {
+    const run = this.#statements;
+    run.forgetStreams.run();
+    for (const { source, stream, job } of streams) run.addStream.run(source, stream, job ?? null);
+    if (streams.length === 0) return;
+    run.resolveUnconfigured.run(now);
+    run.wakeClaims.run();
+    run.unblock.run();
+  }
+
+  /** Before a run has said what is configured, every source is. */
+  isConfigured(source: string, stream: Stream): boolean {
+    return this.#statements.configured.get(source, stream)?.configured !== 0;
   }
 
   reads(run: string): SourceReadRow[] {
@@ -168,7 +194,7 @@ export class SourceReadTables {
   }
 }
 
-/** In one piece: a table of statements. */
+// oxlint-disable-next-line max-lines-per-function -- a table of statements
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     startRead: () =>
@@ -225,6 +251,31 @@ function prepareStatements(database: Sqlite) {
     streams: () => database.prepare<[], SourceStreamTable>("select source, stream, job from source_stream"),
     forgetStreams: () => database.prepare("delete from source_stream"),
     addStream: () => database.prepare("insert into source_stream (source, stream, job) values (?, ?, ?)"),
+    configured: () =>
+      database.prepare<[string, string], { configured: number }>(
+        `select not exists (select 1 from source_stream)
+          or exists (select 1 from source_stream where source = +? and stream = +?) as configured`,
+      ),
+    resolveUnconfigured: () =>
+      database.prepare(
+        `update quarantine set state = 'resolved', resolved_at = ?, resolution = 'its source is configured no longer'
+       where state <> 'resolved' and (source, stream) not in (select source, stream from source_stream)`,
+      ),
+    wakeClaims: () =>
+      database.prepare(
+        `update quarantine set state = 'retry' where code = 'claimed-twice' and state = 'open' and state <> 'resolved'
+       and exists (select 1 from record r where r.stream = quarantine.stream and r.namespace = quarantine.namespace
+         and r.id = quarantine.record_id
+         and (r.source, r.stream) not in (select source, stream from source_stream))`,
+      ),
+    unblock: () =>
+      database.prepare(
+        `update record indexed by record_quarantined set state = 'current'
+         where state = 'quarantined' and not exists (
+         select 1 from quarantine q where q.stream = record.stream and q.namespace = record.namespace
+           and q.record_id = record.id
+         and q.state <> 'resolved')`,
+      ),
     reads: () =>
       database.prepare<[string], SourceReadRow>(
         `select ${readColumns} from source_read

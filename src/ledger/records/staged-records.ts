@@ -1,10 +1,39 @@
 import Database from "better-sqlite3";
+import type { JsonObject } from "../../base/canonical-json.ts";
+import type { DateZones } from "../../crm/date-zones.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../database/stored.ts";
 import { mayName } from "./known-records.ts";
 import { noTemporarySpace } from "./seen-forms.ts";
-import type { IngestedRecord, IngestedRejection } from "./record-tables.ts";
+
+/** A canonical record on its way into the ledger. `rawHash` covers the raw form and the mapping that was used. */
+export interface IngestedRecord {
+  rawHash: string;
+  place: string;
+  key: RecordKey;
+  customer: RecordKey;
+  record: JsonObject;
+  /** The zones of its local dates. */
+  zones?: DateZones | undefined;
+  /** The raw form with secrets blanked. */
+  raw: string;
+}
+
+/** A record that cannot be used, with its place and reason; `raw` has its secrets blanked. */
+export interface IngestedRejection {
+  rawHash: string;
+  place: string;
+  key: RecordKey | undefined;
+  customer: RecordKey | undefined;
+  field: string;
+  code: string;
+  message: string;
+  expected: string | undefined;
+  raw: string;
+  /** The record that it looks like, which is not missing meanwhile. */
+  twin?: RecordKey | undefined;
+}
 
 /** A row of a source as it is to be taken in: a record, or what goes into quarantine. */
 export type MappedRow = { record: IngestedRecord } | { rejection: IngestedRejection };

@@ -126,9 +126,14 @@ export class WorkTables {
     return this.#statements.waitsAnything.get(customer.namespace, customer.id) !== undefined;
   }
 
-  deferPending(run: string, customer: RecordKey | undefined, code: string, reason: string, at: string): number {
+  deferPending(
+    run: string,
+    customer: RecordKey | undefined,
+    why: { code: string; reason: string; at: string },
+  ): number {
+    const { code, reason, at } = why;
     if (customer === undefined)
-      return this.#statements.deferChanged.run({ run, code, reason, at, keeps: waitsForNextRun(code) ? 1 : 0 }).changes;
+      return this.#statements.deferChanged.run({ run, ...why, keeps: waitsForNextRun(code) ? 1 : 0 }).changes;
     return this.#statements.deferOf.run(run, code, reason, at, customer.namespace, customer.id).changes;
   }
 
@@ -191,7 +196,8 @@ function countOfPending(): string {
   return parts.join(" + ");
 }
 
-/** What is asked about the work of a run and written of it. In one piece: a table of statements. */
+/** What is asked about the work of a run and written of it. */
+// oxlint-disable-next-line max-lines-per-function -- a table of statements
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     // Each part stops at the limit by itself, in the order of its index.

@@ -154,8 +154,8 @@ export class ApplyWorld {
   async take(stream: Stream, ...records: (Customer | Order | Staff)[]): Promise<void> {
     const read = await this.ledger.records.startRead("run", "erp", stream);
     const items = records.map((record) => readRecord(stream, record, "erp.csv:1"));
-    await this.ledger.records.ingest("erp", stream, read, "run", items);
-    await this.ledger.records.finishRead(read, { complete: true, whole: false, rows: records.length, bad: 0 });
+    await read.ingest(items);
+    await read.finish({ complete: true, whole: false, rows: records.length, bad: 0 });
   }
 
   /** Reads what the plan needs and plans the customer. */

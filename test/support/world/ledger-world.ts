@@ -81,8 +81,8 @@ export class LedgerWorld {
     );
     const { zones } = options;
     const dated = items.map(({ record }) => ({ record: { ...record, zones } }));
-    await this.ledger.records.ingest("erp", stream, read, this.run, dated);
-    await this.ledger.records.finishRead(read, {
+    await read.ingest(dated);
+    await read.finish({
       complete: options.complete !== false,
       whole: true,
       rows: records.length,
@@ -90,7 +90,7 @@ export class LedgerWorld {
     });
     if (options.close === true) {
       const rule = { reads: 2, ms: 0, time: async () => trustedAt(this.now) };
-      await this.ledger.records.closeWholeRead("erp", stream, read, rule);
+      await read.closeWhole(rule);
     }
   }
 
@@ -101,7 +101,7 @@ export class LedgerWorld {
     fields: { code?: string; customer?: RecordKey; raw?: string; form?: Json } = {},
   ): Promise<void> {
     const read = await this.ledger.records.startRead(this.run, "erp", stream);
-    await this.ledger.records.ingest("erp", stream, read, this.run, [
+    await read.ingest([
       {
         rejection: {
           rawHash: sha256(`${stream} ${JSON.stringify(key)} ${fields.raw ?? fields.code ?? ""}`),
@@ -116,7 +116,7 @@ export class LedgerWorld {
         },
       },
     ]);
-    await this.ledger.records.finishRead(read, { complete: true, whole: false, rows: 1, bad: 1 });
+    await read.finish({ complete: true, whole: false, rows: 1, bad: 1 });
   }
 
   /** Links a customer to an enterprise, as after E2 and E3. */
