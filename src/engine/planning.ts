@@ -276,7 +276,7 @@ export class UndoPlanning implements Planner {
     const unread = { enterprises: undefined, members: undefined, assets: undefined };
     const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };
     const { resources } = handedIn();
-    for (const { undoGiven } of resources) this.#contents = undoGiven?.contents?.(of) ?? this.#contents;
+    this.#contents = resources.map(({ undoGiven }) => undoGiven?.contents?.(of)).find((one) => one !== undefined);
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
     let input = { ...loaded, observed: this.observed };
