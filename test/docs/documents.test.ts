@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { exitCodes } from "../../src/base/errors.ts";
@@ -34,6 +34,14 @@ describe.each(documents)("%s", (name) => {
     ].map(([, path = ""]) => path);
     const made = /^(?:demo\/state$|deploy\/crm-sync$)/u;
     expect(named.filter((path) => !made.test(path) && !existsSync(join(project, path)))).toEqual([]);
+  });
+
+  it("names by its name alone only a file of its own folder", () => {
+    const folder = dirname(join(project, name));
+    if (!name.startsWith("src/")) return;
+    const named = [...text.matchAll(/`((?:[\w-]+\/)*[\w-]+\.ts)`/gu)].map(([, path = ""]) => path);
+    const isThere = (path: string): boolean => [project, folder].some((from) => existsSync(join(from, path)));
+    expect(named.filter((path) => !isThere(path))).toEqual([]);
   });
 
   it("links only to pages, headings and pictures that exist", () => {

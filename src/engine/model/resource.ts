@@ -3,7 +3,7 @@
  * type has ten members, a resource has ten, and what only some operation types need is a capability, under `can`.
  *
  * A resource adds its own types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
- * `ResourceTables` here, to `Known` of operation/state.ts and to `ExplainFacts` of report/explain.ts. It is enough that
+ * `ResourceTables` here, to `Known` of state.ts and to `ExplainFacts` of report/explain.ts. It is enough that
  * the file is part of the program. `Operation`, `StateChange`, `LedgerTables` and so on are made of these, so that the
  * compiler knows each payload, and refuses a name that two resources use.
  */
