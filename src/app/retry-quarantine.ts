@@ -2,8 +2,8 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import type { QuarantineGroup } from "../inquiry/quarantine.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { QuarantineRetries } from "../engine/run/queue.ts";
-import type { Retried } from "../engine/run/queue.ts";
+import { QuarantineRetries } from "../ingest/retry.ts";
+import type { Retried } from "../ingest/retry.ts";
 import type { Application } from "./application.ts";
 
 /** Which rows of the quarantine are mapped anew: one by its id, all, or those that wait for one reason after a row. */

@@ -1,4 +1,4 @@
-import { bringBack } from "./restore.ts";
+import { bringBack } from "./restored-customer.ts";
 import { lookAtCustomer } from "../engine/run/preflight.ts";
 import { rebuildCustomer } from "./rebuild-customer.ts";
 import type { ExitCode } from "../base/errors.ts";

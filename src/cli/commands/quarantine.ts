@@ -2,7 +2,7 @@ import { askForRawForm } from "../../app/raw-form.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes } from "../../base/errors.ts";
-import type { Retried } from "../../engine/run/queue.ts";
+import type { Retried } from "../../ingest/retry.ts";
 import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";

@@ -11,7 +11,7 @@ import { nextForQuarantine } from "../../report/next-steps.ts";
 import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
 import type { QuarantineFacts } from "../../report/facts.ts";
 import { counted, recordName } from "../../report/text.ts";
-import type { Retried } from "../../engine/run/queue.ts";
+import type { Retried } from "../../ingest/retry.ts";
 import { needs } from "../access/needs.ts";
 import { may } from "../access/person.ts";
 import { notFoundPage } from "../failures.ts";

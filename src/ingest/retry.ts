@@ -1,0 +1,92 @@
+import type { Stream } from "../crm/model.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { parseJsonObject } from "../base/canonical-json.ts";
+import { messageOf } from "../base/errors.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { WaitingRow } from "../ledger/records/quarantine-retry.ts";
+import { blankedSecret } from "../source/mapping/secrets.ts";
+import type { Source, StreamMapping } from "../source/source.ts";
+import { mapRaw } from "./map-row.ts";
+import pLimit from "p-limit";
+
+/** What became of a row of the quarantine that a person asked to have mapped again. */
+export type Retried =
+  | { kind: "taken-up"; id: string }
+  /** Its stream leaves it out now. */
+  | { kind: "skipped"; id: string }
+  | { kind: "still-unusable"; id: string; message: string }
+  /** It is mapped again when its source is read the next time, and `why` not now. */
+  | { kind: "waits-for-source"; id: string; why: string }
+  | { kind: "unknown"; id: string };
+
+/**
+ * Maps rows of the quarantine anew from their stored raw form, with the mapping and the settings of now; their sources
+ * are not asked.
+ */
+export class QuarantineRetries {
+  readonly #ledger: Ledger;
+  readonly #sources: readonly Source[];
+  readonly #settings: AssumptionSettings;
+  readonly #mappings = new Map<string, Promise<StreamMapping>>();
+
+  constructor(deps: { ledger: Ledger; sources: readonly Source[]; settings: AssumptionSettings }) {
+    this.#ledger = deps.ledger;
+    this.#sources = deps.sources;
+    this.#settings = deps.settings;
+  }
+
+  async retry(id: string, by: string): Promise<Retried> {
+    const row = await this.#ledger.records.retry.waiting(id);
+    if (row === undefined) return { kind: "unknown", id };
+    const raw = storedForm(row);
+    if (typeof raw === "string") return await this.#leave(id, by, raw);
+    // A reading that broke off with its process may have met a newer form of the same record.
+    if ((await this.#ledger.records.lastRead(row.source, row.stream))?.finished_at === null)
+      return await this.#leave(id, by, `the last read of ${row.source}/${row.stream} did not end`);
+    const source = this.#sources.find((item) => item.name === row.source && item.streams.includes(row.stream));
+    if (source === undefined)
+      return await this.#leave(id, by, `${row.source}/${row.stream} is not configured any more`);
+    let mapping: StreamMapping;
+    try {
+      mapping = await this.#mappingOf(source, row.stream);
+    } catch (error) {
+      return await this.#leave(id, by, messageOf(error));
+    }
+    const salt = await this.#ledger.private.rawSalt();
+    const mapper = { stream: row.stream, mapping, settings: this.#settings };
+    const item = mapRaw({ place: row.place, value: raw }, salt, mapper);
+    if (!(await this.#ledger.records.retry.settle(id, item, by))) return { kind: "unknown", id };
+    if ("skipped" in item) return { kind: "skipped", id };
+    return "record" in item
+      ? { kind: "taken-up", id }
+      : { kind: "still-unusable", id, message: item.rejection.message };
+  }
+
+  async #leave(id: string, by: string, why: string): Promise<Retried> {
+    await this.#ledger.records.retry.mark(id, by);
+    return { kind: "waits-for-source", id, why };
+  }
+
+  #mappingOf(source: Source, stream: Stream): Promise<StreamMapping> {
+    const key = JSON.stringify([source.name, stream]);
+    const known = this.#mappings.get(key) ?? source.mapping(stream);
+    this.#mappings.set(key, known);
+    return known;
+  }
+}
+
+/** The raw form, or why only the source can give it. */
+function storedForm(row: WaitingRow): JsonObject | string {
+  if (row.code === "duplicate-id" || row.code === "claimed-twice")
+    return "which of its forms holds is seen only where they are read together";
+  if (row.raw === null) return "its raw form was erased";
+  // Everything that a mapping refuses says what was expected; what came as no record at all does not.
+  if (row.expected === null) return "the record was not complete";
+  if (row.raw.includes(JSON.stringify(blankedSecret))) return "its raw form is kept without its secrets";
+  try {
+    return parseJsonObject(row.raw);
+  } catch {
+    return "its raw form is no whole record";
+  }
+}
