@@ -127,12 +127,7 @@ class CustomerAttemptRun {
 
   /** Whether the ledger cannot hold what an operation brought, which waits for a person by now. */
   async isContradicted(): Promise<boolean> {
-    try {
-      await this.#knows.settled();
-      return false;
-    } catch (error) {
-      return isContradiction(error);
-    }
+    return await this.#knows.settled().then(() => false, isContradiction);
   }
 
   async run(): Promise<CustomerAttemptResult> {
@@ -183,7 +178,8 @@ class CustomerAttemptRun {
 
   /** Carries out the first stage of a plan that has something to do. Answers how the attempt ends, where it does. */
   async #carryOutStage(whole: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
-    const { expected } = this.#attempt;
+    const deps = this.#deps;
+    const { expected, runId } = this.#attempt;
     const moved = this.#state.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
     if (moved.length > 0) {
       if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
@@ -191,7 +187,7 @@ class CustomerAttemptRun {
     }
     const { plan, left } = chosenOf(whole, expected);
     const { observed } = this.#planning;
-    const common = { deps: this.#deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
+    const common = { deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
     const { decided, toJudge } = await gate(common, this.#state, plan);
     this.#asked = decided.asked;
     const of = { ...common, approved: decided.approved };
@@ -212,10 +208,12 @@ class CustomerAttemptRun {
     this.#noteLeft(left, plan);
     const next = firstStage(operations);
     if (next.length === 0) {
-      const isUnseen = this.#isHeld && (await lacksSeats(this.#deps.ledger, { plan: whole, observed }));
+      const isUnseen = this.#isHeld && (await lacksSeats(deps.ledger, { plan: whole, observed }));
       if (isUnseen && expected === undefined && this.#planning.readsPeople()) return undefined;
       return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
     }
+    // Before the first call: no record is pending for an undo, so only this makes the next run follow the CRM again.
+    if (isOfUndo(this.#attempt)) await deps.ledger.records.setOutcomes(runId, this.#state.outcomes.all.values());
     const amended = new Set<string>();
     for (const operation of next) {
       const order = typeOf(operation).can.expects?.(operation)?.order;

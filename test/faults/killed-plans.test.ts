@@ -141,20 +141,34 @@ function held({ sandbox }: Cell): unknown {
   return { enterprises, products, assets, addedStaff, assignments, lockedAssets };
 }
 
-const made = new Map<Undone, Promise<{ folder: string; run: string; before: unknown }>>();
+/** A run that is to be taken back, and what was on the platform before and after it. */
+interface ToTakeBack {
+  folder: string;
+  run: string;
+  before: unknown;
+  after: unknown;
+}
 
-/** A run that is to be taken back, and what was on the platform before it. */
-async function runToTakeBack(taken: Undone): Promise<{ folder: string; run: string; before: unknown }> {
+const made = new Map<Undone, Promise<ToTakeBack>>();
+
+async function makeRun(taken: Undone): Promise<ToTakeBack> {
   const folder = cells.place(`undo ${taken.kind} ${taken.endpoint} ${made.size}`);
-  let [run, before]: [string, unknown] = ["", undefined];
+  let [run, before, after]: [string, unknown, unknown] = ["", undefined, undefined];
   writeWorld(folder, taken.before ?? two);
   await cells.open(folder, settings, async (cell) => {
     goodRunOf(await cell.run());
     before = held(cell);
     writeWorld(folder, taken.did);
     ({ run } = goodRunOf(await cell.run()));
+    after = held(cell);
   });
-  return { folder, run, before };
+  return { folder, run, before, after };
+}
+
+async function runToTakeBack(taken: Undone): Promise<ToTakeBack> {
+  const making = made.get(taken) ?? makeRun(taken);
+  made.set(taken, making);
+  return await making;
 }
 
 /** Says the same command line again, and then plans and applies what is left, until nothing is. */
@@ -173,9 +187,7 @@ async function goesOn(cell: Cell, run: string, file: string): Promise<void> {
 
 /** An undo whose application is disturbed; said again it goes on, and each of its steps is done once. */
 async function disturbed(taken: Undone, disturb: (cell: Cell, file: string) => Promise<void>): Promise<void> {
-  const making = made.get(taken) ?? runToTakeBack(taken);
-  made.set(taken, making);
-  const { folder, run, before } = await making;
+  const { folder, run, before } = await runToTakeBack(taken);
   await cells.within(folder, settings, async (cell) => {
     const file = join(cell.folder, "undo.ndjson");
     expect((await cell.carryOut("undo", run, "--out", file)).exitCode).toBe(2);
@@ -207,6 +219,43 @@ describe("an undo that is killed and said again", () => {
       await killAt(cell, point, taken, words);
     });
   });
+});
+
+/** A call of the undo took effect, and the work on the customer has not ended. */
+const effective = [
+  "committed there, no reply",
+  "half the reply read",
+  "reply parsed",
+  "in the outcome transaction",
+  "after the outcome",
+] as const;
+const forgotten = Object.entries(undone)
+  // A lock that was switched back stays until somebody asks for it.
+  .filter(([, { kind }]) => !["lock-assets", "unlock-assets"].includes(kind))
+  .flatMap(([name, taken], row) =>
+    effective
+      .filter((_, column) => isFull || column === row % effective.length)
+      .map((point) => [name, point, taken] as const),
+  );
+
+describe("an undo that is killed and not said again", () => {
+  it.each(spread(forgotten, 5))(
+    "is followed by a run that makes the change again: it %s, killed %s",
+    async (_, point, taken) => {
+      const { folder, run, after } = await runToTakeBack(taken);
+      await cells.within(folder, settings, async (cell) => {
+        const file = join(cell.folder, "undo.ndjson");
+        expect((await cell.carryOut("undo", run, "--out", file)).exitCode).toBe(2);
+        await killAt(cell, point, taken, { words: ["apply", file] });
+        let ended = await cell.run();
+        // A value that is sent again is waited for.
+        if (ended.exitCode === 3) ended = await cell.run();
+        const { balance }: Parsed = goodRunOf(ended);
+        expect(balance.operations.planned).toBeGreaterThan(0);
+        expect(held(cell)).toEqual(after);
+      });
+    },
+  );
 });
 
 const lost = ["refused", "resetBefore", "appliedNoReply", "resetMidReply", "http503"] as const;
