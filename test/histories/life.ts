@@ -234,7 +234,8 @@ export class Life {
     const isAlwaysAsked = this.configuration.policies === askingAlways;
     this.wrong.push(...this.questions.end(this.settings, isAlwaysAsked ? began : undefined));
     const [newest] = rowsOf<{ id: string }>(this.path, "select id from run order by id desc limit 1");
-    if (newest !== undefined) this.before.set(newest.id, before);
+    // A program that was killed early has no run: what was before an earlier one stays as it is.
+    if (newest !== undefined && !this.before.has(newest.id)) this.before.set(newest.id, before);
     if (summary === undefined) {
       this.kills += 1;
       this.note(`killed at step ${engine.life.steps}`);
