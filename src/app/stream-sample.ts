@@ -11,11 +11,11 @@ import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/sample.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { personalIds } from "./personal-ids.ts";
-import type { PersonalIds } from "./personal-ids.ts";
-import { repeatedIds } from "./repeated-ids.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";
+import { isAddressOrNumber } from "../crm/personal-data.ts";
+import { hiddenPlaces, inClear } from "../source/mapping/open-places.ts";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
 
 /** Where a stream says when a record was changed. */
 export interface ChangedAt {
@@ -208,4 +208,73 @@ function missingAt(items: readonly SourceItem[], steps: Way["reads"][number]): s
 /** An empty list is there: it says that the record has none. */
 function isThere(value: Json): boolean {
   return value !== null && value !== "" && !(typeof value === "string" && value.trim() === "");
+}
+
+/** Ids of a sample that are personal data: what they are, and how the mapping gives them. */
+export interface PersonalIds {
+  rows: number;
+  are: "look like e-mail addresses or phone numbers" | "are read from a private field";
+  expression: Json;
+}
+
+/**
+ * Whether ids of a sample are personal data: most look like an address or a number, or the mapping reads those of people
+ * where it reads a private field. Ids stand in clear everywhere and are never erased.
+ */
+export function personalIds(
+  stream: Stream,
+  usable: readonly SourceItem[],
+  mapping: StreamMapping,
+  ways: readonly Way[],
+): PersonalIds | undefined {
+  const way = ways.find(({ field }) => field === "id");
+  if (way === undefined || usable.length === 0) return undefined;
+  const { expression } = way;
+  const others = ways.filter(({ field }) => field !== "id");
+  const hidden = hiddenPlaces(stream, others, formatRawPath);
+  const read = inClear(way);
+  if (read.length === 0) return undefined;
+  // The number of a customer is often the login of its administrator as well.
+  if (stream === "staff" && read.some((steps) => hidden.has(formatRawPath(steps))))
+    return { rows: usable.length, are: "are read from a private field", expression };
+  const rows = usable.filter((item) => {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    return mapped?.ok === true && isAddressOrNumber(mapped.value.record.id);
+  }).length;
+  return rows * 2 < usable.length
+    ? undefined
+    : { rows, are: "look like e-mail addresses or phone numbers", expression };
+}
+
+/**
+ * Records of a sample that a run would quarantine, since another one of the same read has their id and different
+ * content, as where the mapping takes the id from the wrong field.
+ */
+export function repeatedIds(usable: readonly SourceItem[], mapping: StreamMapping): SampleFault | undefined {
+  const known = new Map<string, { rows: number; contents: Set<string>; place: string }>();
+  for (const item of usable) {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    if (mapped?.ok !== true || !("raw" in item)) continue;
+    const { record } = mapped.value;
+    const id = JSON.stringify([record.namespace, record.id]);
+    const content = canonicalJson(toJson(record));
+    const before = known.get(id);
+    if (before === undefined) {
+      known.set(id, { rows: 1, contents: new Set([content]), place: item.raw.place });
+      continue;
+    }
+    before.rows += 1;
+    before.contents.add(content);
+  }
+  const repeated = [...known.values()].filter(({ contents }) => contents.size > 1);
+  const [first] = repeated;
+  if (first === undefined) return undefined;
+  return {
+    field: "id",
+    code: "duplicate-id",
+    message: "other rows have the same id and different content",
+    expected: "an id that no two records have",
+    records: repeated.reduce((sum, { rows }) => sum + rows, 0),
+    place: first.place,
+  };
 }

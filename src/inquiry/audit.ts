@@ -11,11 +11,12 @@ import { keptOf, provenTree } from "../ledger/audit/kept-tree.ts";
 import { consistencyPath, inclusionPath, isGrown, rootBy } from "../ledger/audit/merkle-log.ts";
 import { RecordTree } from "../ledger/audit/record-tree.ts";
 import { verifyRecord } from "../ledger/audit/verify-log.ts";
-import type { AuditVerdicts } from "../ledger/audit/verify-log.ts";
+import type { AuditVerdicts, AuditFinding } from "../ledger/audit/verify-log.ts";
 import { closedBooksFinding } from "./books-verdict.ts";
-import { linksFinding } from "./links-verdict.ts";
 import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { unsaidLink } from "../ledger/state/said-links.ts";
+import type { UnsaidLink } from "../ledger/state/said-links.ts";
 
 const pageSize = 500;
 
@@ -194,4 +195,16 @@ export async function* auditExport(
       if (row.sequence % between === 0 && row.sequence < head.sequence) yield line({ checkpoint: tree.checkpoint() });
     }
   yield line({ end: tree.checkpoint() });
+}
+
+/**
+ * The first customer or person that the tables link with another enterprise or account than the last entry about it:
+ * what is sent would reach somebody else. Undefined where there is none.
+ */
+export function linksFinding(ledger: ReadOnlyLedger): AuditFinding | undefined {
+  const found = ledger.reading((database) => database.prepare<[], UnsaidLink>(unsaidLink).get());
+  if (found === undefined) return undefined;
+  const { subject, id, said, sequence } = found;
+  const why = sequence === null ? "no entry says so" : `entry ${sequence} says ${said ?? "that it is no more"}`;
+  return { code: "links-changed", firstBad: sequence ?? 0, why: `${subject} is linked with ${id}, and ${why}` };
 }

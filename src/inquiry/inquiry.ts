@@ -23,19 +23,25 @@ import { companyNames, partOfAsset, productNames } from "./names.ts";
 import { orderSides } from "./order-sides.ts";
 import { privateValues } from "./private-values.ts";
 import { quarantine, quarantineById, quarantineGroups, quarantineOfGroup, rawForm } from "./quarantine.ts";
-import { knownTimes } from "./known-times.ts";
 import { paused } from "./paused.ts";
-import { refusal } from "./refusal.ts";
 import { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { agreement, differences } from "./reconciliation.ts";
 import { runFailures, runGlance, runOperations } from "./run-operations.ts";
 import { notAttempted, readsOf, runs, runStory } from "./runs.ts";
-import { recordsOfCustomer } from "./records-of-customer.ts";
 import { acceptable } from "./statement/exceptions.ts";
 import { statement } from "./statement/statement.ts";
 import { status } from "./status.ts";
 import { subject } from "./subject.ts";
 import { taken } from "./taken.ts";
+import { knownTimes as timesIn } from "../ledger/time/time.ts";
+import type { KnownTimes } from "../ledger/time/time.ts";
+import { sql } from "kysely";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { RecordTable } from "../ledger/records/tables.ts";
+import type { RecordFacts } from "../report/explain.ts";
+import { recordFacts } from "./record-facts.ts";
+import type { Problem } from "../base/errors.ts";
+import { refusalOf } from "../ledger/database/newest.ts";
 
 /** Named when it is asked, so that a command loads the questions that it asks, and no others. */
 type Question<Words extends readonly unknown[], Answer> = () => (ledger: ReadOnlyLedger, ...words: Words) => Answer;
@@ -150,4 +156,37 @@ export function openInquiry(path: string, asOf?: string): Inquiry {
     ledger.close();
     throw error;
   }
+}
+
+/** The newest stamp, and what the services said last. */
+export async function knownTimes(ledger: ReadOnlyLedger): Promise<KnownTimes> {
+  return ledger.reading((database) => {
+    const value = database.prepare<[string], string>("select value from meta where key = ?").pluck();
+    return timesIn((key) => value.get(key));
+  });
+}
+
+/** So many records of a customer are listed at once. */
+const recordsInPage = 25;
+
+/**
+ * Orders or staff of a customer in key order, as many as a page holds; `after` goes on behind a record. SQLite would
+ * rather go through the whole stream in the order that is asked for, so it is told by which index.
+ */
+export async function recordsOfCustomer(
+  { db }: ReadOnlyLedger,
+  customer: RecordKey,
+  stream: Exclude<Stream, "customers">,
+  after: RecordKey = { namespace: "", id: "" },
+): Promise<{ records: RecordFacts[]; goesOn: boolean }> {
+  const { rows } = await sql<RecordTable>`select * from record indexed by record_by_customer
+    where customer_namespace = ${customer.namespace} and customer_id = ${customer.id} and stream = ${stream}
+      and (namespace, id) > (${after.namespace}, ${after.id})
+    order by namespace, id limit ${recordsInPage + 1}`.execute(db);
+  return { records: rows.slice(0, recordsInPage).map(recordFacts), goesOn: rows.length > recordsInPage };
+}
+
+/** Why no run may use this ledger although it can be read: it is an older copy, or its rebuild is not finished. */
+export function refusal(ledger: ReadOnlyLedger): Problem | undefined {
+  return ledger.reading((database) => refusalOf(database, ledger.path));
 }

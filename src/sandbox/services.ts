@@ -10,13 +10,15 @@ import { createDropping } from "./deletions.ts";
 import { enterpriseOperations } from "./enterprises.ts";
 import { endpointIds, routes } from "./endpoints.ts";
 import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
-import { createHand } from "./hand.ts";
-import type { HandEditInput, HandResult } from "./hand-edits.ts";
+import type { HandEditInput, HandResult, EditOf, Edits, HandEdit } from "./hand-edits.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
 import { isObject } from "./staff-bodies.ts";
 import { staffListOperations } from "./staff-list.ts";
 import { staffOperations } from "./staff.ts";
+import { contentEdits } from "./hand-contents.ts";
+import { handEditSchema } from "./hand-edits.ts";
+import { peopleEdits } from "./hand-people.ts";
 
 /** The two services behind their doors. */
 export interface Services {
@@ -133,4 +135,13 @@ export function parseBody(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What carries such an edit out, whole or not at all. Throws NotThere. */
+export function createHand(platform: Platform): (edit: HandEditInput) => HandResult {
+  const edits: Edits = { ...contentEdits(platform), ...peopleEdits(platform) };
+  const carryOut = <Action extends HandEdit["action"]>(edit: EditOf<Action>): HandResult | undefined =>
+    edits[edit.action](edit);
+  const transact = platform.store.transaction((edit: HandEdit) => carryOut(edit) ?? {});
+  return (given) => transact.immediate(handEditSchema.parse(given));
 }

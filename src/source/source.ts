@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
-import { hashOf } from "../base/canonical-json.ts";
+import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import { KnownSecrets } from "../base/known-secrets.ts";
@@ -18,7 +18,6 @@ import type { LookupTable } from "./mapping/lookup-table.ts";
 import { secretPaths } from "./mapping/secrets.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
-import { questionOf } from "./question.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
 import { createSqlSource } from "./sql/source.ts";
@@ -250,4 +249,30 @@ function withoutText(item: SourceItem): SourceItem {
   if (!("bad" in item) || item.bad.text === undefined) return item;
   const { text: _text, ...rest } = item.bad;
   return { bad: rest };
+}
+
+/** How long something is waited for and how often it is tried says nothing of what is asked for. */
+const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMaxMs)$/u;
+
+/**
+ * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
+ * what its tables and the files of its queries hold. A stream may be asked for by records of another one, so that one's
+ * settings are part of it, but for how it is mapped. As long as it stays, a reading of changes has missed nothing, and
+ * one that was cut may go on.
+ */
+export function questionOf(
+  settings: SourceSettings,
+  stream: Stream,
+  mapping: string,
+  files: Readonly<Record<string, string>> = {},
+): string {
+  const others: Record<string, unknown> = {};
+  for (const other of streams)
+    if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts|plausibleDates)$/u);
+  const { streams: all, ...ofSource } = settings;
+  return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience), files }));
+}
+
+function without(settings: object | undefined, names: RegExp): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings ?? {}).filter(([name]) => !names.test(name)));
 }

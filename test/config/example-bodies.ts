@@ -12,7 +12,7 @@ import { markerKey } from "../../src/engine/model/references.ts";
 import { planOrders } from "../../src/resources/order/placing.ts";
 import { prepare } from "../../src/engine/plan/input.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
-import { checkAsset } from "../../src/sandbox/order-tree.ts";
+import { checkAsset } from "../../src/sandbox/orders.ts";
 import { nothingKnown } from "../support/world/records.ts";
 
 const sandboxBatch = createBatchSchema(true);

@@ -1,4 +1,4 @@
-import { parseKey } from "../../crm/keys.ts";
+import { parseKey, formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
@@ -15,7 +15,8 @@ import { orderHistory } from "./order-history.ts";
 import type { OrderHistory } from "./order-history.ts";
 import { placedBy } from "./product-lives.ts";
 import type { Assignment } from "./product-lives.ts";
-import { standingBefore } from "./standing-products.ts";
+import { foldOrder } from "../../resources/order/fold.ts";
+import type { StandingUnit } from "../../resources/order/model.ts";
 
 /** The statement of entitlements: figures of one order after another go into a table, which is added up by SQLite. */
 export function* entitlementsRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
@@ -151,4 +152,26 @@ class Count {
 /** Whether an assignment stood for a customer before a moment, to which its end does not belong. */
 function isHeld({ from, to, customer }: Assignment, of: RecordKey, moment: string): boolean {
   return isSameKey(customer, of) && from < moment && (to === null || to >= moment);
+}
+
+/** Units of an order that stand for a customer at a moment. */
+export interface StandingAt {
+  customer: RecordKey;
+  units: readonly StandingUnit[];
+}
+
+/**
+ * What stood of an order before a moment, for each customer that it was ever for, as everything that amends orders sees
+ * it. Nothing is known of a form that is not kept any more. Numbers are looked up where `withNumbers` says so.
+ */
+export function standingBefore(history: OrderHistory, moment: string, withNumbers: boolean): StandingAt[] {
+  const { placing } = history;
+  if (placing.at >= moment) return [];
+  const steps = history.steps.filter(({ at }) => at < moment);
+  const fold = foldOrder({ ...history, steps, ...(withNumbers ? {} : { numberOf: () => undefined }) });
+  const customers = new Map([placing, ...steps].map(({ customer }) => [formatKey(customer), customer]));
+  return [...customers.values()].flatMap((customer): StandingAt[] => {
+    const standing = fold.standing(customer);
+    return "lost" in standing ? [] : [{ customer, units: standing.units }];
+  });
 }

@@ -22,7 +22,8 @@ import { zonesIn } from "./crm-dates.ts";
 import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
 import { customersThen } from "./customers-then.ts";
-import { signOffRows } from "./sign-offs.ts";
+import { signOffRow } from "../../report/statement/sign-offs.ts";
+import type { SignOffFacts } from "../../report/statement/sign-offs.ts";
 
 /** Rows of the statement: what there is is asked for three times, for the summary, the exceptions and the orders. */
 export async function* exceptionRows(
@@ -241,4 +242,18 @@ function isOfSource(ledger: ReadOnlyLedger, facts: ExceptionFacts, { source }: F
     default:
       return facts.row.records.some(({ stream, key }) => isFrom(stream, key));
   }
+}
+
+/** What was signed off so that a period could be closed, in the order of its audit entries. */
+export function* signOffRows(
+  ledger: ReadOnlyLedger,
+  { period, filters }: StatementRequest,
+): Generator<PartRow, void, void> {
+  if (Object.values(filters).some((filter) => filter !== undefined)) return;
+  const said = (field: string) => sql`json_extract(a.body, ${sql.lit(`$.${field}`)})`;
+  const query = sql<SignOffFacts>`
+    select a.at, ${said("blocker")} as blocker, ${said("what")} as what, ${said("by")} as "by",
+      ${said("reason")} as reason, ${said("facts")} as facts, a.sequence as auditSequence
+    from audit a where a.subject = ${`period:${period.label}`} and a.kind = 'signed-off' order by a.sequence`;
+  for (const facts of ledger.rows({ compile: () => query.compile(ledger.db) })) yield signOffRow(facts);
 }

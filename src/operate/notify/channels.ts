@@ -1,14 +1,16 @@
 import { messageOf } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { scrub } from "../../http/redaction.ts";
-import { toCommand } from "./command.ts";
 import type { Interest } from "./due.ts";
-import { toLog } from "./log.ts";
 import { toMail } from "./mail.ts";
 import type { AlertMessage } from "./message.ts";
-import type { Delivered, ChannelDependencies } from "./channel.ts";
+import type { Delivered, ChannelDependencies, Send } from "./channel.ts";
 import type { AlertSettings, NotifySettings, ChannelSettings } from "../notify-settings.ts";
-import { toWebhook } from "./webhook.ts";
+import { spawn } from "node:child_process";
+import { environmentOf } from "../../http/command.ts";
+import { postJson, signatureHeader, signatureOf } from "../webhook.ts";
+import type { WebhookTarget } from "../webhook.ts";
+import { credentialOf } from "../../http/secrets.ts";
 
 /** A channel by which people are told, under the name that its deliveries are kept by. */
 export interface Channel extends Interest {
@@ -58,3 +60,66 @@ export function reasonOf(thrown: unknown, known: KnownSecrets): string {
     .replaceAll(/\s+/gu, " ")
     .slice(0, 500);
 }
+
+/**
+ * Starts a program without a shell, gives it the message on standard input and waits for exit code 0. Of the
+ * environment it gets the variables that are named: the others may hold secrets.
+ */
+export const toCommand: Send<{
+  command: readonly string[];
+  environment: readonly string[];
+  timeoutMs: number;
+}> = async (message, { command, environment, timeoutMs }, deps) => {
+  const env = environmentOf(environment, deps.environment);
+  const [program = "", ...args] = command;
+  const signal = AbortSignal.timeout(timeoutMs);
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ["pipe", "ignore", "ignore"], env, signal, killSignal: "SIGKILL" });
+    child.on("error", (error) =>
+      reject(signal.aborted ? new Error(`the command took longer than ${timeoutMs} ms`) : error),
+    );
+    child.on("exit", (code, ended) => {
+      if (code === 0) resolve();
+      else
+        reject(
+          new Error(code === null ? `the command was ended by ${ended}` : `the command ended with exit code ${code}`),
+        );
+    });
+    // A program that does not read its input is told by its exit code, not by a broken pipe.
+    child.stdin.on("error", () => {});
+    child.stdin.end(`${JSON.stringify(message)}\n`);
+  });
+  return {};
+};
+
+/** A line in the log. */
+export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
+  const { event, key, kind, severity, instance, count, since, summary, cure, link } = message;
+  const fields = {
+    key,
+    kind,
+    severity,
+    instance,
+    count,
+    since,
+    summary,
+    cure,
+    ...(link === undefined ? {} : { link }),
+  };
+  if (event === "test") logger.warn({ event: "alert.test", ...fields }, "a test of alerts");
+  else logger.warn({ event: `alert.${event}`, ...fields }, "alert");
+  return {};
+};
+
+/** An HTTP POST of the message as JSON, signed where there is a key. */
+export const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (
+  message,
+  { signKey, ...target },
+  { clock, secret },
+) => {
+  const body = JSON.stringify(message);
+  const signed =
+    signKey === undefined ? {} : { [signatureHeader]: signatureOf(body, credentialOf(secret(signKey)), clock.now()) };
+  await postJson(target, body, secret, signed);
+  return {};
+};

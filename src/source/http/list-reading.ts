@@ -1,9 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Problem } from "../../base/errors.ts";
 import type { RecordLimits } from "../limits.ts";
 import type { ReadOptions } from "../reader.ts";
 import type { CsvMemory } from "./answer/rows.ts";
-import { askedSince } from "./asked-since.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
 import { NewestChange } from "./newest-change.ts";
 import type { ChangesSeen } from "./newest-change.ts";
@@ -12,6 +10,8 @@ import type { PagePosition, Paging } from "./paging.ts";
 import type { Placement } from "./placement.ts";
 import { pageOf } from "./position.ts";
 import type { Position } from "./position.ts";
+import { exitCodes, Problem } from "../../base/errors.ts";
+import { writeTime } from "./time-format.ts";
 
 /** What one list of a service is asked with and how its answers are read: of a stream, its details or a table. */
 export interface ListSettings extends HttpListSettings {
@@ -98,4 +98,22 @@ export function beginReading(
     memory: { header: header ?? undefined },
     resumed: true,
   };
+}
+
+/** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
+export function askedSince(text: string, since: SinceSettings): Placement[] {
+  let epochMs: number;
+  try {
+    epochMs = Temporal.Instant.from(text).epochMilliseconds;
+  } catch {
+    throw new Problem({
+      code: "source.wrong-since",
+      message: `${JSON.stringify(text)} is not a point in time.`,
+      cure: "Write a date and time with Z or an offset, such as 2026-11-20T08:00:00Z.",
+      exitCode: exitCodes.usage,
+    });
+  }
+  const time = writeTime(epochMs, since);
+  const value = since.template === "{since}" ? time : since.template.replaceAll("{since}", String(time));
+  return [since.parameter].flat().map((parameter) => ({ in: since.in, parameter, whole: true, value }));
 }

@@ -3,16 +3,17 @@ import type { Json } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { abortable } from "../../http/abortable.ts";
 import { sourceProblem } from "../problems.ts";
-import { askJson } from "./ask-json.ts";
 import type { AuthSettings } from "./auth-settings.ts";
 import { secretOf } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import { valueIn } from "./path-of.ts";
 import type { Placement } from "./placement.ts";
-import type { PageAnswer, RequestDeps } from "./request.ts";
-import { shownUrl } from "./request.ts";
+import type { PageAnswer, RequestDeps, PageRequest } from "./request.ts";
+import { shownUrl, requestPage } from "./request.ts";
 import { noCredentials } from "./shown.ts";
 import type { Credentials } from "./shown.ts";
+import { AnswerComplaint, complaintIn } from "./answer/complaint.ts";
+import { readJson } from "./answer/json.ts";
 
 type SessionAuth = Extract<AuthSettings, { kind: "session" }>;
 
@@ -165,5 +166,25 @@ function refusedAgain(auth: SessionAuth, deps: SessionDeps): Problem {
     shownUrl(addressOf(auth.login.url, deps.baseUrl)),
     `The source ${deps.source} refuses each new session at its first use.`,
     "Correct `auth.put`, or the rights of its user.",
+  );
+}
+
+/** Asks for one JSON document, which is no page of a list. Throws a Problem as `requestPage` does. */
+export function askJson(
+  request: PageRequest,
+  deps: RequestDeps,
+  signal: AbortSignal | undefined,
+): Promise<{ document: Json; answer: PageAnswer }> {
+  const named = { place: shownUrl(request.url), who: deps.who, known: deps.known };
+  return requestPage(
+    request,
+    deps,
+    (answer) => {
+      const { document } = readJson(answer, Number.POSITIVE_INFINITY, named);
+      const complaint = complaintIn(document, request.errors);
+      if (complaint !== undefined) throw new AnswerComplaint(complaint);
+      return { document, answer };
+    },
+    signal,
   );
 }

@@ -8,7 +8,6 @@ import type { Found } from "./find.ts";
 import { assetOf, proposeInstances } from "./instances.ts";
 import type { ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
-import { phoneOf } from "./phones.ts";
 import type { ProductList } from "./products.ts";
 import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
 import type { ProposedSkip, StatesOfSale } from "./states.ts";
@@ -289,4 +288,23 @@ function holdings({ list, instance, number }: ProposedHoldings): JsonObject[] {
 /** A field of the first of the rows that stand under a name. */
 export function withinFirst(rows: string, path: string): string {
   return path.startsWith("[") ? `${rows}[0]${path}` : `${rows}[0].${path}`;
+}
+
+/** The country that is written where no column says one. */
+const guessedCountry = "DE";
+
+/** A column of phone numbers, with the operator that brings them into the form that the platform takes. */
+export function phoneOf(
+  { path, examples }: ColumnFacts,
+  country: ColumnFacts | undefined,
+): { expression: Json; doubt?: string } {
+  if (examples.every((text) => /^\+\d+$/u.test(text))) return { expression: path };
+  if (examples.every((text) => /^\s*(?:\+|00)/u.test(text))) return { expression: { phone: path } };
+  if (
+    country !== undefined &&
+    country.examples.length > 0 &&
+    country.examples.every((text) => /^[A-Z]{2}$/u.test(text))
+  )
+    return { expression: { phone: path, country: { path: country.path } } };
+  return { expression: { phone: path, country: guessedCountry }, doubt: "the country of numbers without + or 00" };
 }

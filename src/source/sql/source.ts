@@ -6,16 +6,21 @@ import type { Stream } from "../../crm/model.ts";
 import type { SourceReader, Staging } from "../reader.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
 import { dialectOf } from "./dialects.ts";
-import { loadQuery } from "./query.ts";
+import { loadQuery, columnsStatement, queryProblem, statementOf } from "./query.ts";
 import type { Query, QueryPlaces } from "./query.ts";
 import type { SqlTable } from "./sql-source-settings.ts";
-import { queryFiles } from "./query-files.ts";
 import { readStream } from "./reading.ts";
 import type { Asking } from "./reading.ts";
 import { questionOf } from "./stream-question.ts";
-import { tableRows } from "./table.ts";
 import { View } from "./view.ts";
 import type { TableRows } from "../table.ts";
+import { resolve } from "node:path";
+import { readRegular } from "../../base/regular-file.ts";
+import { recordLimitsSchema } from "../limits.ts";
+import { toItem } from "../file/items.ts";
+import { columnOf } from "./sql-source-settings.ts";
+import { rowReader } from "./values.ts";
+import type { Open } from "./view.ts";
 
 export interface SqlSourceDeps {
   clock: Clock;
@@ -122,4 +127,61 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
     endReading: () => view.end(),
     close: () => view.end(),
   };
+}
+
+/**
+ * What stands in the files of a source's queries, by their names: another text is another question. A file that cannot
+ * be read holds nothing here; the reading itself says why.
+ */
+export function queryFiles({ streams }: Pick<SqlSourceSettings, "streams">, directory: string): Record<string, string> {
+  const parts = Object.values(streams).flatMap((stream) =>
+    stream === undefined ? [] : [stream, ...Object.values(stream.details ?? {})],
+  );
+  const names = new Set(parts.flatMap(({ queryFile }) => queryFile ?? []));
+  return Object.fromEntries([...names].sort().map((name) => [name, textOf(resolve(directory, name))]));
+}
+
+function textOf(file: string): string {
+  try {
+    return readRegular(file).toString("utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Rows that are taken at a time. */
+const page = 1_000;
+
+/** The rows of a look-up table that is a query; returns why they are not whole. */
+export async function* tableRows(
+  query: Query,
+  paths: readonly string[],
+  { dialect, snapshot }: Open,
+  failed: (thrown: unknown, query: Query) => Problem,
+): TableRows {
+  try {
+    const columns = await snapshot.columns(columnsStatement(query));
+    for (const path of paths) {
+      const name = columnOf(path);
+      if (name !== undefined && !columns.some((column) => column.name === name))
+        return queryProblem(
+          query,
+          undefined,
+          `gives no column ${name}`,
+          "Correct the name, or have the query give it.",
+        );
+    }
+    const read = rowReader(columns, { zone: undefined, limits: recordLimitsSchema.parse({}), json: new Set() });
+    let count = 0;
+    for await (const rows of snapshot.rows(statementOf(query, {}, dialect), columns, page)) {
+      yield rows.map((cells) => {
+        count += 1;
+        const item = read(cells, `${query.settings}, row ${count}`);
+        return "bad" in item ? item : toItem(item.row, undefined);
+      });
+    }
+    return undefined;
+  } catch (thrown) {
+    return failed(thrown, query);
+  }
 }
