@@ -12,6 +12,7 @@ import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
 import { FixedNumbersByUnit, payloadFactsOf } from "./model/payload-facts.ts";
 import { applyChanges } from "./model/state.ts";
+import type { ChangeShapes } from "./model/resource.ts";
 import type { PayloadFacts } from "./model/payload-facts.ts";
 import type { Known, StateChange } from "./model/state.ts";
 import type { LoadedCustomer, Rejection } from "./plan/input.ts";
@@ -172,7 +173,8 @@ export class CustomerState {
     const { credentials, answers } = typeOf(operation).can;
     if ((credentials?.accounts?.(operation) ?? []).length > 0 || (answers?.(operation) ?? []).length > 0) return false;
     return !changes.some(
-      (change) => (change.type === "linked" && change.link.origin !== "created") || needsReading(change, bodyHashes),
+      (change) =>
+        (change.type === "linked" && change.link.origin !== "created") || needsReading(change.type, change, bodyHashes),
     );
   }
 
@@ -212,8 +214,7 @@ export class CustomerState {
   async #learn(changes: readonly StateChange[], at: string): Promise<void> {
     if (this.#advanced === undefined) return;
     const { bodyHashes } = this.#advanced;
-    // An order of which the CRM says something else comes with what stands of it, which only the ledger has.
-    if (this.#keeps && changes.some((change) => needsReading(change, bodyHashes))) {
+    if (this.#keeps && changes.some((change) => needsReading(change.type, change, bodyHashes))) {
       this.#advanced = undefined;
       return;
     }
@@ -254,8 +255,12 @@ function isAppliedLater(change: StateChange): boolean {
   return handedIn().changes[change.type].isForLater === true;
 }
 
-function needsReading(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
-  return handedIn().resources.some(({ state }) => state?.needsReading?.(change, bodyHashes));
+function needsReading<Type extends keyof ChangeShapes>(
+  type: Type,
+  change: ChangeShapes[Type],
+  bodyHashes: Advanced["bodyHashes"],
+): boolean {
+  return handedIn().changes[type].isReadAnew?.(change, bodyHashes) === true;
 }
 
 /** What stands refused once an operation ended: the same as the ledger gives from its rows. */

@@ -19,7 +19,6 @@ import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
 import { deletesAccounts } from "./model/policy.ts";
 import { readsOf } from "./plan/reads.ts";
-import type { Reads } from "./plan/reads.ts";
 import { unreadBlock } from "./customer.ts";
 
 type Link = NonNullable<Known["link"]>;
@@ -174,7 +173,7 @@ export class CustomerSnapshot {
 
   async #readStaff(
     { enterpriseGlobalId }: Link,
-    { seats, loans: wanted }: Pick<Required<Reads>, "seats" | "loans">,
+    { seats, loans: wanted }: Pick<ReturnType<typeof readsOf>, "seats" | "loans">,
   ): Promise<void> {
     this.#staffRead = true;
     const members = await this.#wholeList(enterpriseGlobalId);
@@ -373,6 +372,6 @@ function customersLacking({ known, orders }: LoadedCustomer, settings: Assumptio
 }
 
 /** Contents that decide what is removed. */
-function endsOf(numbers: ReadonlySet<string> | "all" | undefined): Reads["contents"] {
+function endsOf(numbers: ReadonlySet<string> | "all" | undefined): ReturnType<typeof readsOf>["contents"] {
   return numbers === undefined ? undefined : { numbers, ends: true };
 }

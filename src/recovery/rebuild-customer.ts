@@ -23,7 +23,7 @@ import { CustomerState } from "../engine/customer.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
 import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
 import { productUnits } from "../crm/tree.ts";
-import { wantedForm } from "../resources/order/state/order-steps.ts";
+import { wantedForm } from "../resources/order/state/placed-orders.ts";
 import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
 import type { ShownAmendment } from "../resources/order/shown-orders.ts";
 

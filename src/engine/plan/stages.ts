@@ -1,6 +1,7 @@
 import { handedIn } from "../model/registry.ts";
 import type { Earlier, ResourcePlan } from "../model/resource.ts";
 import { firstBlocks } from "./block.ts";
+import { isAsked } from "./input.ts";
 import type { PlanOptions, Part, Planned, Prepared } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";
 
@@ -30,13 +31,15 @@ export function planFirst(given: Prepared, options: StageOptions): ResourcePlan 
 /** Everything after the enterprise but what people asked for: each resource plans with what those before it planned. */
 export function planStagesOf(given: Prepared, options: StageOptions): Planned {
   const [, ...resources] = handedIn().resources;
-  const planned = resources.reduce((before, { plan, requests }) => {
-    return withPlan(plan, given, requests === undefined ? before : withNotes(before), options);
+  const planned = resources.reduce((before, resource) => {
+    const noted = resource.requests === undefined ? before : withNotes(before);
+    return isAsked(resource, "plan", given) ? withPlan(resource.plan, given, noted, options) : noted;
   }, nothingPlanned);
-  return resources.reduce(
-    (before, { planLast }) => (planLast === undefined ? before : withPlan(planLast, given, withNotes(before), options)),
-    planned,
-  );
+  return resources.reduce((before, resource) => {
+    if (resource.planLast === undefined) return before;
+    const noted = withNotes(before);
+    return isAsked(resource, "planLast", given) ? withPlan(resource.planLast, given, noted, options) : noted;
+  }, planned);
 }
 
 function earlierOf(before: Planned, { rejections }: StageOptions): Earlier {

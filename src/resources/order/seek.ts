@@ -15,13 +15,13 @@ import {
   otherThanWanted,
   shownTwice,
 } from "./adoption.ts";
-import { agreedWithNone } from "./state/order-steps.ts";
+import { agreedWithNone } from "./state/placed-orders.ts";
 import type { StateChange, Known } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import { earlierOrders } from "./model.ts";
+import { earlierOrders, isWanted } from "./model.ts";
 import { channelNumberOf } from "./pool.ts";
 import type { CustomerState, EngineDependencies } from "../../engine/customer.ts";
 import { examine, shownElsewhere, amendmentsOf, shownAmendments, shownTogether } from "./shown-orders.ts";
@@ -101,7 +101,8 @@ export class OrderAdoption implements Seeking {
     const shows = readLink(loaded);
     const { state } = this.#deps.ledger;
     const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
-    const looks = shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0;
+    const looks =
+      shows === undefined ? orders.length > 0 && (await state.mayStandElsewhere()) : isUnclear || orders.length > 0;
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
     const isNew = shows !== undefined && (!shows.examined || isUnclear);
@@ -344,10 +345,6 @@ function earlierFirst(orders: readonly Order[]): readonly Order[] {
   };
   for (const order of orders) enter(order);
   return [...sorted];
-}
-
-function isWanted({ state, body }: Order): boolean {
-  return state === "current" && !body.cancelled;
 }
 
 function placedBy({ order, customer, channelOrderId, own }: FoundOrder): StateChange {

@@ -15,9 +15,9 @@ import { assetNumbersParts } from "./state/asset-numbers.ts";
 import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
 import { OrderGathering } from "./state/gather.ts";
 import { OrderHistories } from "./state/histories.ts";
-import { isOfMovedOrder, MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
+import { MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
 import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
-import { isOrderStep, orderStepsParts } from "./state/order-steps.ts";
+import { orderStepsParts } from "./state/order-steps.ts";
 import { PlacedOrderRows, placedOrdersParts, placedOrderTables } from "./state/placed-orders.ts";
 
 const tables = { ...placedOrderTables, ...movedOrderTables, ...assetNumberTables, ...orderStepTables };
@@ -65,7 +65,6 @@ export const state = {
       or exists (select 1 from moved_order where ended_at is null and ${ofCustomer}))`,
     moved: `exists (select 1 from moved_order where ended_at is null and ${ofCustomer})`,
   },
-  needsReading,
   learned: ({ standings, away }, learned) => ({
     standings: standingsAfter(standings, learned),
     away: awayAfter(away, learned),
@@ -91,13 +90,6 @@ function standingsAfter(before: LoadedCustomer["standings"], changes: readonly S
 function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange[]): typeof before {
   const left = changes.flatMap((change) => (change.type === "order-left" ? [formatKey(change.order)] : []));
   return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
-}
-
-function needsReading(change: StateChange, bodyHashes: ReadonlyMap<string, string>): boolean {
-  if (isOrderStep(change) || isOfMovedOrder(change)) return true;
-  if (change.type !== "order-placed") return false;
-  const now = bodyHashes.get(formatKey(change.order));
-  return now !== undefined && now !== change.bodyHash;
 }
 
 /** The only code that writes placed orders, their steps, the customers that they left, and asset numbers. */
