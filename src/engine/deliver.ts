@@ -23,7 +23,7 @@ import type { PrivateMarker } from "./model/references.ts";
 import type { Shapes } from "./model/shape.ts";
 import { bind } from "./plan/bind.ts";
 import { madePasswords } from "./passwords.ts";
-import type { SealedPassword } from "./passwords.ts";
+import type { MadePasswords, SealedPassword } from "./passwords.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "./plan/bind.ts";
@@ -224,6 +224,8 @@ function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
   return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));
 }
 
+const noPasswords: MadePasswords = { initial: new Map(), anew: new Map(), toSeal: [] };
+
 /** Binds the payload and checks it against the contract. */
 export async function makeReady(
   deps: EngineDependencies,
@@ -240,7 +242,8 @@ export async function makeReady(
   const { existing, shownBefore = [], channelOrderId } = given;
   // E9 fills the pool of asset numbers, for no customer.
   const facts = operation.endpoint === "E9" ? nobodysFacts : await state.payloadFacts();
-  const passwords = await madePasswords(deps, operation);
+  const passwords =
+    typeOf(operation).can.credentials === undefined ? noPasswords : await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
     const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };

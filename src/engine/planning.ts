@@ -162,7 +162,7 @@ export class CustomerPlanning implements Planner {
     const repairs = this.#repairs;
     const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
     const plan = planCustomer(input, options);
-    if (this.#knows.keeps) await this.#told(metByBlocks(plan));
+    if (this.#knows.keeps && plan.records.some(({ code }) => code !== undefined)) await this.#told(metByBlocks(plan));
     const rejected = await rejectedOf(ledger, new Gated(policies, input), plan, false);
     return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
   }

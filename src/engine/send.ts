@@ -144,7 +144,7 @@ async function recordDone(
     // What the service says of people whom it refused may name anybody.
     answer: refused.length > 0 ? answer() : undefined,
     changes: concluded.changes,
-    rejections: refusedPeople(deps, operation, refused),
+    rejections: refused.length === 0 ? undefined : refusedPeople(deps, operation, refused),
     audit: { kind: operation.kind, body: concluded.audit },
   };
   const failed = async (error: unknown): Promise<void> => {

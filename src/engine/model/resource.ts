@@ -94,7 +94,7 @@ export interface ShownPerson {
 export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
   readonly tables: Readonly<Record<string, Table<object>>>;
   /** Its fields of `Known` for a customer of whom nothing is recorded. */
-  readonly nothing: () => Partial<Known>;
+  readonly nothing: Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
   /** What a saved plan depends on, by a word and an id; and what is said if that changed, is missing or is new. */
   readonly facts: {

@@ -44,9 +44,11 @@ declare module "../../engine/model/resource.ts" {
 
 const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
 
+const nothing: Pick<Known, "placedOrders" | "numbers"> = { placedOrders: new Map(), numbers: [] };
+
 export const state = {
   tables,
-  nothing: (): Pick<Known, "placedOrders" | "numbers"> => ({ placedOrders: new Map(), numbers: [] }),
+  nothing,
   changes,
   facts: {
     standing: {
@@ -109,9 +111,9 @@ function open(database: Sqlite, ledger: LedgerRows): OrderRows {
     placed,
     numbers,
     steps,
-    load: (customer, held) => (held["orders"] === 1 ? known(customer) : {}),
-    ofLink({ placedOrders }, customer, held) {
-      const elsewhere = held["orders"] === 1 ? placed.elsewhere(customer) : [];
+    load: known,
+    ofLink({ placedOrders }, customer) {
+      const elsewhere = placed.elsewhere(customer);
       if (elsewhere.length === 0) return {};
       const all = new Map(placedOrders);
       for (const key of elsewhere.map(formatKey)) {
