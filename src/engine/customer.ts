@@ -74,7 +74,7 @@ export class CustomerState {
   }
 
   async loaded(): Promise<LoadedCustomer> {
-    return this.held ?? this.#whole(await this.#load());
+    return this.#whole(this.#now);
   }
 
   /** The same where nothing has to be read for it. */
@@ -97,29 +97,29 @@ export class CustomerState {
    * along with that.
    */
   async begin(): Promise<Begun> {
-    const begun = await this.#deps.ledger.state.begin(this.customer);
+    const begun = this.#deps.ledger.state.begin(this.customer);
     if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
     return begun;
   }
 
-  async #load(): Promise<Advanced> {
-    this.#advanced = advancedFrom(await this.#deps.ledger.state.load(this.customer));
+  get #now(): Advanced {
+    this.#advanced ??= advancedFrom(this.#deps.ledger.state.load(this.customer));
     return this.#advanced;
   }
 
   async known(): Promise<Known> {
-    return (await this.loaded()).known;
+    return this.#whole(this.#now).known;
   }
 
-  async payloadFacts(): Promise<PayloadFacts> {
-    const { loaded, byUnit } = this.#advanced ?? (await this.#load());
+  payloadFacts(): PayloadFacts {
+    const { loaded, byUnit } = this.#now;
     return payloadFactsOf(loaded.known, byUnit);
   }
 
   /** Records what became of an operation, and knows from then on what its rows say. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
-    await this.#concluded(operation, id, conclusion, at);
+    this.#concluded(operation, id, conclusion, at);
   }
 
   /**
@@ -145,7 +145,7 @@ export class CustomerState {
         },
       ),
     );
-    await this.#concluded(operation, id, conclusion, at);
+    this.#concluded(operation, id, conclusion, at);
   }
 
   /** Something of the customer is in the hands of the writer. */
@@ -178,8 +178,8 @@ export class CustomerState {
     );
   }
 
-  async #concluded(operation: Operation, id: string, conclusion: Conclusion, at: string): Promise<void> {
-    await this.#learn(conclusion.changes, at);
+  #concluded(operation: Operation, id: string, conclusion: Conclusion, at: string): void {
+    this.#learn(conclusion.changes, at);
     if (this.#advanced === undefined) return;
     const { loaded } = this.#advanced;
     const rejections = rejectionsAfter(loaded.rejections, operation, id, conclusion);
@@ -194,7 +194,7 @@ export class CustomerState {
     const { ledger, clock } = this.#deps;
     await this.settled();
     const at = this.#keeps ? await ledger.state.record(this.customer, changes, audit) : toInstant(clock.now());
-    await this.#learn(changes, at);
+    this.#learn(changes, at);
   }
 
   /** The same of what nothing else can contradict, without waiting for the commit. */
@@ -202,7 +202,7 @@ export class CustomerState {
     if (!this.#keeps) return await this.record(changes);
     const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
     this.handedOver(committed);
-    await this.#learn(changes, at);
+    this.#learn(changes, at);
   }
 
   /** Numbers were fixed to an order of this customer. */
@@ -211,7 +211,7 @@ export class CustomerState {
     this.#advanced?.byUnit.add(numbers);
   }
 
-  async #learn(changes: readonly StateChange[], at: string): Promise<void> {
+  #learn(changes: readonly StateChange[], at: string): void {
     if (this.#advanced === undefined) return;
     const { bodyHashes } = this.#advanced;
     if (this.#keeps && changes.some((change) => needsReading(change.type, change, bodyHashes))) {
@@ -219,10 +219,7 @@ export class CustomerState {
       return;
     }
     const linked = this.#linkedElsewhere(changes);
-    const enterprise =
-      linked === undefined
-        ? undefined
-        : await this.#deps.ledger.state.readTogether((rows) => rows.enterprise.facts(linked.enterpriseGlobalId));
+    const enterprise = linked === undefined ? undefined : this.#deps.ledger.state.factsOf(linked.enterpriseGlobalId);
     const { loaded, learned } = this.#advanced;
     const now = changes.filter((change) => !isAppliedLater(change));
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });

@@ -90,7 +90,8 @@ export async function deliver(
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
-  const number = await amendmentNumber(deps, operation, state, existing);
+  const isAmendment = typeOf(operation).can.expects !== undefined;
+  const number = isAmendment ? await amendmentNumber(deps, operation, state, existing) : undefined;
   if (number !== undefined && "code" in number) return { kind: "blocked", ...number };
   const ready = await makeReady(deps, operation, state, { ...options, channelOrderId: number?.number });
   if ("kind" in ready) {
@@ -241,7 +242,7 @@ export async function makeReady(
   const { ledger, settings } = deps;
   const { existing, shownBefore = [], channelOrderId } = given;
   // E9 fills the pool of asset numbers, for no customer.
-  const facts = operation.endpoint === "E9" ? nobodysFacts : await state.payloadFacts();
+  const facts = operation.endpoint === "E9" ? nobodysFacts : state.payloadFacts();
   const passwords =
     typeOf(operation).can.credentials === undefined ? noPasswords : await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {

@@ -309,7 +309,8 @@ export class CustomerSnapshot {
       await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created") {
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
-        await ledger.assumptions.met(metByChannel(ours, settings));
+        const met = metByChannel(ours, settings);
+        if (met.length > 0) await ledger.assumptions.met(met);
       }
     }
     const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);

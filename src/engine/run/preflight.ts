@@ -169,7 +169,7 @@ async function lookAtEach(
       if (signal?.aborted === true) return;
       const reason = messageOf(error);
       // Its enterprise may be known by now, and what that shows is not.
-      if ((await ledger.state.load(customer)).known.link !== undefined) look.found = true;
+      if (ledger.state.load(customer).known.link !== undefined) look.found = true;
       else {
         snapshot.failedAhead(error);
         looked(customer, snapshot);

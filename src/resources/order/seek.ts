@@ -101,8 +101,7 @@ export class OrderAdoption implements Seeking {
     const shows = readLink(loaded);
     const { state } = this.#deps.ledger;
     const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
-    const looks =
-      shows === undefined ? orders.length > 0 && (await state.mayStandElsewhere()) : isUnclear || orders.length > 0;
+    const looks = shows === undefined ? orders.length > 0 && state.mayStandElsewhere() : isUnclear || orders.length > 0;
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
     const isNew = shows !== undefined && (!shows.examined || isUnclear);

@@ -59,7 +59,7 @@ export async function shownElsewhere(
 
 /** Which of these numbers are not those of amendments, since orders have them as their own. */
 async function ownNumbers(deps: Dependencies, customer: RecordKey, numbers: readonly string[]): Promise<Set<string>> {
-  const { orders } = await deps.ledger.state.load(customer);
+  const { orders } = deps.ledger.state.load(customer);
   const own = new Set(orders.map((order) => channelNumberOf(deps, order)));
   for (const number of numbers)
     if (await deps.ledger.state.read((rows) => rows.order.placed.isPlaced(number))) own.add(number);
