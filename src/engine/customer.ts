@@ -10,10 +10,9 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { FixedNumbersByUnit, payloadFactsOf } from "./model/payload-facts.ts";
+import { assetUnit } from "./model/references.ts";
 import { applyChanges } from "./model/state.ts";
 import type { ChangeShapes } from "./model/resource.ts";
-import type { PayloadFacts } from "./model/payload-facts.ts";
 import type { Known, StateChange } from "./model/state.ts";
 import type { LoadedCustomer, Rejection } from "./plan/input.ts";
 import type { Clock } from "../base/clock.ts";
@@ -73,13 +72,12 @@ export class CustomerState {
     return this.#keeps;
   }
 
-  async loaded(): Promise<LoadedCustomer> {
+  get held(): LoadedCustomer {
     return this.#whole(this.#now);
   }
 
-  /** The same where nothing has to be read for it. */
-  get held(): LoadedCustomer | undefined {
-    return this.#advanced === undefined ? undefined : this.#whole(this.#advanced);
+  async loaded(): Promise<LoadedCustomer> {
+    return this.held;
   }
 
   #whole(advanced: Advanced): LoadedCustomer {
@@ -108,7 +106,7 @@ export class CustomerState {
   }
 
   async known(): Promise<Known> {
-    return this.#whole(this.#now).known;
+    return this.held.known;
   }
 
   payloadFacts(): PayloadFacts {
@@ -236,6 +234,42 @@ export class CustomerState {
     const linked = changes.find((change) => change.type === "linked");
     return linked === undefined || linked.link.origin === "created" ? undefined : linked.link;
   }
+}
+
+/** What is known of a customer as far as the references of one payload need it. */
+export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
+  /** The number that is fixed to a unit of an asset instance, by its name (`assetUnit`). */
+  numberOf(unit: string): string | undefined;
+  memberOf(staff: RecordKey): string | undefined;
+}
+
+/** Numbers by the unit that each belongs to. */
+class FixedNumbersByUnit {
+  readonly #byUnit = new Map<string, string>();
+
+  constructor(numbers: readonly Known["numbers"][number][]) {
+    this.add(numbers);
+  }
+
+  add(numbers: readonly Known["numbers"][number][]): void {
+    for (const { number, namespace, orderId, instanceId, unit } of numbers)
+      this.#byUnit.set(assetUnit({ namespace, id: orderId }, instanceId, unit), number);
+  }
+
+  of(unit: string): string | undefined {
+    return this.#byUnit.get(unit);
+  }
+}
+
+/** The same from a known state that is in memory; `numbers`: those of the state, where they are at hand by unit. */
+export function payloadFactsOf(known: Known, numbers = new FixedNumbersByUnit(known.numbers)): PayloadFacts {
+  return {
+    link: known.link,
+    platformCustomers: known.platformCustomers,
+    enterpriseCode: known.enterpriseCode,
+    numberOf: (unit) => numbers.of(unit),
+    memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
+  };
 }
 
 function advancedFrom(loaded: LoadedCustomer): Advanced {

@@ -18,7 +18,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/wire-body.ts";
 import type { Prepared } from "./model/operation-type.ts";
-import type { PayloadFacts } from "./model/payload-facts.ts";
+import type { PayloadFacts } from "./customer.ts";
 import type { PrivateMarker } from "./model/references.ts";
 import type { Shapes } from "./model/shape.ts";
 import { bind } from "./plan/bind.ts";
@@ -117,7 +117,7 @@ async function amendmentNumber(
   if (order === undefined) return undefined;
   const before = existing?.context["channelOrderId"];
   if (typeof before === "string") return { number: before };
-  const placed = (await state.known()).placedOrders.get(formatKey(order));
+  const placed = state.held.known.placedOrders.get(formatKey(order));
   if (placed === undefined)
     return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} is no longer placed` };
   const { id, namespace } = order;

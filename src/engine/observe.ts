@@ -96,7 +96,7 @@ export class CustomerSnapshot {
    * nothing is placed or blocked on it now.
    */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
-    const loaded = knows.held ?? (await knows.loaded());
+    const loaded = knows.held;
     const { link } = loaded.known;
     const { thorough, contents: own } = this.#options;
     const needs = readsOf(loaded, {
@@ -237,7 +237,7 @@ export class CustomerSnapshot {
     this.#observed.contents = contents;
     this.#observed.allContents = isWhole && (wanted === "all" || isUnowned);
     if (before !== undefined) return;
-    const input = { ...(knows.held ?? (await knows.loaded())), observed: this.#observed };
+    const input = { ...knows.held, observed: this.#observed };
     const { gone, again } = await countAbsences(this.#deps, knows, input);
     this.#observed.gone = gone;
     this.#absenceAgain = again;
@@ -313,7 +313,7 @@ export class CustomerSnapshot {
         if (met.length > 0) await ledger.assumptions.met(met);
       }
     }
-    const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);
+    const lacking = customersLacking(knows.held, settings);
     const awaited = lacking ? await this.#settles(link) : undefined;
     if (lacking && awaited === undefined && ours === undefined && origin === "created")
       await ledger.assumptions.met([notUnderItsNumber]);

@@ -137,7 +137,7 @@ export class CustomerPlanning implements Planner {
 
   /** Links the customer as its plan would, and reads all that its enterprise shows; nothing counts as placed then. */
   async look(): Promise<void> {
-    const { link } = await this.#knows.known();
+    const { link } = this.#knows.held.known;
     if (link === undefined) {
       await this.#snapshot.read(this.#knows);
       await this.#learn(await this.#planNow(new Set()));
@@ -156,7 +156,7 @@ export class CustomerPlanning implements Planner {
     const { ledger, settings, policies } = this.#deps;
     const shown = this.#shownAnew();
     if (shown.length > 0) await ledger.assumptions.met(shown);
-    const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
+    const input = { ...this.#knows.held, observed: this.observed };
     const { canSeal } = ledger.private;
     const { takingBlocked } = this.#options;
     const contradicted = ledger.assumptions.contradictions;
@@ -273,7 +273,7 @@ export class UndoPlanning implements Planner {
     const { ledger, settings, policies } = this.#deps;
     const { run, takingBlocked } = this.#options;
     const rows = await this.#done();
-    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    const loaded = this.#knows.held;
     const facts = await this.#factsOf(loaded, rows);
     const unread = { enterprises: undefined, members: undefined, assets: undefined };
     const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
 import { withTree } from "../../src/engine/model/desired.ts";
 import { standingOf } from "../../src/resources/order/fold.ts";
-import { payloadFactsOf } from "../../src/engine/model/payload-facts.ts";
+import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";

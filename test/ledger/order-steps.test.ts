@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { applyChanges } from "../../src/engine/model/state.ts";
 import type { StateChange } from "../../src/engine/model/state.ts";

@@ -95,7 +95,7 @@ export class OrderAdoption implements Seeking {
   }
 
   async seek(knows: CustomerState): Promise<Sought> {
-    const loaded = knows.held ?? (await knows.loaded());
+    const loaded = knows.held;
     const { link } = loaded.known;
     const orders = earlierFirst(loaded.orders.filter((order) => isOpen(order, loaded)));
     const shows = readLink(loaded);
@@ -129,7 +129,7 @@ export class OrderAdoption implements Seeking {
 
   /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
   async look(knows: CustomerState): Promise<void> {
-    const link = readLink(await knows.loaded());
+    const link = readLink(knows.held);
     if (link !== undefined) this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
   }
 

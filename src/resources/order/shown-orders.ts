@@ -102,7 +102,7 @@ export async function examine(
   const enterprises = await snapshot.enterprises(link.channelCustomerId);
   const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
   const isClear = bareAssets.length === 0;
-  const isUnread = (await knows.loaded()).unread === true;
+  const isUnread = knows.held.unread === true;
   const before = await ledger.state.shownNumbers(customer);
   // What is not shown any more may be in an asset that shows nothing.
   const gone = isClear ? before.filter((subject) => !shown.has(subject)) : [];
