@@ -4,7 +4,7 @@ import { toInstant } from "../../src/base/clock.ts";
 import { AuditLog } from "../../src/ledger/audit/audit-log.ts";
 import type { Sqlite } from "../../src/ledger/database/database.ts";
 import { JournalTables } from "../../src/ledger/journal/journal-tables.ts";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 
 /** What a writing call costs the ledger: the rows of its intent, and those of its outcome with an audit entry. */
 export interface JournalWork {

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
-import { payloadFactsOf } from "../../src/engine/model/payload-facts.ts";
+import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { wireText } from "../../src/contract/wire-body.ts";
 import { withTree } from "../../src/engine/model/desired.ts";

@@ -73,7 +73,7 @@ async function shownLink(
   signal: AbortSignal,
 ): Promise<ShownLink & { members: number; numberInCrm: string }> {
   const { ledger, platform, settings } = await application.runDependencies();
-  const { desiredCustomer } = await ledger.state.load(customer);
+  const { desiredCustomer } = ledger.state.load(customer);
   const inCrm = desiredCustomer?.body.channelCustomerId;
   const { channelCustomerId } = customerNumbers(customer, given ?? inCrm, settings);
   const { channelCustomerId: numberInCrm } = customerNumbers(customer, inCrm, settings);

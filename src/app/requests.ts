@@ -78,7 +78,7 @@ async function preview(
   changesOf: (loaded: Pick<CustomerInput, "known">) => Parameters<typeof applyChanges>[1],
 ): Promise<Operation[]> {
   const { ledger, settings, policies } = await application.runDependencies();
-  const loaded = await ledger.state.load(customer);
+  const loaded = ledger.state.load(customer);
   const context = { customer, at: toInstant(application.clock.now()) };
   const known = applyChanges(loaded.known, changesOf(loaded), context);
   const rejections = new StandingRejections(loaded.rejections, {
@@ -184,7 +184,7 @@ export async function requireCustomer(ledger: Ledger, customer: RecordKey): Prom
 /** Throws a Problem where nothing can be asked for of a customer. */
 export async function requireReachable(ledger: Ledger, customer: RecordKey): Promise<void> {
   await requireCustomer(ledger, customer);
-  const loaded = await ledger.state.load(customer);
+  const loaded = ledger.state.load(customer);
   const name = formatKey(customer);
   if (loaded.customerInQuarantine === true) {
     throw refused(

@@ -80,7 +80,7 @@ async function requestFor(
       "set ledger.sealKey in the configuration, then try again",
     );
   }
-  const loaded = await ledger.state.load(customer);
+  const loaded = ledger.state.load(customer);
   const memberGlobalId = await requireAccount(loaded, staff, new SnapshotReader(platform, settings), {
     signal,
     maxLength: settings.enterpriseCodeMaxLength,

@@ -44,7 +44,7 @@ export async function resolveByHand(
     const customer = await requireResolvable(ledger, note.subject, subject);
     // What is looked at by no run any more is loaded without its form; the next run looks at all of it again.
     await ledger.records.markPending({ customer });
-    const loaded = await ledger.state.load(customer);
+    const loaded = ledger.state.load(customer);
     const bodyHash = requireWork(loaded, note.subject, subject);
     const { by, reason } = note;
     await ledger.state.record(customer, [], { kind: "done-by-hand", subject, body: { bodyHash, by, reason } });

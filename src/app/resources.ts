@@ -21,13 +21,13 @@ export function handInResources(): void {
     },
     requests: { ...staff.requests, ...lock.requests, ...loan.requests },
     undo: { ...enterprise.undo, ...order.undo, ...staff.undo, ...assignment.undo, ...lock.undo, ...loan.undo },
-    nothing: () => ({
-      ...nothingRecorded(),
-      ...enterprise.state.nothing(),
-      ...order.state.nothing(),
-      ...staff.state.nothing(),
-      ...assignment.state.nothing(),
-    }),
+    nothing: {
+      ...nothingRecorded,
+      ...enterprise.state.nothing,
+      ...order.state.nothing,
+      ...staff.state.nothing,
+      ...assignment.state.nothing,
+    },
     open: (database, ledger) => ({
       enterprise: enterprise.state.open(database),
       order: order.state.open(database, ledger),

@@ -10,9 +10,9 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/journal.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { FixedNumbersByUnit, payloadFactsOf } from "./model/payload-facts.ts";
+import { assetUnit } from "./model/references.ts";
 import { applyChanges } from "./model/state.ts";
-import type { PayloadFacts } from "./model/payload-facts.ts";
+import type { ChangeShapes } from "./model/resource.ts";
 import type { Known, StateChange } from "./model/state.ts";
 import type { LoadedCustomer, Rejection } from "./plan/input.ts";
 import type { Clock } from "../base/clock.ts";
@@ -72,13 +72,12 @@ export class CustomerState {
     return this.#keeps;
   }
 
-  async loaded(): Promise<LoadedCustomer> {
-    return this.held ?? this.#whole(await this.#load());
+  get held(): LoadedCustomer {
+    return this.#whole(this.#now);
   }
 
-  /** The same where nothing has to be read for it. */
-  get held(): LoadedCustomer | undefined {
-    return this.#advanced === undefined ? undefined : this.#whole(this.#advanced);
+  async loaded(): Promise<LoadedCustomer> {
+    return this.held;
   }
 
   #whole(advanced: Advanced): LoadedCustomer {
@@ -96,29 +95,29 @@ export class CustomerState {
    * along with that.
    */
   async begin(): Promise<Begun> {
-    const begun = await this.#deps.ledger.state.begin(this.customer);
+    const begun = this.#deps.ledger.state.begin(this.customer);
     if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
     return begun;
   }
 
-  async #load(): Promise<Advanced> {
-    this.#advanced = advancedFrom(await this.#deps.ledger.state.load(this.customer));
+  get #now(): Advanced {
+    this.#advanced ??= advancedFrom(this.#deps.ledger.state.load(this.customer));
     return this.#advanced;
   }
 
   async known(): Promise<Known> {
-    return (await this.loaded()).known;
+    return this.held.known;
   }
 
-  async payloadFacts(): Promise<PayloadFacts> {
-    const { loaded, byUnit } = this.#advanced ?? (await this.#load());
+  payloadFacts(): PayloadFacts {
+    const { loaded, byUnit } = this.#now;
     return payloadFactsOf(loaded.known, byUnit);
   }
 
   /** Records what became of an operation, and knows from then on what its rows say. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
-    await this.#concluded(operation, id, conclusion, at);
+    this.#concluded(operation, id, conclusion, at);
   }
 
   /**
@@ -144,7 +143,7 @@ export class CustomerState {
         },
       ),
     );
-    await this.#concluded(operation, id, conclusion, at);
+    this.#concluded(operation, id, conclusion, at);
   }
 
   /** Something of the customer is in the hands of the writer. */
@@ -172,12 +171,13 @@ export class CustomerState {
     const { credentials, answers } = typeOf(operation).can;
     if ((credentials?.accounts?.(operation) ?? []).length > 0 || (answers?.(operation) ?? []).length > 0) return false;
     return !changes.some(
-      (change) => (change.type === "linked" && change.link.origin !== "created") || needsReading(change, bodyHashes),
+      (change) =>
+        (change.type === "linked" && change.link.origin !== "created") || needsReading(change.type, change, bodyHashes),
     );
   }
 
-  async #concluded(operation: Operation, id: string, conclusion: Conclusion, at: string): Promise<void> {
-    await this.#learn(conclusion.changes, at);
+  #concluded(operation: Operation, id: string, conclusion: Conclusion, at: string): void {
+    this.#learn(conclusion.changes, at);
     if (this.#advanced === undefined) return;
     const { loaded } = this.#advanced;
     const rejections = rejectionsAfter(loaded.rejections, operation, id, conclusion);
@@ -192,7 +192,7 @@ export class CustomerState {
     const { ledger, clock } = this.#deps;
     await this.settled();
     const at = this.#keeps ? await ledger.state.record(this.customer, changes, audit) : toInstant(clock.now());
-    await this.#learn(changes, at);
+    this.#learn(changes, at);
   }
 
   /** The same of what nothing else can contradict, without waiting for the commit. */
@@ -200,7 +200,7 @@ export class CustomerState {
     if (!this.#keeps) return await this.record(changes);
     const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
     this.handedOver(committed);
-    await this.#learn(changes, at);
+    this.#learn(changes, at);
   }
 
   /** Numbers were fixed to an order of this customer. */
@@ -209,19 +209,15 @@ export class CustomerState {
     this.#advanced?.byUnit.add(numbers);
   }
 
-  async #learn(changes: readonly StateChange[], at: string): Promise<void> {
+  #learn(changes: readonly StateChange[], at: string): void {
     if (this.#advanced === undefined) return;
     const { bodyHashes } = this.#advanced;
-    // An order of which the CRM says something else comes with what stands of it, which only the ledger has.
-    if (this.#keeps && changes.some((change) => needsReading(change, bodyHashes))) {
+    if (this.#keeps && changes.some((change) => needsReading(change.type, change, bodyHashes))) {
       this.#advanced = undefined;
       return;
     }
     const linked = this.#linkedElsewhere(changes);
-    const enterprise =
-      linked === undefined
-        ? undefined
-        : await this.#deps.ledger.state.readTogether((rows) => rows.enterprise.facts(linked.enterpriseGlobalId));
+    const enterprise = linked === undefined ? undefined : this.#deps.ledger.state.factsOf(linked.enterpriseGlobalId);
     const { loaded, learned } = this.#advanced;
     const now = changes.filter((change) => !isAppliedLater(change));
     const known = applyChanges(loaded.known, now, { customer: this.customer, at, enterprise });
@@ -240,6 +236,42 @@ export class CustomerState {
   }
 }
 
+/** What is known of a customer as far as the references of one payload need it. */
+export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
+  /** The number that is fixed to a unit of an asset instance, by its name (`assetUnit`). */
+  numberOf(unit: string): string | undefined;
+  memberOf(staff: RecordKey): string | undefined;
+}
+
+/** Numbers by the unit that each belongs to. */
+class FixedNumbersByUnit {
+  readonly #byUnit = new Map<string, string>();
+
+  constructor(numbers: readonly Known["numbers"][number][]) {
+    this.add(numbers);
+  }
+
+  add(numbers: readonly Known["numbers"][number][]): void {
+    for (const { number, namespace, orderId, instanceId, unit } of numbers)
+      this.#byUnit.set(assetUnit({ namespace, id: orderId }, instanceId, unit), number);
+  }
+
+  of(unit: string): string | undefined {
+    return this.#byUnit.get(unit);
+  }
+}
+
+/** The same from a known state that is in memory; `numbers`: those of the state, where they are at hand by unit. */
+export function payloadFactsOf(known: Known, numbers = new FixedNumbersByUnit(known.numbers)): PayloadFacts {
+  return {
+    link: known.link,
+    platformCustomers: known.platformCustomers,
+    enterpriseCode: known.enterpriseCode,
+    numberOf: (unit) => numbers.of(unit),
+    memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
+  };
+}
+
 function advancedFrom(loaded: LoadedCustomer): Advanced {
   return {
     loaded,
@@ -254,8 +286,12 @@ function isAppliedLater(change: StateChange): boolean {
   return handedIn().changes[change.type].isForLater === true;
 }
 
-function needsReading(change: StateChange, bodyHashes: Advanced["bodyHashes"]): boolean {
-  return handedIn().resources.some(({ state }) => state?.needsReading?.(change, bodyHashes));
+function needsReading<Type extends keyof ChangeShapes>(
+  type: Type,
+  change: ChangeShapes[Type],
+  bodyHashes: Advanced["bodyHashes"],
+): boolean {
+  return handedIn().changes[type].isReadAnew?.(change, bodyHashes) === true;
 }
 
 /** What stands refused once an operation ended: the same as the ledger gives from its rows. */

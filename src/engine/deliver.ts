@@ -18,12 +18,12 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/wire-body.ts";
 import type { Prepared } from "./model/operation-type.ts";
-import type { PayloadFacts } from "./model/payload-facts.ts";
+import type { PayloadFacts } from "./customer.ts";
 import type { PrivateMarker } from "./model/references.ts";
 import type { Shapes } from "./model/shape.ts";
 import { bind } from "./plan/bind.ts";
 import { madePasswords } from "./passwords.ts";
-import type { SealedPassword } from "./passwords.ts";
+import type { MadePasswords, SealedPassword } from "./passwords.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "./plan/bind.ts";
@@ -90,7 +90,8 @@ export async function deliver(
     if (options.signal?.aborted === true) return { kind: "stopped" };
     if (block !== undefined) return { kind: "blocked", ...block };
   }
-  const number = await amendmentNumber(deps, operation, state, existing);
+  const isAmendment = typeOf(operation).can.expects !== undefined;
+  const number = isAmendment ? await amendmentNumber(deps, operation, state, existing) : undefined;
   if (number !== undefined && "code" in number) return { kind: "blocked", ...number };
   const ready = await makeReady(deps, operation, state, { ...options, channelOrderId: number?.number });
   if ("kind" in ready) {
@@ -116,7 +117,7 @@ async function amendmentNumber(
   if (order === undefined) return undefined;
   const before = existing?.context["channelOrderId"];
   if (typeof before === "string") return { number: before };
-  const placed = (await state.known()).placedOrders.get(formatKey(order));
+  const placed = state.held.known.placedOrders.get(formatKey(order));
   if (placed === undefined)
     return { code: "order.changed-meanwhile", reason: `the order ${formatKey(order)} is no longer placed` };
   const { id, namespace } = order;
@@ -224,6 +225,8 @@ function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
   return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));
 }
 
+const noPasswords: MadePasswords = { initial: new Map(), anew: new Map(), toSeal: [] };
+
 /** Binds the payload and checks it against the contract. */
 export async function makeReady(
   deps: EngineDependencies,
@@ -239,8 +242,9 @@ export async function makeReady(
   const { ledger, settings } = deps;
   const { existing, shownBefore = [], channelOrderId } = given;
   // E9 fills the pool of asset numbers, for no customer.
-  const facts = operation.endpoint === "E9" ? nobodysFacts : await state.payloadFacts();
-  const passwords = await madePasswords(deps, operation);
+  const facts = operation.endpoint === "E9" ? nobodysFacts : state.payloadFacts();
+  const passwords =
+    typeOf(operation).can.credentials === undefined ? noPasswords : await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
     const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };

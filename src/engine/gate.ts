@@ -45,7 +45,7 @@ export async function gate(
   { announced, plannedIds }: AttemptState,
   { operations, customer }: CustomerPlan,
 ): Promise<AtTheGate> {
-  const gated = new Gated(deps.policies, knows.held ?? (await knows.loaded()));
+  const gated = new Gated(deps.policies, knows.held);
   const takings = gated.takings(operations);
   if (takings.length === 0) return nothing;
   await knows.settled();

@@ -19,7 +19,6 @@ import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
 import { deletesAccounts } from "./model/policy.ts";
 import { readsOf } from "./plan/reads.ts";
-import type { Reads } from "./plan/reads.ts";
 import { unreadBlock } from "./customer.ts";
 
 type Link = NonNullable<Known["link"]>;
@@ -97,7 +96,7 @@ export class CustomerSnapshot {
    * nothing is placed or blocked on it now.
    */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
-    const loaded = knows.held ?? (await knows.loaded());
+    const loaded = knows.held;
     const { link } = loaded.known;
     const { thorough, contents: own } = this.#options;
     const needs = readsOf(loaded, {
@@ -174,7 +173,7 @@ export class CustomerSnapshot {
 
   async #readStaff(
     { enterpriseGlobalId }: Link,
-    { seats, loans: wanted }: Pick<Required<Reads>, "seats" | "loans">,
+    { seats, loans: wanted }: Pick<ReturnType<typeof readsOf>, "seats" | "loans">,
   ): Promise<void> {
     this.#staffRead = true;
     const members = await this.#wholeList(enterpriseGlobalId);
@@ -238,7 +237,7 @@ export class CustomerSnapshot {
     this.#observed.contents = contents;
     this.#observed.allContents = isWhole && (wanted === "all" || isUnowned);
     if (before !== undefined) return;
-    const input = { ...(knows.held ?? (await knows.loaded())), observed: this.#observed };
+    const input = { ...knows.held, observed: this.#observed };
     const { gone, again } = await countAbsences(this.#deps, knows, input);
     this.#observed.gone = gone;
     this.#absenceAgain = again;
@@ -310,10 +309,11 @@ export class CustomerSnapshot {
       await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created") {
         await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
-        await ledger.assumptions.met(metByChannel(ours, settings));
+        const met = metByChannel(ours, settings);
+        if (met.length > 0) await ledger.assumptions.met(met);
       }
     }
-    const lacking = customersLacking(knows.held ?? (await knows.loaded()), settings);
+    const lacking = customersLacking(knows.held, settings);
     const awaited = lacking ? await this.#settles(link) : undefined;
     if (lacking && awaited === undefined && ours === undefined && origin === "created")
       await ledger.assumptions.met([notUnderItsNumber]);
@@ -373,6 +373,6 @@ function customersLacking({ known, orders }: LoadedCustomer, settings: Assumptio
 }
 
 /** Contents that decide what is removed. */
-function endsOf(numbers: ReadonlySet<string> | "all" | undefined): Reads["contents"] {
+function endsOf(numbers: ReadonlySet<string> | "all" | undefined): ReturnType<typeof readsOf>["contents"] {
   return numbers === undefined ? undefined : { numbers, ends: true };
 }

@@ -137,7 +137,7 @@ export class CustomerPlanning implements Planner {
 
   /** Links the customer as its plan would, and reads all that its enterprise shows; nothing counts as placed then. */
   async look(): Promise<void> {
-    const { link } = await this.#knows.known();
+    const { link } = this.#knows.held.known;
     if (link === undefined) {
       await this.#snapshot.read(this.#knows);
       await this.#learn(await this.#planNow(new Set()));
@@ -154,16 +154,19 @@ export class CustomerPlanning implements Planner {
   /** Nothing is done that a person rejected, exactly as it stands. */
   async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
     const { ledger, settings, policies } = this.#deps;
-    await this.#takeNote();
-    const input = { ...(this.#knows.held ?? (await this.#knows.loaded())), observed: this.observed };
+    const shown = this.#shownAnew();
+    if (shown.length > 0) await ledger.assumptions.met(shown);
+    const input = { ...this.#knows.held, observed: this.observed };
     const { canSeal } = ledger.private;
     const { takingBlocked } = this.#options;
     const contradicted = ledger.assumptions.contradictions;
     const repairs = this.#repairs;
     const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
     const plan = planCustomer(input, options);
-    if (this.#knows.keeps) await this.#told(metByBlocks(plan));
-    const rejected = await rejectedOf(ledger, new Gated(policies, input), plan, false);
+    if (this.#knows.keeps && plan.records.some(({ code }) => code !== undefined)) await this.#told(metByBlocks(plan));
+    const takings = new Gated(policies, input).takings(plan.operations);
+    if (takings.length === 0) return plan;
+    const rejected = await rejectedOf(ledger, plan.customer, takings, false);
     return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
   }
 
@@ -175,13 +178,13 @@ export class CustomerPlanning implements Planner {
   }
 
   /** What each reading shows of the rows of A1–A43, once; a plan keeps nothing. */
-  async #takeNote(): Promise<void> {
+  #shownAnew(): AssumptionMet[] {
     const { enterprises, ambiguous, members, assets } = this.observed;
     const reading = [enterprises ?? ambiguous, members, assets];
-    if (!this.#knows.keeps || reading.every((list, index) => list === this.#noted[index])) return;
+    if (!this.#knows.keeps || reading.every((list, index) => list === this.#noted[index])) return [];
     const together = members !== this.#noted[1] && assets !== this.#noted[2];
     this.#noted = reading;
-    await this.#deps.ledger.assumptions.met(metByReading(this.observed, together));
+    return metByReading(this.observed, together);
   }
 
   /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
@@ -199,13 +202,12 @@ export class CustomerPlanning implements Planner {
 }
 
 /** What a person rejected of a plan, by hash: exactly that, of runs or of what takes a run back. */
-export async function rejectedOf(
+async function rejectedOf(
   { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
-  gated: Gated,
-  { operations, customer }: CustomerPlan,
+  customer: RecordKey,
+  takings: ReturnType<Gated["takings"]>,
   ofUndo: boolean,
 ): Promise<ReadonlySet<string>> {
-  const takings = gated.takings(operations);
   if (takings.length === 0) return new Set();
   return new Set(decidedOn(await decisions.standing({ customer, ofUndo }), takings).rejected.keys());
 }
@@ -271,7 +273,7 @@ export class UndoPlanning implements Planner {
     const { ledger, settings, policies } = this.#deps;
     const { run, takingBlocked } = this.#options;
     const rows = await this.#done();
-    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    const loaded = this.#knows.held;
     const facts = await this.#factsOf(loaded, rows);
     const unread = { enterprises: undefined, members: undefined, assets: undefined };
     const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };
@@ -284,7 +286,8 @@ export class UndoPlanning implements Planner {
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
-    const rejected = await rejectedOf(ledger, new Gated(policies, input), made.plan, true);
+    const takings = new Gated(policies, input).takings(made.plan.operations);
+    const rejected = await rejectedOf(ledger, made.plan.customer, takings, true);
     if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
     this.#steps = made.steps;
     return { kind: "planned", plan: made.plan };

@@ -78,8 +78,7 @@ export function refusedPeople(
   deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
   refused: readonly RefusedPerson[],
-): NewRejections | undefined {
-  if (refused.length === 0) return undefined;
+): NewRejections {
   const messages = new Map(refused.map((person) => [formatKey(person.key), person.message]));
   return {
     customer: operation.customer,

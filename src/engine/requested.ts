@@ -42,13 +42,13 @@ export async function attemptRequested(
   }
   if (["unreadable", "rejected"].includes(countedAs(state.short)) && !state.short.has("refused"))
     return { kind: "finished", short: state.short };
-  const { requests } = await knows.known();
+  const { requests } = knows.held.known;
   const { block } = await planned(deps, knows, new Set(requests.map((request) => subjectOf(customer, request))));
   if (block !== undefined) {
     const { rejected, ...why } = block;
     const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
     // A customer with a change of its own goes on waiting for that; the run that sends it says this too.
-    if ((await knows.loaded()).desiredCustomer?.pending !== true)
+    if (knows.held.desiredCustomer?.pending !== true)
       await ledger.records.setLesserOutcome(
         attempt.runId,
         { stream: "customers", key: customer, outcome, ...why },
@@ -83,7 +83,7 @@ async function planned(
   knows: CustomerState,
   tried: ReadonlySet<string>,
 ): Promise<RequestStage> {
-  const loaded = await knows.loaded();
+  const loaded = knows.held;
   const rejections = new StandingRejections(loaded.rejections, {
     settings,
     policies,

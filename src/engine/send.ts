@@ -102,10 +102,8 @@ export async function recordOutcome(
   const { assumptions } = deps.ledger;
   const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
   // Before the outcome: after a kill between the two the operation is in doubt, and the contradiction known.
-  await assumptions.met(
-    metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined }),
-    sent.id,
-  );
+  const met = metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined });
+  if (met.length > 0) await assumptions.met(met, sent.id);
   switch (outcome.kind) {
     case "not-sent":
       return await recordNotSent(sent, attempt, outcome.reason);
@@ -144,7 +142,7 @@ async function recordDone(
     // What the service says of people whom it refused may name anybody.
     answer: refused.length > 0 ? answer() : undefined,
     changes: concluded.changes,
-    rejections: refusedPeople(deps, operation, refused),
+    rejections: refused.length === 0 ? undefined : refusedPeople(deps, operation, refused),
     audit: { kind: operation.kind, body: concluded.audit },
   };
   const failed = async (error: unknown): Promise<void> => {

@@ -23,7 +23,7 @@ import { CustomerState } from "../engine/customer.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
 import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
 import { productUnits } from "../crm/tree.ts";
-import { wantedForm } from "../resources/order/state/order-steps.ts";
+import { wantedForm } from "../resources/order/state/placed-orders.ts";
 import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
 import type { ShownAmendment } from "../resources/order/shown-orders.ts";
 
@@ -103,7 +103,7 @@ export async function rebuildCustomer(
 
 /** Nothing reads name, branch and address back: that they are as the CRM has them is taken for granted. */
 async function acknowledge(knows: CustomerState): Promise<void> {
-  const { customer, desiredCustomer, known } = await knows.loaded();
+  const { customer, desiredCustomer, known } = knows.held;
   if (desiredCustomer === undefined || known.link === undefined || known.acknowledged !== undefined) return;
   const fields = acknowledgedFields(desiredCustomer.body);
   await knows.record([{ type: "acknowledged", customer, fields }], auditOf(customer, { acknowledged: "assumed" }));
@@ -130,10 +130,10 @@ async function rebuiltOrder(
   const isHere = isSameKey(customer, knows.customer);
   const known = async (): Promise<readonly FixedNumber[]> =>
     isHere
-      ? (await knows.known()).numbers
+      ? knows.held.known.numbers
       : await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
   const aside = await ledger.gap.numbersAside(customer);
-  const { orders } = await knows.loaded();
+  const { orders } = knows.held;
   const renewed = renewedUnits(order, orders, shown, [...(await known()), ...aside]);
   const numbersAside = new Set(aside.map(({ number }) => number));
   const goesOn = renewed.map(({ number }) => number).filter((number) => numbersAside.has(number));
@@ -226,7 +226,7 @@ async function adoptPeople(
   knows: CustomerState,
   { members, assets }: Pick<Observed, "members" | "assets">,
 ): Promise<boolean> {
-  const loaded = await knows.loaded();
+  const loaded = knows.held;
   if (members === undefined || assets === undefined) return false;
   const changes = adoptedPeople(loaded, { members, assets }, settings);
   if (changes.length > 0) await knows.record(changes, auditOf(loaded.customer, { people: changes.length }));
@@ -251,7 +251,7 @@ function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
 
 /** What the CRM requests beside its orders counts as requested, and nothing is sent for it: no reading shows it. */
 async function assumeRequests({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
-  const loaded = await knows.loaded();
+  const loaded = knows.held;
   const { customer } = knows;
   const all = requestsOf().flatMap((of) => requestKindOf({ of }).assume?.(loaded, policies) ?? []);
   const changes = all.flatMap((one) => one.changes);

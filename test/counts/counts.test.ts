@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
+import { startCrmSync } from "../support/process.ts";
 import { company } from "../support/world/crm.ts";
 import { counted } from "./counting.ts";
 import type { LedgerCounts } from "./counting.ts";
+import type { CountedRun } from "./processes/counted-run.ts";
 
 /**
- * What one customer costs with one lane, in counts that are the same on every machine. `counts.json` keeps them; what
+ * What one customer costs with one lane, and how many promises one more is made with, in counts that are the same on every machine. `counts.json` keeps them; what
  * needs more than 2 % more is refused, and what needs less writes the new number: `COUNTS=write npx vitest run
  * test/counts`.
  */
@@ -16,14 +18,16 @@ import type { LedgerCounts } from "./counting.ts";
 const file = join(import.meta.dirname, "counts.json");
 const tolerance = 0.02;
 
-type Counts = LedgerCounts & { calls: number };
+type Counts = Partial<LedgerCounts & { calls: number; promises: number }>;
 
 const kept: Record<string, Counts> = JSON.parse(readFileSync(file, "utf8"));
 const now: Record<string, Counts> = {};
 
 /** A customer with an order of two assets, and two people who hold one each. */
-async function one(): Promise<World> {
-  const w = await world({ records: company(1, 2) });
+const one = (): Promise<World> => oneLane(company(1, 2));
+
+async function oneLane(records: ReturnType<typeof company>): Promise<World> {
+  const w = await world({ records });
   w.extra = `concurrency: { customers: 1 }
 orderService: { callsAtOnce: 1 }
 memberCenter: { callsAtOnce: 1 }
@@ -44,6 +48,20 @@ async function costs(w: World, ...words: string[]): Promise<Counts> {
 const total = (w: World): number => Object.values(w.sandbox.counts().calls).reduce((sum, calls) => sum + calls, 0);
 
 const run = ["run", "everything"];
+const program = join(import.meta.dirname, "processes/counted-run.ts");
+
+/** How many promises the first run makes for so many customers with one order each, in a process of its own. */
+async function promisesFor(customers: number): Promise<number> {
+  const ids = Array.from({ length: customers }, (_, index) => `C${index + 1}`);
+  const orders = ids.map((id) => ({ id: `O${id}`, customer: id, assets: [`A${id}`] }));
+  const w = await oneLane({ customers: ids.map((id) => ({ id })), orders, staff: [] });
+  const { result } = await w.writes(
+    () => startCrmSync({ ...w.place, program: [program, String(w.clock.at)] }, ...run).ended,
+  );
+  expect(result.exitCode, result.stderr).toBe(0);
+  const { promises }: CountedRun = JSON.parse(result.stdout);
+  return promises;
+}
 
 const situations: Record<string, (w: World) => Promise<Counts>> = {
   "first run": async (w) => await costs(w, ...run),
@@ -69,8 +87,7 @@ const situations: Record<string, (w: World) => Promise<Counts>> = {
   },
 };
 
-it.each(Object.entries(situations))("one customer costs no more than it did: %s", async (name, costsOf) => {
-  const counts = await costsOf(await one());
+function expectAsKept(name: string, counts: Counts): void {
   now[name] = counts;
   if (process.env["COUNTS"] === "write") return;
   for (const [what, count] of Object.entries(counts)) {
@@ -79,6 +96,15 @@ it.each(Object.entries(situations))("one customer costs no more than it did: %s"
     expect(count, `${hint} is more than 2 % more`).toBeLessThanOrEqual(was * (1 + tolerance));
     expect(count, `${hint} is less: write the new number`).toBeGreaterThanOrEqual(was * (1 - tolerance));
   }
+}
+
+it.each(Object.entries(situations))("one customer costs no more than it did: %s", async (name, costsOf) => {
+  expectAsKept(name, await costsOf(await one()));
+});
+
+it("one customer more is made with no more promises than it was", async () => {
+  const [two, three] = await Promise.all([promisesFor(2), promisesFor(3)]);
+  expectAsKept("one customer more", { promises: three - two });
 });
 
 afterAll(() => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { hashOf } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
-import { payloadFactsOf } from "../../src/engine/model/payload-facts.ts";
+import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import type { Bindings } from "../../src/engine/plan/bind.ts";
 import { initialPassword } from "../../src/resources/staff/additions.ts";

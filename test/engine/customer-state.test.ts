@@ -60,7 +60,7 @@ it(
       for (let index = 0; index < many; index += 1) {
         const id = shuffled(index);
         state.fixed([fixed(id)]);
-        expect((await state.payloadFacts()).numberOf(assetUnit(key(id), "I", 0))).toBe(`86${id}`);
+        expect(state.payloadFacts().numberOf(assetUnit(key(id), "I", 0))).toBe(`86${id}`);
         await state.record([placed(id)]);
         await state.record([granted(`86${id}`, id)]);
       }

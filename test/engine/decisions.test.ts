@@ -220,7 +220,7 @@ describe("a saved plan of which one answer was lost", () => {
 
   async function saved(world: ApplyWorld): Promise<NonNullable<RunRequest["expected"]>> {
     const operations = new Map((await world.plan()).map((operation) => [operation.hash, nameOf(operation)]));
-    const facts = factsOf(await world.ledger.state.load(customer));
+    const facts = factsOf(world.ledger.state.load(customer));
     const chosen = new Set(operations.keys());
     return new Map([[formatKey(customer), { customer, plan: "run_saved", facts, operations, chosen, applied: false }]]);
   }

@@ -17,11 +17,11 @@ it("what is known of a customer is loaded once to look for it ahead and once for
   const { state } = world.ledger;
   const asked: string[] = [];
   for (const method of ["begin", "load", "known"] as const) {
-    const real: (key: RecordKey) => Promise<unknown> = state[method].bind(state);
+    const real: (key: RecordKey) => unknown = state[method].bind(state);
     Object.assign(state, {
-      [method]: async (key: RecordKey) => {
+      [method]: (key: RecordKey) => {
         asked.push(`${method} ${formatKey(key)}`);
-        return await real(key);
+        return real(key);
       },
     });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatKey } from "../../src/crm/keys.ts";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 import { policyOf } from "../../src/engine/model/policy.ts";
 import { noWeight, sumOf, weightText } from "../../src/engine/model/taking.ts";
 import { contradictedBlock, consider, StandingRejections } from "../../src/engine/plan/rejections.ts";

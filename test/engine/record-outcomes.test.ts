@@ -3,7 +3,7 @@ import { advance, leftIn, newAttempt, triedIn } from "../../src/engine/attempt.t
 import type { AttemptState } from "../../src/engine/attempt.ts";
 import { deferredUnsent, noOutcomes, noted, unfinishedIn } from "../../src/engine/outcomes.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { key } from "../support/world/records.ts";
 

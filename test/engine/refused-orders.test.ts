@@ -39,7 +39,7 @@ it("only orders that the CRM gave up, that nobody decided on since and that are 
   const world = await ApplyWorld.start();
   await world.makeEnterprise();
   await world.take("orders", orderRecord("O1", "C1"));
-  const { known, orders } = await world.ledger.state.load(customer);
+  const { known, orders } = world.ledger.state.load(customer);
   const [first] = orders;
   if (first === undefined) throw new Error("no order was taken");
   const cancelled = { ...first, pending: true, state: "current" as const, body: { ...first.body, cancelled: true } };

@@ -1,10 +1,13 @@
+import { expect } from "vitest";
+import { handedIn, handIn } from "../../src/engine/model/registry.ts";
+import type { Resource } from "../../src/engine/model/resource.ts";
 import { readsOf } from "../../src/engine/plan/reads.ts";
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
 import { withTree } from "../../src/engine/model/desired.ts";
 import { standingOf } from "../../src/resources/order/fold.ts";
-import { payloadFactsOf } from "../../src/engine/model/payload-facts.ts";
+import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
@@ -268,7 +271,29 @@ export function standingOrders(
 
 export function plan(given: Situation | CustomerInput, options: Partial<PlanOptions> = {}): CustomerPlan {
   const input = "privateValues" in given ? given : situation(given);
-  return planCustomer(input, { ...standardRules, settings: settingsWith(), ...options });
+  const all = { ...standardRules, settings: settingsWith(), ...options };
+  const planned = planCustomer(input, all);
+  expect(planned, "who is not asked would plan nothing").toEqual(everyoneAsked(() => planCustomer(input, all)));
+  return planned;
+}
+
+/** Who finds people and their seats relies on the engine to be asked only of those who are new, changed or read. */
+function withoutPeople({ name }: Resource): NonNullable<Resource["asked"]> {
+  return name === "staff" || name === "assignment" ? { plan: "people" } : {};
+}
+
+/** What it comes to if every resource is asked that leaves people alone who were not read. */
+function everyoneAsked<Found>(work: () => Found): Found {
+  const before = handedIn();
+  handIn({
+    ...before,
+    resources: before.resources.map((resource) => ({ ...resource, asked: withoutPeople(resource) })),
+  });
+  try {
+    return work();
+  } finally {
+    handIn(before);
+  }
 }
 
 /** The bound payload of an operation, as the service gets it. Throws where a value is missing. */
@@ -342,5 +367,8 @@ export function staffOutcome(planned: CustomerPlan): CustomerPlan["records"][num
 
 /** What the resources want read before a plan. */
 export function needs(input: CustomerInput, thorough = false): ReturnType<typeof readsOf> {
-  return readsOf(input, { settings: settingsWith(), policies: standardRules.policies, thorough });
+  const options = { settings: settingsWith(), policies: standardRules.policies, thorough };
+  const reads = readsOf(input, options);
+  expect(reads, "who is not asked would read nothing").toEqual(everyoneAsked(() => readsOf(input, options)));
+  return reads;
 }

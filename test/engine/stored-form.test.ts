@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 
 const customer = { namespace: "crm", id: "ALFKI" };
 const staff = { stream: "staff", namespace: "crm", id: "S-1" } as const;

@@ -14,7 +14,7 @@ it("what is in the enterprise that a customer was linked with before is not plan
   await world.addStaff(customer, staff, "M1");
   await world.grant(customer, staff, "M1", "8000000001");
   const { state } = world.ledger;
-  const before = (await state.load(customer)).known;
+  const before = state.load(customer).known;
   expect(before.placedOrders.get("crm/O1")?.elsewhere).toBeUndefined();
   expect([...before.staffLinks.keys(), ...before.assignments.map((one) => one.assetNumber)]).toEqual([
     "crm/S1",
@@ -24,12 +24,12 @@ it("what is in the enterprise that a customer was linked with before is not plan
   await state.record(customer, [
     { type: "unlinked", customer, enterpriseGlobalId: "E1", by: "a person", reason: "it was the wrong one" },
   ]);
-  expect((await state.load(customer)).known.unlinked).toMatchObject({ by: "a person" });
+  expect(state.load(customer).known.unlinked).toMatchObject({ by: "a person" });
   world.now += 1_000;
   const link = { channelCode: "crm", channelCustomerId: "C1", origin: "adopted", examined: true } as const;
   await state.record(customer, [{ type: "linked", customer, link: { ...link, enterpriseGlobalId: "E2" } }]);
 
-  const { known } = await state.load(customer);
+  const { known } = state.load(customer);
   expect(known.placedOrders.get("crm/O1")?.elsewhere).toBe(true);
   expect([known.staffLinks.size, known.assignments.length]).toEqual([0, 0]);
   const all = await state.known(customer);
@@ -54,10 +54,10 @@ it("an order that moved to another customer is told of where it stands, until no
   await world.link(customer, "E1");
   await world.read("orders", [{ orders: orderRecord("O1", "C1") }]);
   await world.place(customer, order);
-  expect((await world.ledger.state.load(customer)).away).toBeUndefined();
+  expect(world.ledger.state.load(customer).away).toBeUndefined();
   await world.read("orders", [{ orders: orderRecord("O1", "C2") }]);
-  const { away } = await world.ledger.state.load(customer);
+  const { away } = world.ledger.state.load(customer);
   expect(away?.map(({ order: one, owner }) => [one.key.id, owner.id])).toEqual([["O1", "C2"]]);
   await world.ledger.state.record(customer, [{ type: "order-left", order, customer }]);
-  expect((await world.ledger.state.load(customer)).away).toBeUndefined();
+  expect(world.ledger.state.load(customer).away).toBeUndefined();
 });

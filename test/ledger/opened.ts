@@ -2,7 +2,7 @@ import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
 import type { Conclusion } from "../../src/ledger/journal/journal.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import type { OperationShapes } from "../../src/engine/model/resource.ts";
 import type { Draft } from "../../src/engine/model/shape.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { applyChanges } from "../../src/engine/model/state.ts";
 import type { StateChange } from "../../src/engine/model/state.ts";
@@ -169,7 +169,7 @@ describe("what happens to a placed order", () => {
       { id: "O-2", products: 1, agreed: null },
     ]);
     expect(rowsOf(world.ledger.path, "select count from tally where name = 'product'")).toEqual([{ count: 3 }]);
-    const { standings } = await world.ledger.state.load(customer);
+    const { standings } = world.ledger.state.load(customer);
     const standing = standings?.get("crm/O-1");
     if (standing === undefined || "lost" in standing) throw new Error("nothing stands");
     expect(standing.units.map((unit) => unit.products.map((item) => item.channelOrderId))).toEqual([

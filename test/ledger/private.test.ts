@@ -85,7 +85,7 @@ async function full(): Promise<{ ledger: Ledger; path: string }> {
   await ingest(ledger, "customers", "C");
   await ingest(ledger, "orders", "O");
   await ingest(ledger, "staff", "S");
-  const loaded = await ledger.state.load(key("C"));
+  const loaded = ledger.state.load(key("C"));
   const payload = JSON.parse(
     JSON.stringify({
       crmCustomerId: "C",
@@ -153,7 +153,7 @@ describe("private values", () => {
     const { ledger } = await openLedger();
     await ingest(ledger, "customers", "C", { adminAccount: "same", address: "same" });
     await ingest(ledger, "customers", "D", { adminAccount: "same" });
-    const one = marker((await ledger.state.load(key("C"))).desiredCustomer?.body.adminName);
+    const one = marker(ledger.state.load(key("C")).desiredCustomer?.body.adminName);
     const bodies = sqlite(ledger.path).prepare<[], string>("select body from record_version order by id").pluck().all();
     const commitments = bodies.flatMap((body) =>
       [...body.matchAll(/"commitment":"([0-9a-f]+)"/gu)].map((match) => match[1]),
@@ -184,7 +184,7 @@ describe("private values", () => {
   it("are not handed out when they no longer fit their commitment, were erased, or are of another version", async () => {
     const { ledger, path } = await openLedger();
     await ingest(ledger, "customers", "C");
-    const name = marker((await ledger.state.load(key("C"))).desiredCustomer?.body.name);
+    const name = marker(ledger.state.load(key("C")).desiredCustomer?.body.name);
     expect(ledger.private.valueOf(name)).toBe(`${canary} name C`);
     expect(ledger.private.valueOf({ ...name, version: 2 })).toBeUndefined();
     expect(ledger.private.valueOf({ ...name, field: "address" })).toBeUndefined();
@@ -200,7 +200,7 @@ describe("passwords", () => {
     const { ledger, path } = await full();
     const bytes = [path, `${path}-wal`].filter((file) => existsSync(file)).map((file) => readFileSync(file, "latin1"));
     expect(bytes.join("")).not.toContain(secretCanary);
-    const staff = (await ledger.state.load(key("C"))).staff[0];
+    const staff = ledger.state.load(key("C")).staff[0];
     const password = marker(staff?.body.password);
     expect(ledger.private.valueOf(password)).toBe(`${secretCanary}-S`);
     const kept = await ledger.private.latestSealed("initial-password/crm/S");
@@ -219,7 +219,7 @@ describe("passwords", () => {
     async () => {
       const { ledger, path } = await full();
       await ingest(ledger, "staff", "T");
-      const staff = (await ledger.state.load(key("C"))).staff;
+      const staff = ledger.state.load(key("C")).staff;
       const [first, second] = ["S", "T"].map((id) => marker(staff.find((one) => one.key.id === id)?.body.password));
       if (first === undefined || second === undefined) throw new Error("two members of staff were taken up");
       expect(ledger.private.valueOf(first)).toBe(`${secretCanary}-S`);
@@ -250,7 +250,7 @@ describe("passwords", () => {
 
   it("are wiped when they have done their work", async () => {
     const { ledger } = await full();
-    const staff = (await ledger.state.load(key("C"))).staff[0];
+    const staff = ledger.state.load(key("C")).staff[0];
     const password = marker(staff?.body.password);
     await ledger.private.wipeSealed(password.$private, password.version);
     expect(ledger.private.valueOf(password)).toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { NewRequest, RequestName } from "../../src/engine/model/requests.ts";
-import { operation } from "../../src/engine/model/new-operation.ts";
+import { operation } from "../../src/engine/model/operation.ts";
 import { theCrm, only, subjectOf } from "../../src/engine/model/requests.ts";
 import { applyChanges } from "../../src/engine/model/state.ts";
 import type { StateChange } from "../../src/engine/model/state.ts";

@@ -13,7 +13,7 @@ import type { PolicyName } from "./policy.ts";
 import type { PrivateMarker } from "./references.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
-import type { PayloadFacts } from "./payload-facts.ts";
+import type { PayloadFacts } from "../customer.ts";
 import type { Known, StateChange } from "./state.ts";
 import type { TakenThing } from "./taking.ts";
 

@@ -27,7 +27,7 @@ export interface HandedIn {
   readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
   /** What is recorded of a customer of whom nothing is recorded. */
-  readonly nothing: () => Known;
+  readonly nothing: Known;
   /** The rows of each resource in an open ledger. */
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
   /** What undoing a run needs to know. */

@@ -31,7 +31,7 @@ import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
 import type { TakenThing } from "./taking.ts";
 import type { Block, BlockedRecord } from "../plan/block.ts";
-import type { CustomerInput, LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
+import type { Concern, CustomerInput, LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
 import type { ReadBack } from "../plan/read-back.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
@@ -94,7 +94,7 @@ export interface ShownPerson {
 export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
   readonly tables: Readonly<Record<string, Table<object>>>;
   /** Its fields of `Known` for a customer of whom nothing is recorded. */
-  readonly nothing: () => Partial<Known>;
+  readonly nothing: Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
   /** What a saved plan depends on, by a word and an id; and what is said if that changed, is missing or is new. */
   readonly facts: {
@@ -103,8 +103,6 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
       readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
     };
   };
-  /** Whether only the ledger knows what a change leaves. `bodyHashes`: what the CRM says of each order now. */
-  readonly needsReading?: (change: StateChange, bodyHashes: ReadonlyMap<string, string>) => boolean;
   /** What else of a loaded customer differs after changes, beside `Known`. */
   readonly learned?: (loaded: LoadedCustomer, changes: readonly StateChange[]) => Partial<LoadedCustomer>;
   /** SQL by the name of the resource: whether there are rows of a customer, by `@namespace` and `@id`; and what else. */
@@ -242,7 +240,11 @@ export interface Resource<
   readonly state?: StateStore<Type>;
   /** What people, or the CRM, can request of it; the engine keeps the requests. */
   readonly requests?: { readonly [O in Of]: RequestType<O> };
+  /** What a customer must have so that these are asked. What is not named here is asked for every customer. */
+  readonly asked?: { readonly [Part in "plan" | "planLast" | "reads"]?: Concern };
   readonly reads?: (loaded: LoadedCustomer, options: ReadOptions) => Reads;
+  /** Asset numbers that people hold or are given: if people are read and M6 leaves one out, E8 is read too. */
+  readonly seats?: (loaded: LoadedCustomer) => ReadonlySet<string>;
   /** What M7 left out of what is to be removed, by order. */
   readonly absent?: (
     input: CustomerInput,

@@ -26,6 +26,8 @@ export interface StatePart<Part, Change> {
   isApart: boolean;
   /** No payload is bound to it, and it may be long: an attempt applies its changes when the whole is asked for. */
   isForLater?: true;
+  /** Whether only the ledger knows what a change leaves. `bodyHashes`: what the CRM says of each order now. */
+  isReadAnew?: (change: Change, bodyHashes: ReadonlyMap<string, string>) => boolean;
   apply: <Whole extends Part>(known: Whole, changes: readonly Change[], context: ChangeContext) => Whole;
 }
 

@@ -50,7 +50,7 @@ export const stateParts: { readonly [Type in keyof OwnChanges]: StatePart<Known,
 };
 
 /** What is recorded of a customer of whom nothing is recorded, but for what resources record. */
-export const nothingRecorded = (): KnownRequests => ({ requests: [], crmAsked: [] });
+export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };
 
 /**
  * What is known of a customer once a change is written: the same as is read back from the rows that the ledger writes

@@ -10,7 +10,7 @@ import { formatKey } from "../../crm/keys.ts";
 import { fillTemplate } from "../../contract/template.ts";
 import { unreadable } from "../../base/errors.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../model/desired.ts";
-import type { OperationName } from "../model/resource.ts";
+import type { OperationName, Resource } from "../model/resource.ts";
 import type { RecordReference } from "../model/shape.ts";
 import type {
   AssetReading,
@@ -82,6 +82,53 @@ export function prepare(input: CustomerInput, settings: AssumptionSettings): Pre
 /** Whether the CRM no longer has the customer. */
 export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer">): boolean {
   return desiredCustomer?.state === "absent";
+}
+
+/** A customer as far as it was read. `thorough`: people are read even if nothing changed. */
+type Looked = Pick<LoadedCustomer, "orders" | "staff" | "known" | "away" | "standings" | "ended"> & {
+  observed?: Pick<Observed, "members" | "unread">;
+  thorough?: boolean;
+};
+
+/** What a customer may have that resources plan and read for. */
+const concerns = {
+  /** Orders that exist on the platform and may change, or go. */
+  standings: ({ standings, away = [] }: Looked): boolean => (standings?.size ?? 0) + away.length > 0,
+  orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
+  /** Locks that the CRM wants enabled or disabled. */
+  switches: ({ orders }: Looked): boolean =>
+    orders.some(({ tree }) => tree.assets.some(({ locked }) => locked !== undefined)),
+  /** People who are new or changed, or were to be read. */
+  people({ staff, known, observed }: Looked): boolean {
+    if (staff.length + known.assignments.length === 0) return false;
+    const isRead = observed?.members !== undefined || observed?.unread?.people !== undefined;
+    return isRead || known.link === undefined || staff.some(({ pending }) => pending);
+  },
+  /** Accounts and seats of somebody who is no person of the customer any more. */
+  leavers({ staff, known }: Looked): boolean {
+    if (known.staffLinks.size + known.assignments.length === 0) return false;
+    const here = new Set(staff.flatMap(({ key, state }) => (state === "absent" ? [] : [formatKey(key)])));
+    const isGone = (key: string): boolean => !here.has(key);
+    return [...known.staffLinks.keys()].some(isGone) || known.assignments.some((one) => isGone(formatKey(one.staff)));
+  },
+  /** People whose account or seats may change. */
+  unsettledPeople: (looked: Looked): boolean =>
+    looked.thorough === true ||
+    looked.staff.some(({ pending }) => pending) ||
+    (looked.ended ?? []).length > 0 ||
+    concerns.leavers(looked),
+};
+
+export type Concern = keyof typeof concerns;
+
+/** Whether a resource is asked for its part of a customer. */
+export function isAsked(
+  { asked }: Pick<Resource, "asked">,
+  part: keyof NonNullable<Resource["asked"]>,
+  of: Looked,
+): boolean {
+  const concern = asked?.[part];
+  return concern === undefined || concerns[concern](of);
 }
 
 function otherNumber(

@@ -3,16 +3,19 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../model/operation.ts";
 import { compareOperations } from "../model/operation.ts";
 import type { StateChange } from "../model/state.ts";
+import { handedIn } from "../model/registry.ts";
+import type { Earlier, ResourcePlan } from "../model/resource.ts";
+import { firstBlocks } from "./block.ts";
 import type { Block } from "./block.ts";
 import { factsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
-import type { CustomerInput, PlanOptions, Planned } from "./input.ts";
-import { prepare } from "./input.ts";
+import type { CustomerInput, Part, PlanOptions, Planned, Prepared } from "./input.ts";
+import { isAsked, prepare } from "./input.ts";
 import { recordsOf, recordsWaiting } from "./records.ts";
 import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
+import type { RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
-import { planFirst, planStagesOf } from "./stages.ts";
 
 /** Everything that is meant to happen for one customer. */
 export interface CustomerPlan {
@@ -65,7 +68,9 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   if (own !== undefined && known.link === undefined) return waiting(own);
 
   const planned = planStagesOf(prepared, { ...options, rejections });
-  const requested = planRequested(input, settings, { rejections, tried: options.tried ?? new Set() });
+  const { tried = new Set() } = options;
+  const requested =
+    known.requests.length === 0 ? nothingRequested : planRequested(input, settings, { rejections, tried });
   if (own !== undefined) return waiting(own, planned);
 
   // What is only told of stands back behind what is not as people asked for.
@@ -94,4 +99,79 @@ function withUnread(records: RecordOutcome[], { customer: key, observed }: Custo
   if (block === undefined || records.some(({ again }) => again === true)) return records;
   const others = records.filter(({ stream }) => stream !== "customers");
   return [...others, { stream: "customers", key, outcome: "deferred", ...block }];
+}
+
+interface StageOptions extends PlanOptions {
+  rejections: StandingRejections;
+}
+
+type Plan = (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
+
+const nothingRequested: RequestStage = { operations: [], block: undefined };
+
+const nothing: Part = { operations: [], changes: [], blocks: new Map() };
+
+const nothingPlanned: Planned = {
+  orders: nothing,
+  people: nothing,
+  memberships: new Map(),
+  notes: [],
+  endingNumbers: new Set<string>(),
+};
+
+/** Without an enterprise there is nothing else: the resource of customers plans first. */
+function planFirst(given: Prepared, options: StageOptions): ResourcePlan {
+  const [first] = handedIn().resources;
+  if (first === undefined) throw new Error("no resource was handed in");
+  return first.plan(given, earlierOf(nothingPlanned, options), options);
+}
+
+/** Everything after the enterprise but what people asked for: each resource plans with what those before it planned. */
+function planStagesOf(given: Prepared, options: StageOptions): Planned {
+  const [, ...resources] = handedIn().resources;
+  const planned = resources.reduce((before, resource) => {
+    const noted = resource.requests === undefined ? before : withNotes(before);
+    return isAsked(resource, "plan", given) ? withPlan(resource.plan, given, noted, options) : noted;
+  }, nothingPlanned);
+  return resources.reduce((before, resource) => {
+    if (resource.planLast === undefined) return before;
+    const noted = withNotes(before);
+    return isAsked(resource, "planLast", given) ? withPlan(resource.planLast, given, noted, options) : noted;
+  }, planned);
+}
+
+function earlierOf(before: Planned, { rejections }: StageOptions): Earlier {
+  return {
+    ...before,
+    make: (drafts) => rejections.operations(drafts),
+    rejectedPart: (type, hash) => rejections.part(type, hash),
+  };
+}
+
+function withPlan(plan: Plan, given: Prepared, before: Planned, options: StageOptions): Planned {
+  const { records, operations, changes, blocks, ...said } = plan(given, earlierOf(before, options), options);
+  const part = records === "orders" ? "orders" : "people";
+  const { endingNumbers = before.endingNumbers, memberships = before.memberships, notes = before.notes } = said;
+  const own = { operations, changes, blocks: blocks.length === 0 ? nothing.blocks : firstBlocks(blocks) };
+  return { ...before, endingNumbers, memberships, notes, [part]: joined(before[part], own) };
+}
+
+/** What is only worth noting comes after what a person holds, and before what is requested for them. */
+function withNotes({ notes, people, ...before }: Planned): Planned {
+  return { ...before, notes: [], people: joined(people, { ...nothing, blocks: new Map(notes.toReversed()) }) };
+}
+
+/** What was said of a record first stands. */
+function joined(earlier: Part, later: Part): Part {
+  if (isEmpty(later)) return earlier;
+  if (isEmpty(earlier)) return later;
+  return {
+    operations: [...earlier.operations, ...later.operations],
+    changes: [...earlier.changes, ...later.changes],
+    blocks: new Map([...later.blocks, ...earlier.blocks]),
+  };
+}
+
+function isEmpty({ operations, changes, blocks }: Part): boolean {
+  return operations.length === 0 && changes.length === 0 && blocks.size === 0;
 }

@@ -1,4 +1,5 @@
 import type { LoadedCustomer, PlanOptions } from "./input.ts";
+import { isAsked } from "./input.ts";
 import { handedIn } from "../model/registry.ts";
 
 /** What a resource says must be read of the platform before the plan. Nothing, if nothing depends on it. */
@@ -9,8 +10,6 @@ export interface Reads {
   people?: boolean;
   /** M8 in any case. */
   loans?: boolean;
-  /** Asset numbers that people hold or are given: if M6 leaves one out, E8 is read too. */
-  seats?: ReadonlySet<string>;
   /** M7 of these asset numbers. `ends`: something may be removed, which depends on M5, M6 and M8 too. */
   contents?: Contents | undefined;
 }
@@ -28,9 +27,14 @@ export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs">
 };
 
 /** What all resources need together. Only E3 is read of a customer without an enterprise. */
-export function readsOf(loaded: LoadedCustomer, options: ReadOptions): Required<Reads> {
+export function readsOf(
+  loaded: LoadedCustomer,
+  options: ReadOptions,
+): Required<Reads> & { seats: ReadonlySet<string> } {
   const isLinked = loaded.known.link !== undefined;
-  const all = handedIn().resources.map((resource) => resource.reads?.(loaded, options) ?? {});
+  const { resources } = handedIn();
+  const asked = resources.filter((one) => isAsked(one, "reads", { ...loaded, ...options }));
+  const all = asked.map(({ reads }) => reads?.(loaded, options) ?? {});
   const contents = options.instead === undefined ? all.find((one) => one.contents)?.contents : options.instead.contents;
   const ends = contents?.ends === true;
   const people = isLinked && (ends || all.some((one) => one.people));
@@ -38,7 +42,7 @@ export function readsOf(loaded: LoadedCustomer, options: ReadOptions): Required<
     enterprises: all.some((one) => one.enterprises),
     people,
     loans: isLinked && (ends || all.some((one) => one.loans)),
-    seats: people ? all.reduce((seats, one) => seats.union(one.seats ?? new Set()), new Set<string>()) : new Set(),
+    seats: new Set(people ? resources.flatMap(({ seats }) => [...(seats?.(loaded) ?? [])]) : []),
     contents: isLinked ? contents : undefined,
   };
 }

@@ -10,7 +10,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { operation } from "../model/new-operation.ts";
+import { operation } from "../model/operation.ts";
 import type { Rejection, PlanOptions } from "./input.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { RecordReference } from "../model/shape.ts";

@@ -207,7 +207,7 @@ async function planOne(
         const { plan } = planned;
         const { observed } = planning;
         if ((await lacksSeats(deps.ledger, { plan, observed })) && planning.readsPeople()) continue;
-        const loaded = knows.held ?? (await knows.loaded());
+        const loaded = knows.held;
         const isBelieved = options.takingBlocked === undefined && quarantineBlock(loaded) === undefined;
         const finished = { plan, observed, delivered: new Set<string>(), isBelieved };
         const waits = await waitsIn(deps, knows, plan, { ofUndo: false });
@@ -239,7 +239,7 @@ export async function waitsIn(
   { operations, customer }: CustomerPlan,
   { ofUndo }: { ofUndo: boolean },
 ): Promise<WaitsInPlan> {
-  const gated = new Gated(policies, knows.held ?? (await knows.loaded()));
+  const gated = new Gated(policies, knows.held);
   const takings = gated.takings(operations);
   if (takings.length === 0) return { takings, asked: new Map() };
   const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), takings);

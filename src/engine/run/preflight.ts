@@ -35,7 +35,7 @@ export async function lookAtCustomer(
 ): Promise<Looked> {
   const knows = new CustomerState(deps, customer);
   const planning = await look(deps, knows, signal);
-  const { link } = await knows.known();
+  const { link } = knows.held.known;
   const unread = whyUnread(link, planning.observed);
   return { unread, hasOthers: link !== undefined && (await showsOthers(deps, knows)) };
 }
@@ -53,7 +53,7 @@ export async function isThereAlready(
   const knows = new CustomerState(deps, customer);
   if ((await knows.begin()).open) return undefined;
   await look(deps, knows, signal);
-  return (await knows.known()).link !== undefined;
+  return knows.held.known.link !== undefined;
 }
 
 async function look(
@@ -78,7 +78,7 @@ function whyUnread(link: Link | undefined, { enterprises, ambiguous }: Observed)
 }
 
 async function showsOthers({ ledger, settings }: PlanningDependencies, knows: CustomerState): Promise<boolean> {
-  const { customer, orders } = await knows.loaded();
+  const { customer, orders } = knows.held;
   const own = new Set<string>();
   const amendments = orders.map((order) => {
     const channelOrderId = channelNumberOf({ settings }, order);
@@ -169,7 +169,7 @@ async function lookAtEach(
       if (signal?.aborted === true) return;
       const reason = messageOf(error);
       // Its enterprise may be known by now, and what that shows is not.
-      if ((await ledger.state.load(customer)).known.link !== undefined) look.found = true;
+      if (ledger.state.load(customer).known.link !== undefined) look.found = true;
       else {
         snapshot.failedAhead(error);
         looked(customer, snapshot);

@@ -9,7 +9,7 @@ import type { OperationName } from "../../engine/model/resource.ts";
 import type { TakenThing } from "../../engine/model/taking.ts";
 import type { StateRows } from "../state/registry.ts";
 import type { HoldRows, StandingHold, Whose } from "../decisions/hold-rows.ts";
-import type { ChangeTables } from "../state/changes.ts";
+import type { ChangeTables } from "../state/registry.ts";
 import { saidLinks } from "../state/said-links.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";

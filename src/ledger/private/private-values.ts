@@ -3,7 +3,7 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { lockBeside } from "../database/lock.ts";
 import { stored } from "../database/stored.ts";
-import type { ChangeTables } from "../state/changes.ts";
+import type { ChangeTables } from "../state/registry.ts";
 import { Erasure } from "./erasure.ts";
 import type { Erasable, Erased } from "./erasure.ts";
 import { commitmentTo } from "./private.ts";

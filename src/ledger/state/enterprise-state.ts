@@ -4,14 +4,15 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer, DesiredStaff } from "../../engine/model/desired.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
+import type { EnterpriseFacts } from "../../engine/model/state-part.ts";
 import { noThings, takenThings } from "../../engine/model/taking.ts";
 import type { OpenRows } from "../../engine/model/resource.ts";
 import type { TakenThing } from "../../engine/model/taking.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
-import type { ChangeTables } from "./changes.ts";
+import type { ChangeTables } from "./registry.ts";
 import type { LedgerContext } from "../context.ts";
 import type { Sequence } from "../database/sequence.ts";
-import type { KnownTables } from "./known.ts";
+import type { KnownTables } from "./registry.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
 import type { WorkTables } from "../records/work.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
@@ -69,12 +70,12 @@ export class EnterpriseState {
     this.#rejections = tables.rejections;
   }
 
-  async load(customer: RecordKey): Promise<LoadedCustomer> {
+  load(customer: RecordKey): LoadedCustomer {
     return this.#context.readTogether(() => this.#load(customer));
   }
 
   /** What an attempt at a customer begins with, of one moment. */
-  async begin(customer: RecordKey): Promise<Begun> {
+  begin(customer: RecordKey): Begun {
     return this.#context.readTogether(() => {
       const found = this.#known.held(customer);
       const begun = { waits: found.waits === 1, held: found.held === 1 };
@@ -100,8 +101,13 @@ export class EnterpriseState {
   }
 
   /** Writes rows of resources in one transaction, without an entry in the audit log. `at`: the instant that they bear. */
-  async write<Written>(work: (rows: OpenRows, at: string) => Written): Promise<Written> {
-    return await this.#context.write(() => work(this.#rows.resources, this.#context.now));
+  write<Written>(work: (rows: OpenRows, at: string) => Written): Promise<Written> {
+    return this.#context.write(() => work(this.#rows.resources, this.#context.now));
+  }
+
+  /** What is known of an enterprise, whoever is linked with it. */
+  factsOf(enterpriseGlobalId: string): EnterpriseFacts {
+    return this.#context.readTogether(() => this.#rows.resources.enterprise.facts(enterpriseGlobalId));
   }
 
   async known(customer: RecordKey): Promise<Known> {
@@ -161,7 +167,7 @@ export class EnterpriseState {
   }
 
   /** Whether any order may stand in another enterprise than its customer's: most ledgers never looked at any. */
-  async mayStandElsewhere(): Promise<boolean> {
+  mayStandElsewhere(): boolean {
     return this.#context.read(() => this.#rows.observations.hasOrders() || this.#rows.unread.isAnew());
   }
 

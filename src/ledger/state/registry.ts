@@ -1,4 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
+import { withTree } from "../../engine/model/desired.ts";
+import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../../engine/model/desired.ts";
+import type { CustomerInput } from "../../engine/plan/input.ts";
 import { handedIn } from "../../engine/model/registry.ts";
 import type { ChangeShapes, StateRows as RowsOfResource, Writes } from "../../engine/model/resource.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
@@ -7,7 +10,7 @@ import type { Sqlite } from "../database/database.ts";
 import { PrivateTables } from "../private/private-tables.ts";
 import { assumptionTables } from "./assumptions.ts";
 import { ByHandRows, byHandTables } from "./by-hand.ts";
-import { DesiredRows } from "./desired.ts";
+import { desired, DesiredRows, nothingInQuarantine } from "./desired.ts";
 import { DifferenceRows, differenceTables } from "./differences.ts";
 import { HeldRows } from "./held.ts";
 import type { Held } from "./held.ts";
@@ -50,28 +53,26 @@ export type LedgerRows = ReturnType<typeof ledgerRows>;
 export function stateRows(database: Sqlite) {
   const ledger = ledgerRows(database);
   const resources = handedIn().open(database, ledger);
-  return { ...ledger, resources, all: Object.values<RowsOfResource>(resources) };
+  const all = Object.entries<RowsOfResource>(resources).map(([name, rows]) => {
+    const holds = Object.keys(handedIn().resources.find((one) => one.name === name)?.state?.holds ?? {});
+    return { rows, isHeld: (held: Held) => holds.some((table) => held[table] === 1) };
+  });
+  return { ...ledger, resources, all };
 }
 
 export type StateRows = ReturnType<typeof stateRows>;
 
-/** What is recorded of one customer, of what the tables hold of it. */
-export function knownFrom({ requests, all }: StateRows, customer: RecordKey, held: Held): Known {
-  const known = { ...handedIn().nothing(), ...(held.asked === 1 && requests.known(customer)) };
-  return all.reduce((before, rows) => ({ ...before, ...rows.load(customer, held) }), known);
-}
-
 /** How many of a thing are recorded of a customer, or of all. */
 export function countOf({ all }: StateRows, thing: TakenThing, customer: RecordKey | undefined): number {
-  for (const { count } of all) {
-    const found = count?.(thing, customer);
+  for (const { rows } of all) {
+    const found = rows.count?.(thing, customer);
     if (found !== undefined) return found;
   }
   return 0;
 }
 
 /** How each change is written: inside the writer's transaction. */
-export function writesOf(rows: StateRows): Writes {
+function writesOf(rows: StateRows): Writes {
   const own: Writes = {
     ...rows.requests.writes,
     ...rows.observations.writes,
@@ -80,12 +81,20 @@ export function writesOf(rows: StateRows): Writes {
     ...rows.secrets.writes,
     ...rows.unread.writes,
   };
-  return rows.all.reduce((before, { writes }) => ({ ...before, ...writes }), own);
+  return rows.all.reduce((before, one) => ({ ...before, ...one.rows.writes }), own);
 }
 
-/** Writes one change by its type. */
-export function writeChange(writes: Writes, change: StateChange, at: string): void {
-  writeAs(writes, change.type, change, at);
+/** Applies changes to the tables of what is known and observed. Runs inside the writer's transaction. */
+export class ChangeTables {
+  readonly #writes;
+
+  constructor(rows: StateRows) {
+    this.#writes = writesOf(rows);
+  }
+
+  apply(change: StateChange, at: string): void {
+    writeAs(this.#writes, change.type, change, at);
+  }
 }
 
 function writeAs<Type extends keyof ChangeShapes>(
@@ -97,4 +106,67 @@ function writeAs<Type extends keyof ChangeShapes>(
   const write = writes[type];
   if (write === undefined) throw new Error(`nobody writes the change ${type}`);
   write(change, at);
+}
+
+/** What one customer is planned from: what the CRM says, what we did, and the private values behind it. Reads only. */
+export class KnownTables {
+  readonly #rows: StateRows;
+
+  constructor(rows: StateRows) {
+    this.#rows = rows;
+  }
+
+  /** Everything the ledger holds about one customer, without what the platform shows. */
+  load(customer: RecordKey, held: Held): Omit<CustomerInput, "observed" | "rejections"> {
+    let desiredCustomer: Desired<DesiredCustomer> | undefined;
+    const orders: OrderWithTree[] = [];
+    const staff: Desired<DesiredStaff>[] = [];
+    for (const row of this.#rows.desired.of(customer)) {
+      if (row.stream === "customers") desiredCustomer = desired<DesiredCustomer>(row);
+      else if (row.stream === "orders") orders.push(withTree(desired(row)));
+      else staff.push(desired<DesiredStaff>(row));
+    }
+    const privateValues = staff.length === 0 ? new Map<string, string>() : this.#rows.private.ofCustomer(customer);
+    const known = this.#here(customer, this.known(customer, held), held);
+    const given = { customer, orders, staff, known, privateValues, held };
+    const own: Omit<CustomerInput, "observed" | "rejections"> = {
+      customer,
+      desiredCustomer,
+      orders,
+      staff,
+      known,
+      privateValues,
+      ...(held.rebuilt === 1 ? { rebuilt: true as const } : {}),
+      ...(held.unread === 1 ? { unread: true as const } : {}),
+      ...(held.quarantined === 1 ? this.#rows.desired.quarantine(customer) : nothingInQuarantine),
+    };
+    const isOtherwise = held.drifted === 1 || held.otherwise === 1;
+    return this.#rows.all.reduce(
+      (before, { rows, isHeld }) => (isOtherwise || isHeld(held) ? { ...before, ...rows.gather?.(given) } : before),
+      own,
+    );
+  }
+
+  /** Without what is recorded of an enterprise that the customer was linked with before. */
+  #here(customer: RecordKey, known: Known, held: Held): Known {
+    if (known.link === undefined) return known;
+    return this.#rows.all.reduce(
+      (here, { rows, isHeld }) => (isHeld(held) ? { ...here, ...rows.ofLink?.(known, customer, held) } : here),
+      known,
+    );
+  }
+
+  /** What is recorded of it. Of what nobody holds anything, the rows are not asked. */
+  known(customer: RecordKey, held = this.held(customer)): Known {
+    const { requests, all } = this.#rows;
+    const known = { ...handedIn().nothing, ...(held.asked === 1 && requests.known(customer)) };
+    return all.reduce(
+      (before, own) => (own.isHeld(held) ? { ...before, ...own.rows.load(customer, held) } : before),
+      known,
+    );
+  }
+
+  held(customer: RecordKey): Held {
+    return this.#rows.held.of(customer);
+  }
 }

@@ -6,7 +6,7 @@ import type { LedgerContext } from "../context.ts";
 import { JournalTables } from "../journal/journal-tables.ts";
 import { requestCodes } from "../records/work.ts";
 import type { WorkTables } from "../records/work.ts";
-import type { ChangeTables } from "./changes.ts";
+import type { ChangeTables } from "./registry.ts";
 import type { StateRows } from "./registry.ts";
 import { requireFree, withdrawals } from "./withdrawal.ts";
 

@@ -1,7 +1,7 @@
 import type { Resource } from "../../engine/model/resource.ts";
 import { compare } from "./compare.ts";
 import { explain } from "./explain.ts";
-import { adopt, reads } from "./observe.ts";
+import { adopt, reads, seats } from "./observe.ts";
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
 import { state } from "./state.ts";
@@ -12,7 +12,9 @@ export const assignment = {
   name: "assignment",
   types,
   state,
+  asked: { plan: "people", reads: "unsettledPeople" },
   reads,
+  seats,
   plan,
   adopt,
   compare,

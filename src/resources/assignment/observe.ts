@@ -7,24 +7,22 @@ import { nothingRead } from "../../engine/plan/read-back.ts";
 import type { ReadBack } from "../../engine/plan/read-back.ts";
 
 /** M5 and M6 are read if somebody holds an asset by our doing and is no person of the customer any more, or the asset was removed. */
-export function reads(loaded: LoadedCustomer): Reads {
-  const { known, staff, ended = [] } = loaded;
+export function reads({ known, staff, ended = [] }: LoadedCustomer): Reads {
   const people = new Set(staff.map(({ key }) => formatKey(key)));
   const removed = new Set(ended.map(({ number }) => number));
   return {
     people: known.assignments.some((item) => !people.has(formatKey(item.staff)) || removed.has(item.assetNumber)),
-    seats: seatsOf(loaded),
   };
 }
 
 /** The numbers that matter to people: those held by our doing, those the CRM names, and those of what is ordered. */
-function seatsOf({ staff, known }: LoadedCustomer): Set<string> {
-  const seats = new Set(known.assignments.map((assignment) => assignment.assetNumber));
+export function seats({ staff, known }: LoadedCustomer): Set<string> {
+  const numbers = new Set(known.assignments.map((assignment) => assignment.assetNumber));
   const instances = new Set<string>();
   for (const { key, state, body } of staff) {
     if (state !== "current") continue;
     for (const claim of body.assets) {
-      if ("assetNumber" in claim) seats.add(claim.assetNumber);
+      if ("assetNumber" in claim) numbers.add(claim.assetNumber);
       else instances.add(formatKey({ namespace: key.namespace, id: claim.instanceId }));
     }
   }
@@ -33,9 +31,9 @@ function seatsOf({ staff, known }: LoadedCustomer): Set<string> {
     const isClaimed = unitsNamed(item).some(({ namespace, instanceId }) =>
       instances.has(formatKey({ namespace, id: instanceId })),
     );
-    if (isOrdered && isClaimed) seats.add(item.number);
+    if (isOrdered && isClaimed) numbers.add(item.number);
   }
-  return seats;
+  return numbers;
 }
 
 /**

@@ -31,7 +31,7 @@ interface Drafts<One> extends Pick<ResourcePlan, "changes" | "blocks"> {
  * the grants, which may give what the revokes free. The engine sends revokes before grants, by their stages.
  */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
-  if (!isConcerned(given)) return { records: "staff", operations: [], changes: [], blocks: [] };
+  if (given.observed.unread?.people !== undefined) return { records: "staff", operations: [], changes: [], blocks: [] };
   const holders = holdersOf(given.observed.assets);
   const allocation = allocate(given, earlier.orders.operations, earlier.endingNumbers);
   const revokes = planRevokes(given, allocation, holders, options.takingBlocked);
@@ -51,12 +51,6 @@ export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): R
       ({ blocks }) => blocks,
     ),
   };
-}
-
-/** Whether the people of the customer were read, or one of them is new or changed. */
-function isConcerned({ staff, known, observed }: Prepared): boolean {
-  if (observed.unread?.people !== undefined || staff.length + known.assignments.length === 0) return false;
-  return observed.members !== undefined || known.link === undefined || staff.some(({ pending }) => pending);
 }
 
 /**

@@ -3,6 +3,7 @@ import { statements } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { HeldAsset, StateRows, StateStore } from "../../engine/model/resource.ts";
+import type { Known } from "../../engine/model/state.ts";
 import { changes } from "./model.ts";
 import type { Assignment } from "./model.ts";
 
@@ -32,9 +33,11 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
+const nothing: Pick<Known, "assignments"> = { assignments: [] };
+
 export const state = {
   tables: { assignment: table<AssignmentTable>() },
-  nothing: (): { assignments: Assignment[] } => ({ assignments: [] }),
+  nothing,
   changes,
   facts: {
     assignment: {
@@ -60,8 +63,8 @@ function open(database: Sqlite): AssignmentRows {
     run.end.run(at, operationId, assetNumber);
   };
   return {
-    load: ({ namespace, id }, held) => ({
-      assignments: (held["assignment"] === 1 ? run.of.all(namespace, id) : []).map((row): Assignment => ({
+    load: ({ namespace, id }) => ({
+      assignments: run.of.all(namespace, id).map((row): Assignment => ({
         assetNumber: row.asset_number,
         staff: { namespace: row.namespace, id: row.staff_id },
         memberGlobalId: row.member_global_id,
@@ -69,7 +72,7 @@ function open(database: Sqlite): AssignmentRows {
       })),
     }),
     ofLink({ assignments }, { namespace, id }, held) {
-      if (held["staff"] !== 1 || held["assignment"] !== 1) return {};
+      if (held["staff"] !== 1) return {};
       const elsewhere = new Set(run.elsewhere.all({ namespace, id }).map((row) => row.asset_number));
       return elsewhere.size === 0
         ? {}

@@ -1,6 +1,6 @@
 import type { Resource } from "../../engine/model/resource.ts";
 import { types } from "./operations.ts";
-import { plan } from "./plan.ts";
+import { plan, reads } from "./plan.ts";
 import { state } from "./state.ts";
 import { undo, undoFacts } from "./undo.ts";
 
@@ -9,10 +9,8 @@ export const enterprise = {
   name: "enterprise",
   types,
   state,
-  reads: ({ known, desiredCustomer }) => ({
-    enterprises: known.link === undefined && known.unlinked === undefined && desiredCustomer?.state === "current",
-  }),
-  plan: (given, { make }, options) => plan(given, make, options),
+  reads,
+  plan,
   undo,
   undoFacts,
 } as const satisfies Resource<"bind-enterprise" | "create-enterprise" | "update-enterprise">;

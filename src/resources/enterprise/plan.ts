@@ -10,7 +10,8 @@ import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
 import { missingRecord } from "../../engine/plan/block.ts";
 import type { Block } from "../../engine/plan/block.ts";
-import type { Observed, Prepared, PlanOptions } from "../../engine/plan/input.ts";
+import type { LoadedCustomer, Observed, Prepared, PlanOptions } from "../../engine/plan/input.ts";
+import type { Reads } from "../../engine/plan/reads.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { isGone } from "../../engine/plan/input.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
@@ -33,7 +34,14 @@ export interface EnterpriseStage {
 
 type Options = Pick<PlanOptions, "settings" | "policies">;
 
-export function plan(given: Given, make: Earlier["make"], options: PlanOptions): ResourcePlan {
+/** E3 is read to find an enterprise. */
+export function reads({ known, desiredCustomer }: LoadedCustomer): Reads {
+  return {
+    enterprises: known.link === undefined && known.unlinked === undefined && desiredCustomer?.state === "current",
+  };
+}
+
+export function plan(given: Given, { make }: Earlier, options: PlanOptions): ResourcePlan {
   const { meant, changes, block, note } = planEnterprise(given, options.settings, options.policies);
   const { operations, refused } = make(meant);
   return { records: "customers", operations, changes, blocks: refused, stops: block, note };

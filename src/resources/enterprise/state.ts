@@ -5,10 +5,8 @@ import type { EnterpriseFacts } from "../../engine/model/state-part.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { AcknowledgedRows, acknowledgedParts, acknowledgedTables } from "./state/acknowledged.ts";
 import { CorrelationRows, correlationTables } from "./state/correlations.ts";
-import { EnterpriseCodeRows, enterpriseCodeParts, enterpriseCodeTables } from "./state/enterprise-code.ts";
+import { FactRows, factParts, factTables } from "./state/facts.ts";
 import { LinkRows, linkParts, linkTables } from "./state/link.ts";
-import { PlatformCustomerRows, platformCustomersParts, platformCustomerTables } from "./state/platform-customers.ts";
-import { ProtectedMemberRows, protectedMembersParts, protectedMemberTables } from "./state/protected-members.ts";
 import { ReadingRows } from "./state/readings.ts";
 import { UnlinkedRows, unlinkedTables } from "./state/unlinked.ts";
 
@@ -16,18 +14,14 @@ const tables = {
   ...linkTables,
   ...unlinkedTables,
   ...acknowledgedTables,
-  ...platformCustomerTables,
-  ...enterpriseCodeTables,
-  ...protectedMemberTables,
+  ...factTables,
   ...correlationTables,
 };
 
 const changes = {
   ...linkParts,
   ...acknowledgedParts,
-  ...platformCustomersParts,
-  ...enterpriseCodeParts,
-  ...protectedMembersParts,
+  ...factParts,
 };
 
 /** The rows of enterprises in an open ledger, and what else can be asked of them. */
@@ -45,7 +39,10 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-const nothing = {
+const nothing: Pick<
+  Known,
+  "link" | "unlinked" | "acknowledged" | "platformCustomers" | "enterpriseCode" | "protectedMembers"
+> = {
   link: undefined,
   unlinked: undefined,
   acknowledged: undefined,
@@ -56,7 +53,7 @@ const nothing = {
 
 export const state = {
   tables,
-  nothing: (): Pick<Known, keyof typeof nothing> => nothing,
+  nothing,
   changes,
   facts: {
     enterprise: {
@@ -83,9 +80,7 @@ function open(database: Sqlite): EnterpriseRows {
   const unlinked = new UnlinkedRows(database);
   const links = new LinkRows(database, unlinked);
   const acknowledged = new AcknowledgedRows(database);
-  const platformCustomers = new PlatformCustomerRows(database);
-  const codes = new EnterpriseCodeRows(database);
-  const members = new ProtectedMemberRows(database);
+  const facts = new FactRows(database);
   return {
     links,
     readings: new ReadingRows(database),
@@ -98,21 +93,15 @@ function open(database: Sqlite): EnterpriseRows {
         // A customer whose link was taken away had one before, and has none that counts.
         ...(linked !== undefined && linked.link === undefined && unlinked.known(customer)),
         ...(held["acknowledged"] === 1 && acknowledged.known(customer)),
-        ...(enterprise !== undefined && { ...platformCustomers.known(enterprise), ...codes.known(enterprise) }),
-        ...(linked !== undefined && members.known(customer)),
+        ...(enterprise !== undefined && facts.known(enterprise)),
+        ...(linked !== undefined && facts.protectedOf(customer)),
       };
     },
     writes: {
       ...links.writes,
       ...acknowledged.writes,
-      ...platformCustomers.writes,
-      ...codes.writes,
-      ...members.writes,
+      ...facts.writes,
     },
-    facts: (enterprise) => ({
-      ...platformCustomers.known(enterprise),
-      ...codes.known(enterprise),
-      protectedMembers: members.of(enterprise),
-    }),
+    facts: (enterprise) => facts.of(enterprise),
   };
 }

@@ -10,7 +10,8 @@ export const loan = {
   name: "loan",
   types,
   requests,
+  asked: { plan: "people", reads: "unsettledPeople" },
   reads,
-  plan: (given, _earlier, options) => plan(given, options),
+  plan,
   undo: {},
 } as const satisfies Resource<"borrow-assets", never, "loan">;

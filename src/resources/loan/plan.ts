@@ -28,7 +28,7 @@ export function reads({ staff }: Pick<LoadedCustomer, "staff">): Reads {
 }
 
 /** The locks that the CRM wants lent, each asked for once: no operation returns one. */
-export function plan(given: Given, { policies }: Pick<PlanOptions, "policies">): ResourcePlan {
+export function plan(given: Given, _: unknown, { policies }: Pick<PlanOptions, "policies">): ResourcePlan {
   const wishes: ResourcePlan = { records: "staff", operations: [], changes: [], blocks: [] };
   /** Whom each lock is asked for, which only one person can have. */
   const asked = new Map(

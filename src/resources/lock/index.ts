@@ -9,6 +9,7 @@ export const lock = {
   name: "lock",
   types,
   requests,
-  plan: (given, _earlier, options) => plan(given, options),
+  asked: { plan: "switches" },
+  plan,
   undo,
 } as const satisfies Resource<"lock-assets" | "unlock-assets", never, "lock">;

@@ -21,7 +21,7 @@ type Options = Pick<PlanOptions, "policies" | "takingBlocked">;
  * The locks that the CRM wants switched: the flag of an asset of a placed order differs from what the CRM asked for
  * last. What a person asked for since the order has this form stands until the flag changes again.
  */
-export function plan(given: Given, options: Options): ResourcePlan {
+export function plan(given: Given, _: unknown, options: Options): ResourcePlan {
   const wishes: ResourcePlan = { records: "orders", operations: [], changes: [], blocks: [] };
   for (const order of given.orders) {
     const key = formatKey(order.key);
@@ -43,7 +43,7 @@ export function plan(given: Given, options: Options): ResourcePlan {
  */
 export function assume(given: Given, policies: Policies): { changes: StateChange[]; told: string[] } {
   const asking: Policies = { ...policies, locks: { ...policies.locks, locked: "apply" } };
-  const { changes } = plan(given, { policies: asking, takingBlocked: undefined });
+  const { changes } = plan(given, undefined, { policies: asking, takingBlocked: undefined });
   const made = changes.flatMap((change) => (change.type === "request-made" ? [change] : []));
   return {
     changes: made.flatMap((change): StateChange[] => {

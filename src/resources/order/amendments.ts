@@ -11,7 +11,8 @@ import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
-import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./difference.ts";
+import { differenceOf, heldNumbers, isEmpty, wantedOf } from "./difference.ts";
+import { isWanted } from "./model.ts";
 import type { EndedPart, OrderDifference } from "./difference.ts";
 import { waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
 import { consider } from "../../engine/plan/rejections.ts";
@@ -20,7 +21,7 @@ import type { Purchase, PurchaseMaker } from "./purchase-parts.ts";
 import { endingsOf, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
 import type { EndingPolicy, Endings } from "./removal-parts.ts";
 import type { Renewing } from "./renewals.ts";
-import { wantedForm } from "./state/order-steps.ts";
+import { wantedForm } from "./state/placed-orders.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** What is to be done about one order; what is left out of it is nothing. */

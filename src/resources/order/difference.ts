@@ -1,6 +1,6 @@
 import type { Money } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import { hasProducts, productsUnder } from "./model.ts";
+import { hasProducts, isWanted, productsUnder } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
 import { grouped } from "./grouped.ts";
@@ -95,11 +95,6 @@ export interface OrderDifference {
   assetChanged: AssetPart[];
   wording: WordingChange[];
   price: PriceChange[];
-}
-
-/** Whether the CRM wants anything of an order: it was neither cancelled nor deleted. */
-export function isWanted({ state, body }: OrderWithTree): boolean {
-  return state === "current" && !body.cancelled;
 }
 
 /** What the CRM wants of an order of this customer. */

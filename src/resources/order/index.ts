@@ -8,4 +8,16 @@ import { undo, undoFacts, undoGiven } from "./undo.ts";
 export { numbersOfInstance, unitsNamed } from "./state/asset-numbers.ts";
 
 /** Orders of licences (E5), with the asset numbers that they are bought under (E9). */
-export const order = { name: "order", types, state, reads, absent, seek, plan, undo, undoFacts, undoGiven };
+export const order = {
+  name: "order",
+  types,
+  state,
+  asked: { plan: "orders", reads: "standings" },
+  reads,
+  absent,
+  seek,
+  plan,
+  undo,
+  undoFacts,
+  undoGiven,
+} as const;

@@ -70,6 +70,11 @@ export interface OrderStanding {
   ended: readonly EndedProduct[];
 }
 
+/** Whether the CRM wants anything of an order: it was neither cancelled nor deleted. */
+export function isWanted({ state, body }: Pick<Desired<DesiredOrder>, "state" | "body">): boolean {
+  return state === "current" && !body.cancelled;
+}
+
 /** Whether anything of it stands. */
 export function hasProducts({ units }: OrderStanding): boolean {
   return units.some(({ products }) => products.length > 0);

@@ -21,7 +21,6 @@ function contentsNeeded(
   input: LoadedCustomer,
   options: Pick<PlanOptions, "settings" | "policies" | "repairs">,
 ): Reads["contents"] {
-  if ((input.standings?.size ?? 0) === 0 && (input.away ?? []).length === 0) return undefined;
   const nothing = { enterprises: undefined, members: undefined, assets: undefined };
   const stage = planOrders(prepare({ ...input, observed: nothing }, options.settings), options);
   const parts = stage.endings.flatMap((ending) => ending.parts);

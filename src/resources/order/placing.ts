@@ -6,11 +6,11 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import { hasProducts } from "./model.ts";
+import { hasProducts, isWanted, productsUnder } from "./model.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
 import { missingRecord } from "../../engine/plan/block.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import { blockedBy, joinedPlans, planAmendment } from "./amendments.ts";
+import { blockedBy, planAmendment } from "./amendments.ts";
 import type { OrderPlan } from "./amendments.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { planRepair } from "./drift.ts";
@@ -18,17 +18,25 @@ import type { Making, PurchaseMaker } from "./purchase-parts.ts";
 import { planDepartures } from "./moves.ts";
 import { orderMoving } from "../../engine/plan/owner.ts";
 import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
-import { differenceOf, heldNumbers, isEmpty, isWanted, wantedOf } from "./difference.ts";
-import { assumptionMissing, checkPayload, newBuyRecords, orderableFields, unknownCustomer } from "./records.ts";
+import { differenceOf, heldNumbers, isEmpty, wantedOf } from "./difference.ts";
+import {
+  assumptionMissing,
+  checkPayload,
+  newBuyRecords,
+  orderableFields,
+  renewedIn,
+  renewedUnits,
+  unknownCustomer,
+} from "./records.ts";
 import type { PurchasedAsset } from "./records.ts";
-import { renewedIn, renewedUnits, withRenewals } from "./renewals.ts";
+import { withRenewals } from "./renewals.ts";
 import type { RenewalsGiven, Renewing } from "./renewals.ts";
 import { selectionBlock } from "../../engine/plan/customer-numbers.ts";
 import { isGone } from "../../engine/plan/input.ts";
 import { awaitingTakeovers, takersOfInstance, withoutRenewed, withTransfers } from "./transfers.ts";
 import { instancesFault } from "../../engine/plan/validate.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { wantedForm } from "./state/order-steps.ts";
+import { wantedForm } from "./state/placed-orders.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** What the orders stage looks at. `taken`: what orders planned before renew. */
@@ -50,18 +58,19 @@ export interface OrderStage extends Pick<OrderPlan, "meant" | "changes" | "endin
  * record waits in quarantine is not decided at all: nothing of it is sent, and its last good form stands for nothing.
  */
 export function planOrders(given: OrdersGiven, options: OrderOptions): OrderStage {
-  const departures = planDepartures(given, options);
+  const departures = given.away?.length ? planDepartures(given, options) : undefined;
   const orders = given.orders.filter(({ state }) => state !== "quarantined");
   const planned = withoutSharedNumbers(planEach(given, orders, options), given.known.placedOrders);
-  const { meant, changes, endings, renewing } = joinedPlans(planned.map(({ plan }) => plan));
+  const meant = planned.flatMap(({ plan }) => plan.meant ?? []);
   const blocks = planned.flatMap(({ key, plan }) => (plan.blocks ?? []).map((block): BlockedRecord => [key, block]));
+  const endings = [...(departures?.endings ?? []), ...planned.flatMap(({ plan }) => plan.endings ?? [])];
   return {
     meant,
-    changes: [...departures.changes, ...changes],
-    blocks: [...departures.blocks, ...blocks],
-    endings: withoutRenewed(meant, awaitingTakeovers(given, [...departures.endings, ...endings])),
-    leaving: withoutStaying(departures.numbers, given),
-    readsAll: renewing.some(({ isUnnumbered }) => isUnnumbered),
+    changes: [...(departures?.changes ?? []), ...planned.flatMap(({ plan }) => plan.changes ?? [])],
+    blocks: [...(departures?.blocks ?? []), ...blocks],
+    endings: endings.length === 0 ? endings : withoutRenewed(meant, awaitingTakeovers(given, endings)),
+    leaving: departures === undefined ? [] : withoutStaying(departures.numbers, given),
+    readsAll: planned.some(({ plan }) => plan.renewing?.some(({ isUnnumbered }) => isUnnumbered)),
   };
 }
 
@@ -239,9 +248,11 @@ export function purchaseOf(
 ): Making {
   const orderable = orderableCustomer(given, order);
   if ("code" in orderable) return { made: orderable, renewing: nothingRenewed };
-  const transferred = withTransfers(order.key, assets, given.standings);
+  const transferred = assets.some(isTransferred) ? withTransfers(order.key, assets, given.standings) : assets;
   if ("code" in transferred) return { made: transferred, renewing: nothingRenewed };
-  const { assets: resolved, renewing } = withRenewals(given, order.key, transferred);
+  const { assets: resolved, renewing } = assets.some(({ continues }) => continues !== undefined)
+    ? withRenewals(given, order.key, transferred)
+    : { assets: transferred, renewing: nothingRenewed };
   if ("code" in resolved) return { made: resolved, renewing };
   const { numbers, known } = given;
   const orderList = newBuyRecords(settings, { order: order.key, numbers, body: orderable.body, assets: resolved });
@@ -250,6 +261,10 @@ export function purchaseOf(
   if (unfit !== undefined) return { made: unfit, renewing };
   const { channelCode = "", syncMode } = settings;
   return { made: { payload: { channelCode, syncMode, orderList }, renewed: renewedUnits(resolved) }, renewing };
+}
+
+function isTransferred({ products, packages }: PurchasedAsset): boolean {
+  return [...products, ...packages.flatMap(productsUnder)].some(({ transferredFrom }) => transferredFrom !== undefined);
 }
 
 /** The customer that something is bought for, or why nothing can be bought for it or by this order. */

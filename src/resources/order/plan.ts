@@ -8,17 +8,25 @@ import { ordersByContents, ordersToRepair } from "./needs.ts";
 import { planOrders } from "./placing.ts";
 import type { OrderStage } from "./placing.ts";
 import { planRemovals } from "./removals.ts";
+import type { RemovalStage } from "./removals.ts";
 import { withoutThereAlready } from "./there-already.ts";
+
+const nothingRemoved: RemovalStage = { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
 
 /** Places, amends and removes the orders of a customer. */
 export function plan(given: Prepared, { make }: Earlier, options: PlanOptions): ResourcePlan {
   const read = withoutUnread(planOrders(given, options), given, options);
-  const orders = withoutThereAlready(read, given);
+  // Only what an order has already can be there already.
+  const orders = given.standings?.size ? withoutThereAlready(read, given) : read;
   const { people, contents } = given.observed.unread ?? {};
   const takingBlocked = options.takingBlocked ?? people ?? contents;
-  const removals = planRemovals(given, orders.endings, { ...options, takingBlocked, buys: orders.meant.length > 0 });
+  const removals =
+    orders.endings.length === 0
+      ? nothingRemoved
+      : planRemovals(given, orders.endings, { ...options, takingBlocked, buys: orders.meant.length > 0 });
   const made = make([...orders.meant, ...removals.meant]);
-  const operations = goingWithout(made.operations, made.left);
+  const isNeedy = made.operations.some(({ needs }) => needs.length > 0);
+  const operations = isNeedy ? goingWithout(made.operations, made.left) : made.operations;
   const waiting = made.operations.filter((operation) => !operations.includes(operation));
   const said = new Set([...orders.blocks, ...removals.blocks, ...made.refused].map(([key]) => key));
   const waits = waiting.flatMap((operation) => {

@@ -4,7 +4,7 @@ import { assetNumberOf } from "../../contract/selection.ts";
 import { licenseTypes } from "../../crm/model.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { WantedNumbers } from "./state/asset-number-rows.ts";
-import { operation } from "../../engine/model/new-operation.ts";
+import { operation } from "../../engine/model/operation.ts";
 import type { FixedNumber, PlannedAsset } from "../../engine/model/asset-numbers.ts";
 import { deliver } from "../../engine/deliver.ts";
 import type { AssetNumbers } from "../../engine/deliver.ts";

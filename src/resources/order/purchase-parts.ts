@@ -6,8 +6,8 @@ import type { StandingUnit } from "./model.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { grouped } from "./grouped.ts";
 import type { AddedPart, ReplacedPart } from "./difference.ts";
+import { renewedIn } from "./records.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
-import { renewedIn } from "./renewals.ts";
 import type { Renewing } from "./renewals.ts";
 
 /** What an E5 says of a purchase, and the units of it that continue earlier ones, by asset instance. */

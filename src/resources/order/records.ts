@@ -313,3 +313,18 @@ export const unknownCustomer: Block = {
   reason: "no source has given the customer of the order yet",
   again: true,
 };
+
+/** The units that continue earlier ones, by asset instance: a purchase may name one in several parts. */
+export function renewedUnits(assets: readonly PurchasedAsset[]): Map<string, RenewedUnit[]> {
+  const byAsset = Map.groupBy(
+    assets.filter(({ renewed }) => renewed !== undefined),
+    ({ id }) => id,
+  );
+  return new Map([...byAsset].map(([id, own]) => [id, own.flatMap(({ renewed = [] }) => renewed)]));
+}
+
+/** The units of an asset that continue earlier ones, where it has any. */
+export function renewedIn(renewed: ReadonlyMap<string, RenewedUnit[]>, id: string): { renewed?: RenewedUnit[] } {
+  const units = renewed.get(id);
+  return units === undefined ? {} : { renewed: units };
+}

@@ -34,7 +34,6 @@ type OrderRemovals = Pick<RemovalStage, "meant" | "changes"> & { blocks: Block[]
  * What M7 does not show, or shows otherwise than it was bought, is never deleted by guess.
  */
 export function planRemovals(given: RemovalsGiven, endings: readonly Endings[], options: RemovalOptions): RemovalStage {
-  if (endings.length === 0) return { meant: [], blocks: [], changes: [], endingNumbers: new Set() };
   const stopped = options.takingBlocked ?? quarantineBlock(given);
   const unwanted = unwantedOf(endings);
   // What waits for a purchase itself may wait for what has its number: nothing waits for that in turn.

@@ -354,18 +354,3 @@ function chainOf(numbers: readonly FixedNumber[], of: EarlierUnit): readonly Ear
 export function unitName({ namespace, orderId, instanceId, unit }: EarlierUnit): string {
   return JSON.stringify([namespace, orderId, instanceId, unit]);
 }
-
-/** The units that continue earlier ones, by asset instance: a purchase may name one in several parts. */
-export function renewedUnits(assets: readonly PurchasedAsset[]): Map<string, RenewedUnit[]> {
-  const byAsset = Map.groupBy(
-    assets.filter(({ renewed }) => renewed !== undefined),
-    ({ id }) => id,
-  );
-  return new Map([...byAsset].map(([id, own]) => [id, own.flatMap(({ renewed = [] }) => renewed)]));
-}
-
-/** The units of an asset that continue earlier ones, where it has any. */
-export function renewedIn(renewed: ReadonlyMap<string, RenewedUnit[]>, id: string): { renewed?: RenewedUnit[] } {
-  const units = renewed.get(id);
-  return units === undefined ? {} : { renewed: units };
-}

@@ -16,13 +16,13 @@ import {
   otherThanWanted,
   shownTwice,
 } from "./adoption.ts";
-import { agreedWithNone } from "./state/order-steps.ts";
+import { agreedWithNone } from "./state/placed-orders.ts";
 import type { StateChange, Known } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import { earlierOrders } from "./model.ts";
+import { earlierOrders, isWanted } from "./model.ts";
 import { channelNumberOf } from "./pool.ts";
 import type { CustomerState, EngineDependencies } from "../../engine/customer.ts";
 import { examine, shownElsewhere, amendmentsOf, shownAmendments, shownTogether } from "./shown-orders.ts";
@@ -96,13 +96,13 @@ export class OrderAdoption implements Seeking {
   }
 
   async seek(knows: CustomerState): Promise<Sought> {
-    const loaded = knows.held ?? (await knows.loaded());
+    const loaded = knows.held;
     const { link } = loaded.known;
     const orders = earlierFirst(loaded.orders.filter((order) => isOpen(order, loaded)));
     const shows = readLink(loaded);
     const { state } = this.#deps.ledger;
     const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
-    const looks = shows === undefined ? await state.mayStandElsewhere() : isUnclear || orders.length > 0;
+    const looks = shows === undefined ? orders.length > 0 && state.mayStandElsewhere() : isUnclear || orders.length > 0;
     if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
     const isNew = shows !== undefined && (!shows.examined || isUnclear);
@@ -130,7 +130,7 @@ export class OrderAdoption implements Seeking {
 
   /** Reads all that the enterprise of a customer shows, and keeps it: orders of others may be among it. */
   async look(knows: CustomerState): Promise<void> {
-    const link = readLink(await knows.loaded());
+    const link = readLink(knows.held);
     if (link !== undefined) this.#examination ??= await examine(this.#deps, this.#snapshot, knows, link);
   }
 

@@ -59,7 +59,7 @@ export async function shownElsewhere(
 
 /** Which of these numbers are not those of amendments, since orders have them as their own. */
 async function ownNumbers(deps: Dependencies, customer: RecordKey, numbers: readonly string[]): Promise<Set<string>> {
-  const { orders } = await deps.ledger.state.load(customer);
+  const { orders } = deps.ledger.state.load(customer);
   const own = new Set(orders.map((order) => channelNumberOf(deps, order)));
   for (const number of numbers)
     if (await deps.ledger.state.read((rows) => rows.order.placed.isPlaced(number))) own.add(number);
@@ -102,7 +102,7 @@ export async function examine(
   const enterprises = await snapshot.enterprises(link.channelCustomerId);
   const customers = enterprises.find((item) => item.enterpriseGlobalId === enterpriseGlobalId)?.customers ?? [];
   const isClear = bareAssets.length === 0;
-  const isUnread = (await knows.loaded()).unread === true;
+  const isUnread = knows.held.unread === true;
   const before = await ledger.state.shownNumbers(customer);
   // What is not shown any more may be in an asset that shows nothing.
   const gone = isClear ? before.filter((subject) => !shown.has(subject)) : [];

@@ -15,9 +15,9 @@ import { assetNumbersParts } from "./state/asset-numbers.ts";
 import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
 import { OrderGathering } from "./state/gather.ts";
 import { OrderHistories } from "./state/histories.ts";
-import { isOfMovedOrder, MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
+import { MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
 import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
-import { isOrderStep, orderStepsParts } from "./state/order-steps.ts";
+import { orderStepsParts } from "./state/order-steps.ts";
 import { PlacedOrderRows, placedOrdersParts, placedOrderTables } from "./state/placed-orders.ts";
 
 const tables = { ...placedOrderTables, ...movedOrderTables, ...assetNumberTables, ...orderStepTables };
@@ -44,9 +44,11 @@ declare module "../../engine/model/resource.ts" {
 
 const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
 
+const nothing: Pick<Known, "placedOrders" | "numbers"> = { placedOrders: new Map(), numbers: [] };
+
 export const state = {
   tables,
-  nothing: (): Pick<Known, "placedOrders" | "numbers"> => ({ placedOrders: new Map(), numbers: [] }),
+  nothing,
   changes,
   facts: {
     standing: {
@@ -65,7 +67,6 @@ export const state = {
       or exists (select 1 from moved_order where ended_at is null and ${ofCustomer}))`,
     moved: `exists (select 1 from moved_order where ended_at is null and ${ofCustomer})`,
   },
-  needsReading,
   learned: ({ standings, away }, learned) => ({
     standings: standingsAfter(standings, learned),
     away: awayAfter(away, learned),
@@ -93,13 +94,6 @@ function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange
   return left.length === 0 ? before : before?.filter(({ order }) => !left.includes(formatKey(order.key)));
 }
 
-function needsReading(change: StateChange, bodyHashes: ReadonlyMap<string, string>): boolean {
-  if (isOrderStep(change) || isOfMovedOrder(change)) return true;
-  if (change.type !== "order-placed") return false;
-  const now = bodyHashes.get(formatKey(change.order));
-  return now !== undefined && now !== change.bodyHash;
-}
-
 /** The only code that writes placed orders, their steps, the customers that they left, and asset numbers. */
 function open(database: Sqlite, ledger: LedgerRows): OrderRows {
   const placed = new PlacedOrderRows(database);
@@ -117,9 +111,9 @@ function open(database: Sqlite, ledger: LedgerRows): OrderRows {
     placed,
     numbers,
     steps,
-    load: (customer, held) => (held["orders"] === 1 ? known(customer) : {}),
-    ofLink({ placedOrders }, customer, held) {
-      const elsewhere = held["orders"] === 1 ? placed.elsewhere(customer) : [];
+    load: known,
+    ofLink({ placedOrders }, customer) {
+      const elsewhere = placed.elsewhere(customer);
       if (elsewhere.length === 0) return {};
       const all = new Map(placedOrders);
       for (const key of elsewhere.map(formatKey)) {

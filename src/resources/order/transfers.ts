@@ -10,7 +10,7 @@ import { orderOf, productsUnder, takenOver } from "./model.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
 import type { Endings } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
-import { wantedForm } from "./state/order-steps.ts";
+import { wantedForm } from "./state/placed-orders.ts";
 
 /**
  * Assets whose transferred products name the licence order that brought them (E5: srcLicenseOrderId of a product), as
@@ -68,7 +68,6 @@ type Given = Pick<Prepared, "orders" | "takers" | "standings"> & { known: Pick<K
  * under another order. While that is not bought, what it comes from stays.
  */
 export function awaitingTakeovers(given: Given, endings: readonly Endings[]): Endings[] {
-  if (endings.length === 0) return [];
   const takers = takersOf(given);
   return endings.map((ending) => {
     const key = formatKey(ending.order.order);

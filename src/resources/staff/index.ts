@@ -13,6 +13,7 @@ export const staff = {
   types,
   state,
   requests: { password: passwordRequest },
+  asked: { plan: "people", planLast: "leavers", reads: "unsettledPeople" },
   reads,
   plan,
   planLast,

@@ -11,16 +11,14 @@ import { planLeavers } from "./leavers.ts";
 import { planEdits } from "./profile-edits.ts";
 import { shownProfile } from "./profile.ts";
 
-const nothing: ResourcePlan = { records: "staff", operations: [], changes: [], blocks: [] };
-
 /**
  * Finds each person of a customer on the platform. Who is there is adopted, and edited (M2) if the CRM has changed; who
  * is not there is added (M1). `memberships` tells later resources who each person is.
  */
 export function plan(given: Prepared, earlier: Earlier, options: PlanOptions): ResourcePlan {
   const unread = given.observed.unread?.people;
-  if (unread !== undefined) return { ...nothing, blocks: peopleWaiting(given, unread) };
-  if (!isConcerned(given)) return nothing;
+  if (unread !== undefined)
+    return { records: "staff", operations: [], changes: [], blocks: peopleWaiting(given, unread) };
   const found = membershipsOf(given, options.settings, options);
   const edits = planEdits(given, options.settings, options);
   const { memberships, drafts } = planAdditions(given, found, earlier.rejectedPart, options);
@@ -44,12 +42,6 @@ export function planLast(given: Prepared, { people, make }: Earlier, options: Pl
   const { drafts, changes, blocks } = planLeavers(given, people, options);
   const { operations, refused } = make(drafts);
   return { records: "staff", operations, changes, blocks: [...blocks, ...refused] };
-}
-
-/** Whether the people of the customer were read, or one of them is new or changed. */
-function isConcerned({ staff, known, observed }: Prepared): boolean {
-  if (staff.length === 0 && known.assignments.length === 0) return false;
-  return observed.members !== undefined || known.link === undefined || staff.some((person) => person.pending);
 }
 
 /** Everybody waits who is new or changed, or holds what may be removed: also people of another customer now. */

@@ -134,9 +134,11 @@ declare module "../../engine/model/state.ts" {
   interface Known extends KnownStaffLinks {}
 }
 
+const nothing: KnownStaffLinks = { staffLinks: new Map() };
+
 export const state = {
   tables: { staff_link: table<StaffLinkTable>() },
-  nothing: (): KnownStaffLinks => ({ staffLinks: new Map() }),
+  nothing,
   changes,
   facts: {
     link: {
@@ -170,9 +172,8 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
     run.end.run(at, operationId, staff.namespace, staff.id, customer.namespace, customer.id);
   };
   return {
-    load: (customer, held) => (held["staff"] === 1 ? { staffLinks: accounts(customer) } : {}),
-    ofLink({ staffLinks }, customer, held) {
-      if (held["staff"] !== 1) return {};
+    load: (customer) => ({ staffLinks: accounts(customer) }),
+    ofLink({ staffLinks }, customer) {
       const elsewhere = run.elsewhere.all({ namespace: customer.namespace, id: customer.id });
       const keys = new Set(elsewhere.map((row) => formatKey({ namespace: row.namespace, id: row.staff_id })));
       return keys.size === 0 ? {} : { staffLinks: new Map([...staffLinks].filter(([key]) => !keys.has(key))) };

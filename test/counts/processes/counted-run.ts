@@ -1,3 +1,4 @@
+import { createHook } from "node:async_hooks";
 import { CallCounter } from "../calls.ts";
 import type { Calls } from "../calls.ts";
 
@@ -12,6 +13,8 @@ export interface CountedRun {
   reading: Calls;
   /** Calls from there to the commit of the audit entry of each E5, and from one to the next. */
   working: Calls[];
+  /** Promises that were made, by Node too. */
+  promises: number;
 }
 
 // Started before the program is loaded: of what V8 compiled earlier it may miss calls.
@@ -21,6 +24,13 @@ const { carryOut } = await import("../../../src/cli/program.ts");
 const { KeptHeads } = await import("../../../src/ledger/audit/audit-heads.ts");
 const { AuditLog } = await import("../../../src/ledger/audit/audit-log.ts");
 const { Records } = await import("../../../src/ledger/records/records.ts");
+
+let promises = 0;
+createHook({
+  init(_id, type) {
+    if (type === "PROMISE") promises += 1;
+  },
+}).enable();
 
 let reading: Calls | undefined;
 const working: Calls[] = [];
@@ -63,5 +73,5 @@ process.exitCode = await carryOut(words, {
   startWeb: () => Promise.reject(new Error("a run opens no pages")),
   clock,
 });
-const run: CountedRun = { reading: reading ?? {}, working };
+const run: CountedRun = { reading: reading ?? {}, working, promises };
 process.stdout.write(JSON.stringify(run));

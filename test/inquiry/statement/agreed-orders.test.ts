@@ -71,7 +71,7 @@ describe("the statement of orders", () => {
       },
     ]);
     const operation = await world.orderOperation(key("C1"), key("O1"));
-    const [desired] = (await world.ledger.state.load(key("C1"))).orders;
+    const [desired] = world.ledger.state.load(key("C1")).orders;
     await world.done(operation, [
       {
         type: "order-placed",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { operation } from "../../../src/engine/model/new-operation.ts";
+import { operation } from "../../../src/engine/model/operation.ts";
 import type { Row } from "../../../src/report/statement/shape.ts";
 import { ask } from "../../support/world/asked.ts";
 import type { LedgerWorld } from "../../support/world/ledger-world.ts";

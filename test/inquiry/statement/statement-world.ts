@@ -227,7 +227,7 @@ export async function placeOrder(
     );
   }
   const operation = (await world.plan(customer)).find(({ subject }) => subject === `order:crm/${id}`);
-  const desired = (await world.ledger.state.load(customer)).orders.find((item) => item.key.id === id);
+  const desired = world.ledger.state.load(customer).orders.find((item) => item.key.id === id);
   if (operation === undefined || desired === undefined) throw new Error(`nothing places ${id}`);
   return await world.done(operation, [
     {

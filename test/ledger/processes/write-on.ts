@@ -5,7 +5,7 @@ import { writeSync } from "node:fs";
 import { systemClock } from "../../../src/base/clock.ts";
 import { createIds, systemRandomness } from "../../../src/base/ids.ts";
 import { Ledger } from "../../../src/ledger/ledger.ts";
-import { operation } from "../../../src/engine/model/new-operation.ts";
+import { operation } from "../../../src/engine/model/operation.ts";
 
 handInResources();
 

@@ -161,7 +161,7 @@ export class ApplyWorld {
   /** Reads what the plan needs and plans the customer. */
   async plan(): Promise<Operation[]> {
     for (;;) {
-      const loaded = await this.ledger.state.load(customer);
+      const loaded = this.ledger.state.load(customer);
       const { link } = loaded.known;
       const observed =
         link === undefined

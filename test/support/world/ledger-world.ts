@@ -158,7 +158,7 @@ export class LedgerWorld {
     customer: RecordKey,
     members?: { globalId: string; userName: string; name: string }[],
   ): Promise<Operation[]> {
-    const loaded = await this.ledger.state.load(customer);
+    const loaded = this.ledger.state.load(customer);
     const observed = {
       enterprises: [],
       members: members?.map((member) => shownMember(member.globalId, member)),
@@ -192,7 +192,7 @@ export class LedgerWorld {
   /** Places a pending order: numbers, E5, licence order L-<id>. Answers the operation's id. */
   async place(customer: RecordKey, order: RecordKey): Promise<string> {
     const operation = await this.orderOperation(customer, order);
-    const loaded = await this.ledger.state.load(customer);
+    const loaded = this.ledger.state.load(customer);
     const desired = loaded.orders.find((item) => item.key.id === order.id);
     if (desired === undefined) throw new Error(`no pending order ${order.id}`);
     const id = await this.done(

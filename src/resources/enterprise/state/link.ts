@@ -5,9 +5,7 @@ import type { ChangeContext } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
-import type { KnownEnterpriseCode } from "./enterprise-code.ts";
-import type { KnownPlatformCustomers } from "./platform-customers.ts";
-import type { KnownProtectedMembers } from "./protected-members.ts";
+import type { KnownFacts } from "./facts.ts";
 import type { UnlinkedRows } from "./unlinked.ts";
 
 type LinkChanges = { [One in LinkChange as One["type"]]: One };
@@ -51,7 +49,7 @@ export type LinkChange =
   | { type: "examined"; customer: RecordKey };
 
 /** What is known of the enterprise comes and goes with the link. */
-type KnownWithLink = KnownLink & KnownPlatformCustomers & KnownEnterpriseCode & KnownProtectedMembers;
+type KnownWithLink = KnownLink & KnownFacts;
 
 const link = oneByOne<KnownWithLink, LinkChange>((known, change, context) => {
   if (!isSameKey(change.customer, context.customer)) return known;

@@ -4,7 +4,7 @@ import type { RecordKey } from "../../../crm/model.ts";
 import { unitsOf, byUnit } from "../../../engine/model/asset-numbers.ts";
 import type { EarlierUnit, FixedNumber } from "../../../engine/model/asset-numbers.ts";
 import type { KnownAssetNumbers } from "./asset-numbers.ts";
-import { goneForm } from "./order-steps.ts";
+import { goneForm } from "./placed-orders.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { stored } from "../../../ledger/database/stored.ts";

@@ -17,7 +17,7 @@ import type { AssetNumberRows } from "./asset-number-rows.ts";
 import type { OrderHistories } from "./histories.ts";
 import type { MovedOrderRows } from "./moved-orders.ts";
 import type { OrderStepRows } from "./order-step-rows.ts";
-import { wantedForm } from "./order-steps.ts";
+import { wantedForm } from "./placed-orders.ts";
 import type { PlacedOrder } from "./placed-orders.ts";
 
 /** The rows of orders in an open ledger, by what they are of. */

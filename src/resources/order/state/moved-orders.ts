@@ -6,7 +6,7 @@ import { notOfCustomers, oneByOne, isSameKey } from "../../../engine/model/state
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
 import { table } from "../../../ledger/database/table.ts";
-import { agreedWithNone } from "./order-steps.ts";
+import { agreedWithNone } from "./placed-orders.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 
 type MovedOrderChanges = { [One in MovedOrderChange as One["type"]]: One };
@@ -43,11 +43,6 @@ export interface OrderLeaving {
 
 export type MovedOrderChange = OrderMoved | OrderLeft | OrderLeaving;
 
-/** Whether a change says where an order stands, beside where it was placed. */
-export function isOfMovedOrder({ type }: { type: string }): boolean {
-  return Object.hasOwn(movedOrdersParts, type);
-}
-
 const moved = oneByOne<KnownPlacedOrders, OrderMoved>((known, { order, customer }) => {
   const placed = known.placedOrders.get(formatKey(order));
   if (placed === undefined || isSameKey(placed.customer, customer)) return known;
@@ -67,7 +62,13 @@ const left = oneByOne<KnownPlacedOrders, OrderLeft>((known, { order, customer },
   };
 });
 
-export const movedOrdersParts = { "order-moved": moved, "order-left": left, "order-leaving": notOfCustomers };
+const isReadAnew = (): boolean => true;
+
+export const movedOrdersParts = {
+  "order-moved": { ...moved, isReadAnew },
+  "order-left": { ...left, isReadAnew },
+  "order-leaving": { ...notOfCustomers, isReadAnew },
+};
 
 /** A customer that an order moved away from in the CRM; `ended_at` once nothing of it stands there. */
 export interface MovedOrderTable {

@@ -1,6 +1,6 @@
 import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { agreedWithNone } from "./order-steps.ts";
+import { agreedWithNone } from "./placed-orders.ts";
 import type { OrderBought, OrderRemoved, OrderStep, LicenceOrder, StepOrigin } from "./order-steps.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";

@@ -6,6 +6,7 @@ import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneWishes, withoutGone } from "../../../engine/model/state-parts.ts";
 import type { KnownRequests } from "../../../engine/model/state-parts.ts";
 import { notOfCustomers, oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
+import { agreedWithNone } from "./placed-orders.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 
 type OrderStepChanges = { [One in OrderStepChange as One["type"]]: One };
@@ -125,22 +126,6 @@ export interface NumbersEnded {
 
 export type OrderStepChange = OrderBought | OrderRemoved | OrderPriced | OrderAgreed | NumbersEnded;
 
-/** Of no form of an order is it said that what stands is that. */
-export const agreedWithNone = "";
-
-/** What an order that is gone from the CRM agrees with once nothing of it stands: no form is this. */
-export const goneForm = "gone";
-
-/** With what the CRM wants of an order its standing can agree: the hash of its form, or that it is gone. */
-export function wantedForm({ state, bodyHash }: { state: string; bodyHash: string }): string {
-  return state === "absent" ? goneForm : bodyHash;
-}
-
-/** Whether what stands of an order has to be read anew from the ledger after a change. */
-export function isOrderStep({ type }: { type: string }): boolean {
-  return Object.hasOwn(orderStepsParts, type);
-}
-
 const step = oneByOne<KnownPlacedOrders, OrderBought | OrderRemoved | OrderAgreed>((known, change) => {
   const placed = known.placedOrders.get(formatKey(change.order));
   // What happens of it elsewhere says nothing of what stands for whom it stands.
@@ -189,10 +174,12 @@ const removed = oneByOne<KnownPlacedOrders & KnownAssetNumbers, OrderRemoved>((k
   return step.apply(left, [change], context);
 });
 
+const isReadAnew = (): boolean => true;
+
 export const orderStepsParts = {
-  "order-bought": bought,
-  "order-removed": removed,
-  "order-priced": notOfCustomers,
-  "order-agreed": step,
-  "numbers-ended": ended,
+  "order-bought": { ...bought, isReadAnew },
+  "order-removed": { ...removed, isReadAnew },
+  "order-priced": { ...notOfCustomers, isReadAnew },
+  "order-agreed": { ...step, isReadAnew },
+  "numbers-ended": { ...ended, isReadAnew },
 };

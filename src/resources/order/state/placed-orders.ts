@@ -52,6 +52,17 @@ export interface OrderPlaced {
   licenceOrders: { sequence: number; licenseType: string; platformCustomerId: string; licenseOrderId: string }[];
 }
 
+/** Of no form of an order is it said that what stands is that. */
+export const agreedWithNone = "";
+
+/** What an order that is gone from the CRM agrees with once nothing of it stands: no form is this. */
+export const goneForm = "gone";
+
+/** With what the CRM wants of an order its standing can agree: the hash of its form, or that it is gone. */
+export function wantedForm({ state, bodyHash }: { state: string; bodyHash: string }): string {
+  return state === "absent" ? goneForm : bodyHash;
+}
+
 const placedOrders = together<KnownPlacedOrders, OrderPlaced>((known, changes, context) => {
   const placed = changes.filter(({ customer }) => isSameKey(customer, context.customer));
   if (placed.length === 0) return known;
@@ -61,7 +72,12 @@ const placedOrders = together<KnownPlacedOrders, OrderPlaced>((known, changes, c
   return { ...known, placedOrders: inKeyOrder(all) };
 });
 
-export const placedOrdersParts = { "order-placed": { ...placedOrders, isForLater: true as const } };
+/** An order of which the CRM says something else by now comes with what stands of it, which only the ledger has. */
+function isReadAnew({ order, bodyHash }: OrderPlaced, bodyHashes: ReadonlyMap<string, string>): boolean {
+  return (bodyHashes.get(formatKey(order)) ?? bodyHash) !== bodyHash;
+}
+
+export const placedOrdersParts = { "order-placed": { ...placedOrders, isForLater: true as const, isReadAnew } };
 
 export interface PlacedOrderTable {
   namespace: string;

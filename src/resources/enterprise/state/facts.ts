@@ -1,0 +1,201 @@
+import type { Writes } from "../../../engine/model/resource.ts";
+import type { RecordKey } from "../../../crm/model.ts";
+import { oneByOne, compareBytes } from "../../../engine/model/state-part.ts";
+import type { EnterpriseFacts, LinkedEnterprise } from "../../../engine/model/state-part.ts";
+import type { Sqlite } from "../../../ledger/database/database.ts";
+import { statements } from "../../../ledger/database/statements.ts";
+import { table } from "../../../ledger/database/table.ts";
+import type { PlatformCustomer } from "../../../platform/snapshot.ts";
+
+type FactChanges = { [One in PlatformCustomersChange | EnterpriseCodeChange | MembersProtected as One["type"]]: One };
+declare module "../../../engine/model/resource.ts" {
+  interface ChangeShapes extends FactChanges {}
+  interface ResourceTables {
+    platform_customer: PlatformCustomerTable;
+    enterprise_code: EnterpriseCodeTable;
+    protected_member: ProtectedMemberTable;
+  }
+}
+declare module "../../../engine/model/state.ts" {
+  interface Known extends KnownFacts {}
+}
+
+/** What is known of the enterprise of a customer. */
+export interface KnownFacts {
+  platformCustomers: PlatformCustomer[];
+  /** What the platform appends to the user names of an enterprise, once it was learned (A29). */
+  enterpriseCode: string | undefined;
+  protectedMembers: ReadonlySet<string>;
+}
+
+export interface PlatformCustomersChange {
+  type: "platform-customers";
+  enterpriseGlobalId: string;
+  customers: PlatformCustomer[];
+}
+
+export interface EnterpriseCodeChange {
+  type: "enterprise-code";
+  enterpriseGlobalId: string;
+  code: string;
+}
+
+export interface MembersProtected {
+  type: "members-protected";
+  enterpriseGlobalId: string;
+  memberGlobalIds: string[];
+  reason: string;
+}
+
+type Part = LinkedEnterprise & KnownFacts;
+
+const platformCustomers = oneByOne<Part, PlatformCustomersChange>((known, { enterpriseGlobalId, customers }) => {
+  if (known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  return { ...known, platformCustomers: merged(known.platformCustomers, customers) };
+});
+
+function merged(before: readonly PlatformCustomer[], shown: readonly PlatformCustomer[]): PlatformCustomer[] {
+  const all = new Map([...before, ...shown].map((item) => [item.customerId, item]));
+  return [...all.values()].toSorted((one, other) => compareBytes(one.customerId, other.customerId));
+}
+
+const enterpriseCode = oneByOne<Part, EnterpriseCodeChange>((known, { enterpriseGlobalId, code }) => {
+  if (known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  return { ...known, enterpriseCode: known.enterpriseCode ?? code };
+});
+
+const protectedMembers = oneByOne<Part, MembersProtected>((known, { enterpriseGlobalId, memberGlobalIds }) => {
+  if (known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  return { ...known, protectedMembers: new Set([...known.protectedMembers, ...memberGlobalIds]) };
+});
+
+export const factParts = {
+  "platform-customers": platformCustomers,
+  "enterprise-code": enterpriseCode,
+  "members-protected": protectedMembers,
+};
+
+export interface PlatformCustomerTable {
+  enterprise_global_id: string;
+  customer_id: string;
+  is_default: number;
+  channel_code: string;
+  channel_customer_id: string;
+  seen_at: string;
+}
+
+export interface EnterpriseCodeTable {
+  enterprise_global_id: string;
+  code: string;
+  recorded_at: string;
+}
+
+export interface ProtectedMemberTable {
+  member_global_id: string;
+  enterprise_global_id: string;
+  reason: string;
+  seen_at: string;
+}
+
+export const factTables = {
+  platform_customer: table<PlatformCustomerTable>(),
+  enterprise_code: table<EnterpriseCodeTable>(),
+  protected_member: table<ProtectedMemberTable>(),
+};
+
+/** The customers of each enterprise as E3 showed them, its code, and its members that are never taken away from it. */
+export class FactRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = prepareStatements(database);
+  }
+
+  known(enterprise: string): Omit<KnownFacts, "protectedMembers"> {
+    const customers = this.#statements.customers.all(enterprise).map((row) => ({
+      customerId: row.customer_id,
+      isDefault: row.is_default === 1,
+      channelCode: row.channel_code,
+      channelCustomerId: row.channel_customer_id,
+    }));
+    return { platformCustomers: customers, enterpriseCode: this.#statements.code.get(enterprise)?.code };
+  }
+
+  /** Of every enterprise that a customer was ever linked with. */
+  protectedOf({ namespace, id }: RecordKey): Pick<KnownFacts, "protectedMembers"> {
+    const rows = this.#statements.membersOfCustomer.all(namespace, id);
+    return { protectedMembers: new Set(rows.map((row) => row.member_global_id)) };
+  }
+
+  of(enterprise: string): EnterpriseFacts {
+    const members = this.#statements.members.all(enterprise).map((row) => row.member_global_id);
+    return { ...this.known(enterprise), protectedMembers: members };
+  }
+
+  readonly writes = {
+    "platform-customers": ({ enterpriseGlobalId, customers }, at) => {
+      for (const { customerId, isDefault, channelCode, channelCustomerId } of customers)
+        this.#statements.keepCustomer.run(
+          enterpriseGlobalId,
+          customerId,
+          isDefault ? 1 : 0,
+          channelCode,
+          channelCustomerId,
+          at,
+        );
+    },
+    "enterprise-code": ({ enterpriseGlobalId, code }, at) => {
+      this.#statements.keepCode.run(enterpriseGlobalId, code, at);
+    },
+    "members-protected": ({ enterpriseGlobalId, memberGlobalIds, reason }, at) => {
+      for (const member of memberGlobalIds) this.#statements.protect.run(member, enterpriseGlobalId, reason, at);
+    },
+  } satisfies Writes;
+}
+
+function prepareStatements(database: Sqlite) {
+  return statements.onUse({
+    customers: () =>
+      database.prepare<
+        [string],
+        Pick<PlatformCustomerTable, "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
+      >(
+        `select customer_id, is_default, channel_code, channel_customer_id from platform_customer
+       where enterprise_global_id = +?
+       order by customer_id`,
+      ),
+    keepCustomer: () =>
+      database.prepare(
+        `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
+         channel_customer_id, seen_at)
+       values (?, ?, ?, ?, ?, ?) on conflict (enterprise_global_id, customer_id) do update
+         set is_default = excluded.is_default,
+         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+         seen_at = excluded.seen_at`,
+      ),
+    code: () =>
+      database.prepare<[string], Pick<EnterpriseCodeTable, "code">>(
+        "select code from enterprise_code where enterprise_global_id = +?",
+      ),
+    keepCode: () =>
+      database.prepare(
+        `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
+      ),
+    // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
+    membersOfCustomer: () =>
+      database.prepare<[string, string], Pick<ProtectedMemberTable, "member_global_id">>(
+        `select p.member_global_id from link l
+       join protected_member p on p.enterprise_global_id = l.enterprise_global_id
+       where l.namespace = +? and l.customer_id = +?`,
+      ),
+    members: () =>
+      database.prepare<[string], Pick<ProtectedMemberTable, "member_global_id">>(
+        "select member_global_id from protected_member where enterprise_global_id = +?",
+      ),
+    protect: () =>
+      database.prepare(
+        `insert into protected_member (member_global_id, enterprise_global_id, reason, seen_at) values (?, ?, ?, ?)
+          on conflict do nothing`,
+      ),
+  });
+}
