@@ -4,7 +4,7 @@ import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { SettleFacts, WhenNotFound } from "../../engine/model/operation-type.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { placedBefore } from "./adoption.ts";
-import { isWanted } from "./difference.ts";
+import { isWanted } from "./model.ts";
 import type { OrderContext } from "./payload.ts";
 
 /** Whether the platform was ever seen to show assets of a licence type, or is said to (A43). */

@@ -1,4 +1,3 @@
-import { isWanted } from "./difference.ts";
 import { hiddenTypeOf, ifNotShown } from "./not-shown.ts";
 import type { Resource, Seeking, Sought } from "../../engine/model/resource.ts";
 import type { ShownOrder } from "../../ledger/state/observations.ts";
