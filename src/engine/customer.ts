@@ -76,10 +76,6 @@ export class CustomerState {
     return this.#whole(this.#now);
   }
 
-  async loaded(): Promise<LoadedCustomer> {
-    return this.held;
-  }
-
   #whole(advanced: Advanced): LoadedCustomer {
     const { loaded, learned, numbers } = advanced;
     if (learned.length === 0 && numbers.length === 0) return loaded;
@@ -103,10 +99,6 @@ export class CustomerState {
   get #now(): Advanced {
     this.#advanced ??= advancedFrom(this.#deps.ledger.state.load(this.customer));
     return this.#advanced;
-  }
-
-  async known(): Promise<Known> {
-    return this.held.known;
   }
 
   payloadFacts(): PayloadFacts {

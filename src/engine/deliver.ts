@@ -1,3 +1,4 @@
+import type { Known } from "./model/state.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import { Problem } from "../base/errors.ts";
 import { namesIn, toldWords } from "../base/told-words.ts";
@@ -276,7 +277,7 @@ export async function makeReady(
     const reason = "the payload differs from the payload that was recorded for this operation, so nothing was sent";
     return { kind: "blocked", code: "payload.differs", reason };
   }
-  const known = (): ReturnType<CustomerState["known"]> => state.known();
+  const known = (): Known => state.held.known;
   const call = { operation, wire, target: target.wire, facts, settings, shownBefore, known, sealed: passwords.toSeal };
   const prepared = typeOf(operation).prepare(call);
   return "code" in prepared

@@ -17,12 +17,12 @@ import { settleTimeLeftOf } from "./settle-time.ts";
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings" | "ordersUnseen">;
 
 /** What an operation of a customer is settled by, beside its own journal entry. */
-export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "known">): SettleFacts {
+export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held">): SettleFacts {
   const { ledger, settings, ordersUnseen } = deps;
   return {
     settings,
     ordersUnseen,
-    known: () => knows.known(),
+    known: () => knows.held.known,
     privateValue: (marker) => ledger.private.valueOf(marker),
     correlationConfirmed: (correlation) => ledger.state.correlationConfirmed(correlation),
     isShown: (licenseType) => isShown(deps, licenseType),
@@ -37,15 +37,16 @@ export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "know
 export async function readEvidence(
   deps: Dependencies & { reader: SnapshotReader },
   row: JournalRow,
-  knows: Pick<CustomerState, "known">,
+  knows: Pick<CustomerState, "held">,
   signal?: AbortSignal,
 ): Promise<Evidence> {
   const { operation } = row;
+  const entry = journalEntry(row);
   const { onUnknown } = typeOf(operation);
   const observe = onUnknown.by === "observe" || onUnknown.by === "resend" ? onUnknown.observe : undefined;
   if (observe === undefined) return { kind: "not-found", detail: { call: "none: no operation reads it back" } };
   try {
-    return await observe(journalEntry(row), deps.reader.of(operation.customer, signal), settleFacts(deps, knows));
+    return await observe(entry, deps.reader.of(operation.customer, signal), settleFacts(deps, knows));
   } catch (error) {
     if (!(error instanceof AmbiguousReading)) throw error;
     return {

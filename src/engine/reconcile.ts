@@ -261,7 +261,7 @@ class CustomerAttemptRun {
 
   /** Whether something shows of an order that was refused and is not wanted any more: a person has to look at it. */
   async #lookForUnwanted(): Promise<boolean> {
-    const unwanted = unwantedOrders(this.#knows.held ?? (await this.#knows.loaded()));
+    const unwanted = unwantedOrders(this.#knows.held);
     if (unwanted.length === 0) return false;
     const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
@@ -284,13 +284,13 @@ class CustomerAttemptRun {
     const waiting = await this.#keepWaiting(plan);
     const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
     await ledger.records.setOutcomes(runId, this.#state.outcomes.all.values(), waiting, held);
-    await endRequested(ledger, this.#customer, await this.#knows.known());
+    await endRequested(ledger, this.#customer, this.#knows.held.known);
     return this.#finished();
   }
 
   async #endUnwanted(plan: CustomerPlan): Promise<void> {
     if (!this.#isHeld) return;
-    const loaded = this.#knows.held ?? (await this.#knows.loaded());
+    const loaded = this.#knows.held;
     const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
     const isBelieved = isWhole && quarantineBlock(loaded) === undefined;
     const of = { plan, observed: this.#planning.observed, delivered: this.#state.delivered, isBelieved };
@@ -337,7 +337,7 @@ class CustomerAttemptRun {
   /** Whether nothing is left to be written of this attempt but what it came to for each record. */
   async #isOnlyOutcomes(): Promise<boolean> {
     if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#state.plannedIds.size > 0) return false;
-    const { requests } = (this.#knows.held ?? (await this.#knows.loaded())).known;
+    const { requests } = this.#knows.held.known;
     return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
   }
 
@@ -357,7 +357,7 @@ class CustomerAttemptRun {
     const { records } = this.#deps.ledger;
     const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
     await records.setOutcomes(runId, outcomes.all.values(), unfinishedIn(outcomes, unsent), held);
-    await endRequested(this.#deps.ledger, this.#customer, await this.#knows.known());
+    await endRequested(this.#deps.ledger, this.#customer, this.#knows.held.known);
     return { kind: "stopped", reason };
   }
 
@@ -387,10 +387,10 @@ class CustomerAttemptRun {
    */
   async deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
-    let pending = deferredOf(await this.#knows.loaded(), why);
+    let pending = deferredOf(this.#knows.held, why);
     if (pending.length === 0) {
       await this.#deps.ledger.records.markPending({ customer: this.#customer });
-      pending = deferredOf(await this.#knows.loaded(), why);
+      pending = deferredOf(this.#knows.held, why);
     }
     await this.#dropStored(`not attempted: ${reason}`);
     await this.#deps.ledger.records.setOutcomes(this.#attempt.runId, pending);

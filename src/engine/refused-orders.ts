@@ -108,7 +108,7 @@ async function shownOf(
   const knows = isSame ? deps.knows : new CustomerState(deps, customer);
   const facts = {
     channelOrderId,
-    placedNumbers: async () => placedNumbers(await knows.known()),
+    placedNumbers: () => placedNumbers(knows.held.known),
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
   return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), deps.reader.of(customer, signal), facts);

@@ -76,7 +76,7 @@ export interface Bound<S extends Shapes> {
   /** Passwords that are sealed with its intent. */
   sealed: readonly { ref: string; version: number }[];
   /** What is known of the customer when the answer is there. */
-  known(): Promise<Known>;
+  known(): Known;
 }
 
 /** What one reading of the platform says about an operation whose outcome is unknown. */
@@ -103,7 +103,7 @@ export type Evidence =
 export interface SettleFacts {
   settings: AssumptionSettings;
   ordersUnseen: "ask" | "resend";
-  known(): Promise<Known>;
+  known(): Known;
   privateValue(marker: PrivateMarker): Json | undefined;
   /** E3 has shown an enterprise that an E2 with these templates made (A8). */
   correlationConfirmed(correlation: string): Promise<boolean>;
@@ -123,7 +123,7 @@ export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
   /** The number that the order would be sent under now. */
   channelOrderId: string | undefined;
   /** Asset numbers of orders of the customer that are placed. */
-  placedNumbers(): Promise<Iterable<string>>;
+  placedNumbers(): Iterable<string>;
 }
 
 /** What is done with an operation that enough readings over its settle time did not find. */

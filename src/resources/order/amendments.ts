@@ -1,3 +1,4 @@
+import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
@@ -11,7 +12,8 @@ import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
-import { differenceOf, heldNumbers, isEmpty, wantedOf } from "./difference.ts";
+import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
+import { heldNumbers, namedNumbers } from "./units-that-stay.ts";
 import { isWanted } from "./model.ts";
 import type { EndedPart, OrderDifference } from "./difference.ts";
 import { waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
@@ -45,6 +47,7 @@ export interface Placed {
 /** What an amendment is planned from. */
 export interface AmendmentGiven {
   known: Pick<Known, "assignments" | "numbers">;
+  staff: LoadedCustomer["staff"];
   sealed?: ReadonlySet<string> | undefined;
   /** Subjects of the purchases that are to take over an instance of the order and do not stand yet. */
   takersOf?: (instanceId: string) => readonly string[];
@@ -71,7 +74,10 @@ export function planAmendment(
   const { order, standing } = of;
   const [fault] = isWanted(order) ? order.tree.faults : [];
   if (fault !== undefined) return blockedBy({ code: `order.${fault.code}`, reason: fault.message, again: false });
-  const difference = differenceOf(standing, wantedOf(order), { held: heldNumbers(given.known) });
+  const difference = differenceOf(standing, wantedOf(order), {
+    held: heldNumbers(given.known),
+    named: namedNumbers(given.staff),
+  });
   const isSealed = given.sealed?.has(formatKey(order.key)) === true;
   const wiped = isSealed && !lacksSomething(difference) ? [passwordsWiped(order.key)] : [];
   if (isEmpty(difference)) return { changes: [agreed(order), ...wiped] };

@@ -9,7 +9,7 @@ import { amendmentReference } from "../../engine/model/references.ts";
 import type { Weight } from "../../engine/model/taking.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { grouped } from "./grouped.ts";
-import { heldNumbers } from "./difference.ts";
+import { heldNumbers } from "./units-that-stay.ts";
 import { assumptionMissing, unknownCustomer } from "./records.ts";
 import { callsOf, namedRows } from "./removal-calls.ts";
 import type { RemovalCall } from "./removal-calls.ts";

@@ -1,7 +1,7 @@
 import type { Money } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
+import { inOrderToStay, nameOf, purchasesIn } from "./units-that-stay.ts";
 import { hasProducts, isWanted, productsUnder } from "./model.ts";
-import type { Known } from "../../engine/model/state.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
 import { grouped } from "./grouped.ts";
 import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";
@@ -102,16 +102,16 @@ export function wantedOf(order: OrderWithTree): WantedOrder {
   return isWanted(order) ? { assets: order.tree.assets, amount: order.body.amount } : { assets: [], amount: undefined };
 }
 
-/** The asset numbers that somebody holds by our doing. */
-export function heldNumbers({ assignments }: Pick<Known, "assignments">): Set<string> {
-  return new Set(assignments.map(({ assetNumber }) => assetNumber));
-}
-
 /**
- * What has to happen so that what stands of an order is what the CRM wants. `held`: asset numbers that somebody holds,
- * which go last of those in which as much must be bought; `reserved`: units whose place no new one takes.
+ * What has to happen so that what stands of an order is what the CRM wants. `held`, `named`: asset numbers that somebody
+ * holds, and that the CRM names for somebody (`inOrderToStay`); `reserved`: units whose place no new one takes.
  */
-export function differenceOf(standing: OrderStanding, wanted: WantedOrder, facts: Facts): OrderDifference {
+export function differenceOf(
+  standing: OrderStanding,
+  wanted: WantedOrder,
+  of: Omit<Facts, "purchases">,
+): OrderDifference {
+  const facts = { ...of, purchases: purchasesIn(standing) };
   const byInstance = Map.groupBy(standing.units, ({ instanceId }) => instanceId);
   const ids = new Set(wanted.assets.map(({ id }) => id));
   const unwanted = [...byInstance].flatMap(([id, units]) => (ids.has(id) ? [] : units));
@@ -134,7 +134,12 @@ export function isEmpty(difference: OrderDifference): boolean {
   return Object.values(difference).every((parts: readonly unknown[]) => parts.length === 0);
 }
 
-type Facts = { held: ReadonlySet<string>; reserved?: readonly StandingUnit[] };
+interface Facts {
+  held: ReadonlySet<string>;
+  named?: ReadonlySet<string>;
+  reserved?: readonly StandingUnit[];
+  purchases?: ReturnType<typeof purchasesIn>;
+}
 type Difference = Partial<OrderDifference>;
 
 function joined(parts: readonly Difference[]): OrderDifference {
@@ -153,7 +158,7 @@ function joined(parts: readonly Difference[]): OrderDifference {
 /** What becomes of the units that stand of one asset, and which new ones there are. */
 function compareAsset(asset: PlannedAsset, units: readonly StandingUnit[], facts: Facts): Difference[] {
   const given = new Set(asset.assetNumbers);
-  const { kept, changed, surplus, outdated, numbers } = placesOf(asset, units, { ...facts, given });
+  const { kept, changed, surplus, outdated, numbers } = placesOf(asset, units, facts);
   const reserved = (facts.reserved ?? []).filter((unit) => unit.instanceId === asset.id);
   const free = freeUnits([...units, ...reserved]);
   const lacking = Math.max(0, asset.quantity - numbers.length - kept.length - changed.length);
@@ -188,17 +193,21 @@ interface Places {
   numbers: string[];
 }
 
-/** Asset numbers that the CRM gives, and those that somebody holds. */
-type Numbers = Record<"given" | "held", ReadonlySet<string>>;
-
-function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], numbers: Numbers): Places {
-  const ranks = new Map(units.map((unit) => [unit, rankOf(unit, lackingIn(asset, unit), numbers)]));
-  const ranked = units.toSorted((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0));
+function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], facts: Facts): Places {
+  const { held, named = new Set(), purchases } = facts;
+  const given = new Set(asset.assetNumbers);
+  const ranked = inOrderToStay(units, {
+    given,
+    held,
+    named,
+    wantedIn: (unit) => (units.length > asset.quantity ? wantedIn(asset, unit) : []),
+    purchasesOf: (unit) => purchases?.get(nameOf(unit)) ?? new Set(),
+  });
   const fitting = ranked.filter((unit) => changedAssetTerms(unit.asset, asset).length === 0);
   const others = ranked.filter((unit) => !fitting.includes(unit));
   const standing = new Set(units.map((unit) => unit.number));
   const unknown = units.filter((unit) => unit.number === undefined).length;
-  const missing = [...numbers.given].filter((number) => !standing.has(number)).slice(unknown);
+  const missing = [...given].filter((number) => !standing.has(number)).slice(unknown);
   const kept = fitting.slice(0, Math.max(0, asset.quantity - missing.length));
   const places = Math.max(0, asset.quantity - kept.length);
   return {
@@ -210,21 +219,15 @@ function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], numbers: 
   };
 }
 
-/**
- * Which units stay where there are too many: those whose number the CRM gives, those whose number nobody knows where it
- * gives any, those in which less must be bought (what was bought in one is bought in no other), held ones, lower ones.
- */
-function rankOf({ number, unit }: StandingUnit, lacking: number, { given, held }: Numbers): number {
-  const places = [number !== undefined && given.has(number), number === undefined && given.size > 0, true];
-  const isHeld = number !== undefined && held.has(number);
-  return [places.indexOf(true), lacking, isHeld ? 0 : 1, unit].reduce((rank, next) => rank * 100_000 + next);
-}
-
-/** How much must be bought in a unit. In one whose asset is wanted with other terms, nothing ever is. */
-function lackingIn(asset: PlannedAsset, unit: StandingUnit): number {
-  if (changedAssetTerms(unit.asset, asset).length > 0) return 0;
-  const { added, replaced } = joined(compareContents({ asset, unit }));
-  return added.reduce((sum, { products, packages }) => sum + products.length + packages.length, replaced.length);
+/** Products of a unit that are as the CRM wants them. In one whose asset is wanted with other terms, none are. */
+function wantedIn(asset: PlannedAsset, unit: StandingUnit): readonly StandingProduct[] {
+  if (changedAssetTerms(unit.asset, asset).length > 0) return [];
+  const { ended, superseded, replaced } = joined(compareContents({ asset, unit }));
+  const others = new Set([
+    ...[...ended, ...superseded].flatMap(({ products }) => products),
+    ...replaced.flatMap(({ from }) => from),
+  ]);
+  return unit.products.filter((product) => !others.has(product));
 }
 
 /** Indexes that no unit has, the smallest first. */

@@ -18,7 +18,8 @@ import { blockedBy, buy, joinedPlans } from "./amendments.ts";
 import type { OrderPlan, Placed } from "./amendments.ts";
 import { countedParts, purchasesOf } from "./purchase-parts.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
-import { differenceOf, heldNumbers, isEmpty, wantedOf } from "./difference.ts";
+import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
+import { heldNumbers } from "./units-that-stay.ts";
 import { isWanted } from "./model.ts";
 
 /** What repairs of an order are planned from. */

@@ -88,5 +88,5 @@ export function absentProducts(
 }
 
 export function reads(loaded: LoadedCustomer, options: ReadOptions): Reads {
-  return { contents: contentsNeeded(loaded, options) };
+  return options.instead === undefined ? { contents: contentsNeeded(loaded, options) } : {};
 }

@@ -18,7 +18,8 @@ import type { Making, PurchaseMaker } from "./purchase-parts.ts";
 import { planDepartures } from "./moves.ts";
 import { orderMoving } from "../../engine/plan/owner.ts";
 import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
-import { differenceOf, heldNumbers, isEmpty, wantedOf } from "./difference.ts";
+import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
+import { heldNumbers } from "./units-that-stay.ts";
 import {
   assumptionMissing,
   checkPayload,

@@ -11,7 +11,7 @@ import { isSameKey } from "../../engine/model/state-part.ts";
 import type { Block } from "../../engine/plan/block.ts";
 import { pairs } from "./grouped.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
-import { heldNumbers } from "./difference.ts";
+import { heldNumbers } from "./units-that-stay.ts";
 import type { PurchasedAsset } from "./records.ts";
 import { numbersShown } from "./shown-numbers.ts";
 

@@ -98,7 +98,7 @@ export async function shownOfRefusedOrder(
   // Somebody may have placed it by hand since, under other numbers. What stands under the numbers of our other orders
   // is theirs.
   const strange = new Set(assets.keys());
-  const others = await facts.placedNumbers();
+  const others = facts.placedNumbers();
   for (const number of others) if (!own.has(number)) strange.delete(number);
   for await (const { asset, products } of snapshot.contents(context.enterpriseGlobalId, strange)) {
     const found = products.find(

@@ -126,7 +126,7 @@ function prepare(bound: Bound<AddShapes>): Prepared<AddShapes> | NotSendable {
     context,
     send: async ({ memberCenter }, call) => {
       const outcome = await memberCenter.addStaff(context.enterpriseGlobalId, request.data, call);
-      const owners = await bound.known();
+      const owners = bound.known();
       return {
         outcome,
         conclude: () => {
@@ -253,7 +253,7 @@ async function observe(entry: JournalEntry<AddShapes>, snapshot: Snapshot, facts
     const reason = "the names of the staff were erased, so they cannot be looked for";
     return { kind: "ambiguous", reason, detail: {} };
   }
-  const known = await facts.known();
+  const known = facts.known();
   const linked = [...known.staffLinks.values()].map((link) => link.memberGlobalId);
   const before = new Set([...context.shownBefore, ...linked, ...known.protectedMembers]);
   const rows = (await snapshot.members(context.enterpriseGlobalId)).filter(

@@ -21,7 +21,7 @@ const nothing: OrderDifference = {
   wording: [],
   price: [],
 };
-const nobodyHolds = { held: new Set<string>() };
+const nobodyHolds: Parameters<typeof differenceOf>[2] = { held: new Set<string>() };
 
 /** One order through its forms: what stood first, and the steps after it. */
 class Life {
@@ -242,6 +242,37 @@ describe("the difference between what stands of an order and what the CRM wants"
     expect(added.map(({ standing, products }) => [standing?.number, products.map(({ id }) => id)])).toEqual([
       ["N1", ["r"]],
     ]);
+  });
+
+  it("keeps the unit into which it bought something, whatever else the CRM wants back since", () => {
+    const three = [product("q", "a"), product("r", "a")];
+    const life = new Life(
+      form(1, asset("a", { quantity: 2 }), product("p", "a"), ...three),
+      fixed("1", "a", "N1", "N2"),
+    );
+    const held = { held: new Set(["N1"]) };
+    const one = form(2, asset("a"), product("p", "a", { nodes: 5 }));
+    const first = life.difference(one, held);
+    expect(first.ended.map(({ unit, whole }) => [unit.number, whole])).toEqual([
+      ["N1", false],
+      ["N2", true],
+    ]);
+    life.buys(first, one);
+    life.ends([...first.ended.filter(({ unit }) => unit.number === "N1"), ...life.difference(one, held).superseded]);
+    const back = life.difference(form(3, asset("a"), product("p", "a", { nodes: 5 }), ...three), held);
+    expect(back.replaced).toEqual([]);
+    expect(back.added.map(({ standing, products }) => [standing?.number, products.map(({ id }) => id)])).toEqual([
+      ["N1", ["q", "r"]],
+    ]);
+    expect(back.ended.map(({ unit }) => unit.number)).toEqual(["N2"]);
+  });
+
+  it("keeps the unit whose number the CRM names for a person, whatever must be bought in it", () => {
+    const life = new Life(form(1, asset("a", { quantity: 2 }), product("p", "a")), fixed("1", "a", "N1", "N2"));
+    const one = form(2, asset("a"), product("p", "a", { nodes: 9 }));
+    const facts = { held: new Set(["N1", "N2"]), named: new Set(["N2"]) };
+    const { ended, replaced } = life.difference(one, facts);
+    expect([ended, replaced].map((parts) => parts.map(({ unit }) => unit.number))).toEqual([["N1"], ["N2"]]);
   });
 
   it("takes a number that the CRM exchanged for one unit less and one more", () => {
