@@ -8,7 +8,6 @@ import type { WaitingRow } from "../ledger/records/quarantine-retry.ts";
 import { blankedSecret } from "../source/mapping/secrets.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { mapRaw } from "./map-row.ts";
-import pLimit from "p-limit";
 
 /** What became of a row of the quarantine that a person asked to have mapped again. */
 export type Retried =

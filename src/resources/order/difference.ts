@@ -200,7 +200,7 @@ function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], facts: Fa
     given,
     held,
     named,
-    wantedIn: (unit) => (units.length > asset.quantity ? wantedIn(asset, unit) : []),
+    contentsOf: (unit) => (units.length > asset.quantity ? contentsOf(asset, unit) : nothingKnown),
     purchasesOf: (unit) => purchases?.get(nameOf(unit)) ?? new Set(),
   });
   const fitting = ranked.filter((unit) => changedAssetTerms(unit.asset, asset).length === 0);
@@ -219,15 +219,17 @@ function placesOf(asset: PlannedAsset, units: readonly StandingUnit[], facts: Fa
   };
 }
 
-/** Products of a unit that are as the CRM wants them. In one whose asset is wanted with other terms, none are. */
-function wantedIn(asset: PlannedAsset, unit: StandingUnit): readonly StandingProduct[] {
-  if (changedAssetTerms(unit.asset, asset).length > 0) return [];
-  const { ended, superseded, replaced } = joined(compareContents({ asset, unit }));
-  const others = new Set([
-    ...[...ended, ...superseded].flatMap(({ products }) => products),
+const nothingKnown = { wanted: [], lacking: 0 };
+/** What of a unit is as the CRM wants it. In one whose asset is wanted with other terms, nothing is ever bought. */
+function contentsOf(asset: PlannedAsset, unit: StandingUnit): { wanted: readonly StandingProduct[]; lacking: number } {
+  if (changedAssetTerms(unit.asset, asset).length > 0) return nothingKnown;
+  const { added, ended, superseded, replaced } = joined(compareContents({ asset, unit }));
+  const unwanted = [
+    ...[...ended, ...superseded].flatMap((part) => part.products),
     ...replaced.flatMap(({ from }) => from),
-  ]);
-  return unit.products.filter((product) => !others.has(product));
+  ];
+  const lacking = added.reduce((sum, part) => sum + part.products.length + part.packages.length, replaced.length);
+  return { wanted: unit.products.filter((product) => !unwanted.includes(product)), lacking };
 }
 
 /** Indexes that no unit has, the smallest first. */

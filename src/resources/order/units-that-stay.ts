@@ -10,26 +10,28 @@ interface Deciding {
   named: ReadonlySet<string>;
   /** Asset numbers that somebody holds. */
   held: ReadonlySet<string>;
-  /** Products of a unit that are as the CRM wants them. */
-  wantedIn: (unit: StandingUnit) => readonly StandingProduct[];
-  /** Channel order numbers of all purchases that ever brought something into a unit. */
+  /** Products of a unit that are as the CRM wants them, and how much it lacks. */
+  contentsOf: (unit: StandingUnit) => { wanted: readonly StandingProduct[]; lacking: number };
+  /** All that was ever bought in a unit, each as `boughtName` has it. */
   purchasesOf: (unit: StandingUnit) => ReadonlySet<string>;
 }
 
 /**
  * The units of an asset, first those that stay if there are too many: those whose number the CRM gives, those of unknown
  * number if it gives any, those whose number it names for a person, those into which something was bought that another
- * unit would need too (so that it is not bought again when somebody leaves), held ones, lower ones.
+ * unit would need too (so that it is not bought again when somebody leaves), those that lack less, held ones, lower ones.
  */
 export function inOrderToStay(units: readonly StandingUnit[], deciding: Deciding): StandingUnit[] {
   const { given, named, held } = deciding;
-  const bought = boughtForOne(units, deciding);
+  const contents = new Map(units.map((unit) => [unit, deciding.contentsOf(unit)]));
+  const bought = boughtForOne(contents, deciding);
   const ranks = new Map(
     units.map((unit) => {
       const { number } = unit;
       const isIn = (numbers: ReadonlySet<string>): boolean => number !== undefined && numbers.has(number);
       const places = [isIn(given), number === undefined && given.size > 0, isIn(named), true];
-      return [unit, [places.indexOf(true), -(bought.get(unit) ?? 0), isIn(held) ? 0 : 1, unit.unit]];
+      const lacking = contents.get(unit)?.lacking ?? 0;
+      return [unit, [places.indexOf(true), -(bought.get(unit) ?? 0), lacking, isIn(held) ? 0 : 1, unit.unit]];
     }),
   );
   const rankOf = (unit: StandingUnit): readonly number[] => ranks.get(unit) ?? [];
@@ -43,20 +45,24 @@ function compareRanks(one: readonly number[], other: readonly number[]): number 
 
 /** How many wanted products of each unit came by a purchase that left out another unit, which lacks them. */
 function boughtForOne(
-  units: readonly StandingUnit[],
-  { wantedIn, purchasesOf }: Deciding,
+  contents: ReadonlyMap<StandingUnit, { wanted: readonly StandingProduct[] }>,
+  { purchasesOf }: Pick<Deciding, "purchasesOf">,
 ): ReadonlyMap<StandingUnit, number> {
-  const wanted = new Map(units.map((unit) => [unit, wantedIn(unit)]));
-  const ids = new Map(units.map((unit) => [unit, new Set(wanted.get(unit)?.map(({ product }) => product.id))]));
+  const units = [...contents].map(([unit, { wanted }]) => {
+    return { bought: purchasesOf(unit), ids: new Set(wanted.map(({ product }) => product.id)) };
+  });
   const leftOut = new Map<string, boolean>();
-  const leavesOneOut = ({ product: { id }, channelOrderId }: StandingProduct): boolean => {
-    const name = JSON.stringify([id, channelOrderId]);
-    const found =
-      leftOut.get(name) ?? units.some((unit) => !ids.get(unit)?.has(id) && !purchasesOf(unit).has(channelOrderId));
+  const leavesOneOut = (one: StandingProduct): boolean => {
+    const name = boughtName(one);
+    const found = leftOut.get(name) ?? units.some(({ bought, ids }) => !ids.has(one.product.id) && !bought.has(name));
     leftOut.set(name, found);
     return found;
   };
-  return new Map(units.map((unit) => [unit, (wanted.get(unit) ?? []).filter(leavesOneOut).length]));
+  return new Map([...contents].map(([unit, { wanted }]) => [unit, wanted.filter(leavesOneOut).length]));
+}
+
+function boughtName({ product, channelOrderId }: StandingProduct): string {
+  return JSON.stringify([channelOrderId, product.id]);
 }
 
 /** The asset numbers that somebody holds by our doing. */
@@ -72,16 +78,17 @@ export function namedNumbers(staff: readonly Desired<DesiredStaff>[]): Set<strin
   );
 }
 
-/** All purchases that brought something into a unit, by its name; what they brought may have ended. */
+/** All that was ever bought in each unit, by its name; it may have ended. */
 export function purchasesIn({ units, ended }: OrderStanding): ReadonlyMap<string, ReadonlySet<string>> {
   const all = [
-    ...units.flatMap((unit) => unit.products.map(({ channelOrderId }) => ({ unit, channelOrderId }))),
-    ...ended.map(({ unit, standing: { channelOrderId } }) => ({ unit, channelOrderId })),
+    ...units.flatMap((unit) => unit.products.map((standing) => ({ unit, standing }))),
+    ...ended.map(({ unit, standing }) => ({ unit, standing })),
   ];
   const byUnit = Map.groupBy(all, ({ unit }) => nameOf(unit));
-  return new Map([...byUnit].map(([name, one]) => [name, new Set(one.map(({ channelOrderId }) => channelOrderId))]));
+  return new Map([...byUnit].map(([name, one]) => [name, new Set(one.map(({ standing }) => boughtName(standing)))]));
 }
 
-export function nameOf({ instanceId, unit }: Pick<StandingUnit, "instanceId" | "unit">): string {
-  return JSON.stringify([instanceId, unit]);
+/** With its number: the index of a unit that ended is used again. */
+export function nameOf({ instanceId, unit, number }: Pick<StandingUnit, "instanceId" | "unit" | "number">): string {
+  return JSON.stringify([instanceId, unit, number ?? null]);
 }

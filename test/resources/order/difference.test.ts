@@ -267,6 +267,18 @@ describe("the difference between what stands of an order and what the CRM wants"
     expect(back.ended.map(({ unit }) => unit.number)).toEqual(["N2"]);
   });
 
+  it("keeps the unit that is whole already", () => {
+    const two = [asset("a", { quantity: 2 }), product("p", "a", { nodes: 3 })];
+    const held = { held: new Set(["N1"]) };
+    const life = new Life(form(1, ...two), fixed("1", "a", "N1", "N2"));
+    const other = form(2, asset("a"), product("p", "a", { nodes: 9 }));
+    life.buys(life.difference(other, held), other);
+    life.ends(life.difference(other, held).superseded);
+    const { ended, ...back } = life.difference(form(3, asset("a"), product("p", "a", { nodes: 3 })), held);
+    expect(ended.map(({ unit, whole }) => [unit.number, whole])).toEqual([["N1", true]]);
+    expect(isEmpty({ ...back, ended: [] })).toBe(true);
+  });
+
   it("keeps the unit whose number the CRM names for a person, whatever must be bought in it", () => {
     const life = new Life(form(1, asset("a", { quantity: 2 }), product("p", "a")), fixed("1", "a", "N1", "N2"));
     const one = form(2, asset("a"), product("p", "a", { nodes: 9 }));
