@@ -1,6 +1,6 @@
 /**
  * The one interface between the engine and a resource (enterprise, order, staff, assignment, lock, loan). An operation
- * type has ten members, a resource has ten, and what only some operation types need is a capability, under `can`.
+ * type has ten members; what only some need is a capability, under `can`. A resource leaves out what it does not have.
  *
  * A resource adds its own types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
  * `ResourceTables` here, to `Known` of state.ts and to `ExplainFacts` of report/explain.ts. It is enough that
