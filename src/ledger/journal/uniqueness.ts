@@ -33,6 +33,10 @@ export const uniquenessCodes = [
   pausedCode,
 ] as const;
 
+/** Operations of a type that claims a number of an order or an enterprise. */
+const claiming = (column: string, what: Uniqueness["what"]): string =>
+  typeIn(column, ({ can }) => can.claims?.what === what);
+
 interface Owner {
   namespace: string;
   id: string;
@@ -70,13 +74,13 @@ export class UniquenessChecks {
         database.prepare<[Owner & { number: string; operation: string }], Owner & { operation: string }>(
           `select one.value ->> 'namespace' as namespace, one.value ->> 'id' as id, o.id as operation
        from operation o join json_each(o.records) one
-       where o.state in ('sending', 'unknown', 'parked') and ${typeIn("o.kind", ({ can }) => can.claims?.what === "order")}
+       where o.state in ('sending', 'unknown', 'parked') and ${claiming("o.kind", "order")}
          and o.id <> +@operation
          and o.claim is not null and o.claim = +@number
        union all
        select r.namespace, r.record_id, o.id from operation_record r cross join operation o on o.id = r.operation_id
        where r.stream = 'orders' and r.namespace = +@namespace and r.record_id = +@id
-         and o.state in ('sending', 'unknown', 'parked') and ${typeIn("o.kind", ({ can }) => can.claims?.what === "order")}
+         and o.state in ('sending', 'unknown', 'parked') and ${claiming("o.kind", "order")}
            and o.id <> +@operation limit 1`,
         ),
       openElsewhere: () =>
@@ -96,7 +100,7 @@ export class UniquenessChecks {
          and not (namespace = +@namespace and customer_id = +@id)
        union all
        select customer_namespace, customer_id from operation
-       where state in ('sending', 'unknown', 'parked') and ${typeIn("kind", ({ can }) => can.claims?.what === "enterprise")}
+       where state in ('sending', 'unknown', 'parked') and ${claiming("kind", "enterprise")}
          and id <> +@operation
          and claim is not null and claim = +@number
          and not (customer_namespace = +@namespace and customer_id = +@id) limit 1`,
