@@ -52,7 +52,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
       customer,
       operations: [],
       records,
-      changes: [],
+      changes: planned?.people.changes.filter(isShownProfile) ?? [],
       waits: true,
       get facts() {
         return factsOf(input);
@@ -99,6 +99,14 @@ function withUnread(records: RecordOutcome[], { customer: key, observed }: Custo
   if (block === undefined || records.some(({ again }) => again === true)) return records;
   const others = records.filter(({ stream }) => stream !== "customers");
   return [...others, { stream: "customers", key, outcome: "deferred", ...block }];
+}
+
+/**
+ * What M5 shows of the profile of somebody who is linked is noted also while the customer waits, so that nobody is told
+ * of who is done.
+ */
+function isShownProfile({ type }: StateChange): boolean {
+  return type === "staff-edited";
 }
 
 interface StageOptions extends PlanOptions {

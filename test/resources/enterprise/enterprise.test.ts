@@ -308,6 +308,22 @@ describe("a customer whose record is not to be worked on", () => {
     ]);
   });
 
+  it("has noted what M5 shows of a person as M2 left it, and keeps that person waiting no more", () => {
+    const own = customer({}, { state: "quarantined" });
+    const ann = staff("ann");
+    const [link] = staffLinks(ann).values();
+    if (link === undefined) throw new Error("nobody is linked");
+    const { profile } = link;
+    const accepted = new Map([["crm/ann", { ...link, profile: { ...profile, unread: ["name"] as const } }]]);
+    const of = { customer: own, staff: [ann], observed: shown(["ann"]) };
+    const planned = plan({ ...of, known: linked(own, { staffLinks: accepted }) });
+    expect(planned.operations).toEqual([]);
+    expect(planned.changes).toEqual([{ type: "staff-edited", staff: ann.key, customer: customerKey, profile }]);
+    const noted = plan({ ...of, known: linked(own, { staffLinks: staffLinks(ann) }) });
+    expect(noted.changes).toEqual([]);
+    expect(outcomes(noted)).toEqual(["staff crm/ann planned"]);
+  });
+
   it("stays as it is on the platform when it is gone from the CRM, and says so, as the policy has it", () => {
     const own = customer({ name: "Renamed", mergedInto: { id: "BONAP" } }, { state: "absent" });
     const told = plan({ customer: own, known: linked(customer()) });
