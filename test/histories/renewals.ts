@@ -11,7 +11,11 @@ export function setCancelled(crm: CrmNow, order: OrderNow, cancelled: boolean): 
   if (cancelled) return;
   buyAnew(crm, order);
   for (const line of order.lines)
-    if (goesOn(crm, line) || renewers(crm, line.continues?.line).length > 1) line.continues = undefined;
+    if (goesOn(crm, line) || renewers(crm, line.continues?.line).length > 1) {
+      line.continues = undefined;
+      // The CRM says no more that it renews something, and it never stood: no claim of an earlier line means it.
+      if (!crm.lineage.everStood(line.id)) crm.lineage.isNew(line.id);
+    }
 }
 
 /** Nothing of an order stands where it is to stand now: it came back, or belongs to another customer. */
