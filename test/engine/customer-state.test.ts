@@ -8,7 +8,8 @@ import type { FixedNumber } from "../../src/engine/model/asset-numbers.ts";
 import type { StateChange } from "../../src/engine/model/state.ts";
 import { growth, notQuadratic } from "../support/growth.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";
-import { customerRecord, key } from "../support/world/records.ts";
+import { ApplyWorld } from "../support/world/apply-world.ts";
+import { customerRecord, key, orderRecord } from "../support/world/records.ts";
 
 const customer = key("C1");
 const other = key("C2");
@@ -99,4 +100,38 @@ it("what is learned one after the other is known the same whenever it is asked f
   }
   expect(state.held.known).toEqual(known);
   expect([...state.held.known.placedOrders.keys()]).toEqual([...known.placedOrders.keys()]);
+});
+
+it("what a plan learns of an order that stands is what the ledger would give it", async () => {
+  const world = await ApplyWorld.start();
+  await world.makeEnterprise();
+  await world.take("orders", orderRecord("O1", "C1"));
+  await world.carryOut("place-order");
+  await world.take("orders", orderRecord("O1", "C1", { cancelled: true }));
+  const { ledger, clock } = world.deps;
+  const inMemory = new CustomerState({ ledger, clock }, customer, { keeps: false });
+  const name = "crm/O1";
+  const standing = inMemory.held.standings?.get(name);
+  if (standing === undefined || "lost" in standing) throw new Error("the order stands");
+  const [unit] = standing.units;
+  if (unit === undefined) throw new Error("it has a unit");
+  const { instanceId, unit: index, number = null } = unit;
+  const item = { instanceId, unit: index, number, product: null, channelOrderId: null, licenseOrderId: null };
+  const removed: StateChange = {
+    type: "order-removed",
+    order: standing.order,
+    customer,
+    operationId: null,
+    origin: "sent",
+    products: unit.products.length,
+    items: [item],
+  };
+  await inMemory.record([removed]);
+  const written = new CustomerState({ ledger, clock }, customer);
+  await written.record([removed]);
+  const unitsOf = ({ held: { standings } }: CustomerState) => {
+    const now = standings?.get(name);
+    return now === undefined || "lost" in now ? now : now.units.length;
+  };
+  expect([unitsOf(inMemory), unitsOf(written)]).toEqual([standing.units.length - 1, standing.units.length - 1]);
 });

@@ -213,6 +213,17 @@ describe("what sets a state", () => {
     expect(await world.carryOut("update-enterprise")).toMatchObject({ kind: "done" });
   });
 
+  it("nothing is decided about a change (E4) of which the ledger cannot read what was remembered with it", async () => {
+    const world = await ApplyWorld.start();
+    await world.makeEnterprise();
+    await world.take("customers", customerRecord("C1", { branchName: "Other branch" }));
+    world.sandbox.faults.add({ operation: "E4", ...lost });
+    const id = await world.carryOutUnknown("update-enterprise");
+    world.sqlite().prepare("update operation set context = '{}' where id = ?").run(id);
+    await expect(decided(world, id, "not-applied")).rejects.toThrow(/context/u);
+    expect((await world.row(id)).state).toBe("unknown");
+  });
+
   it("privileges (M9) called applied count as meant; called not applied they are planned anew", async () => {
     const { world, id } = await unknownGrant(untouched);
     world.clock.pass(settleMs + 1);

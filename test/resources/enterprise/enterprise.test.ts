@@ -319,6 +319,10 @@ describe("a customer whose record is not to be worked on", () => {
     const planned = plan({ ...of, known: linked(own, { staffLinks: accepted }) });
     expect(planned.operations).toEqual([]);
     expect(planned.changes).toEqual([{ type: "staff-edited", staff: ann.key, customer: customerKey, profile }]);
+    // Nobody is adopted meanwhile.
+    const bob = { staff: [ann, staff("bob")], observed: shown(["ann", "bob"]) };
+    const both = plan({ ...of, ...bob, known: linked(own, { staffLinks: accepted }) });
+    expect(both.changes.map(({ type }) => type)).toEqual(["staff-edited"]);
     const noted = plan({ ...of, known: linked(own, { staffLinks: staffLinks(ann) }) });
     expect(noted.changes).toEqual([]);
     expect(outcomes(noted)).toEqual(["staff crm/ann planned"]);

@@ -267,6 +267,18 @@ describe("the difference between what stands of an order and what the CRM wants"
     expect(back.ended.map(({ unit }) => unit.number)).toEqual(["N2"]);
   });
 
+  it("keeps the unit that somebody holds while all of them are wanted with other terms, whatever is in them", () => {
+    const life = new Life(
+      form(1, asset("a", { quantity: 2 }), product("p", "a"), product("q", "a")),
+      fixed("1", "a", "N1", "N2"),
+    );
+    const standing = life.difference(form(2, asset("a", { quantity: 2 }), product("p", "a")));
+    life.ends(standing.ended.filter(({ unit }) => unit.number === "N2"));
+    const other = form(3, asset("a", { borrowedUsbKey: true }), product("p", "a"), product("q", "a"));
+    const { assetChanged, ended } = life.difference(other, { held: new Set(["N2"]) });
+    expect([assetChanged, ended].map((parts) => parts.map(({ unit }) => unit.number))).toEqual([["N2"], ["N1"]]);
+  });
+
   it("keeps the unit that is whole already", () => {
     const two = [asset("a", { quantity: 2 }), product("p", "a", { nodes: 3 })];
     const held = { held: new Set(["N1"]) };

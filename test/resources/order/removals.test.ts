@@ -119,6 +119,17 @@ function codes({ blocks }: ReturnType<typeof removals>): string[] {
   return [...new Set(blocks.map(([key, { code }]) => `${key} ${code}`))];
 }
 
+describe("a unit that is too many", () => {
+  it("is not the one whose number the CRM names for a person", () => {
+    const now = { instances: [asset("i"), ...bought.slice(1)] };
+    const bob = staff("bob", { assets: [{ assetNumber: "N2" }] });
+    const known = { assignments: [assignment(staff("ann"), "N1"), assignment(bob, "N2")] };
+    const goes = (people: ReturnType<typeof staff>[]) => orders(removals({ now, known, situation: { staff: people } }));
+    expect(goes([])).toEqual(["delete-assets: delete_asset L1 softkey: N2"]);
+    expect(goes([bob])).toEqual(["delete-assets: delete_asset L1 softkey: N1"]);
+  });
+});
+
 describe("a product that nobody wants any more", () => {
   it("goes from each asset number, of the licence order that granted it, as M7 shows it", () => {
     const stage = removals();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import {
+  assignment,
   needs,
   lines,
   member,
@@ -430,6 +431,16 @@ describe("the staff and the asset numbers of an enterprise", () => {
     ]);
     expect(needs(situation({ staff: [staff("ann")] }), true).people).toBe(false);
     expect(needs(situation(people({})), true).people).toBe(false);
+  });
+
+  it("that could not be read keep waiting who holds an asset here and belongs elsewhere now, although nobody else changed", () => {
+    const [ann, bob] = [staff("ann", {}, { pending: false }), staff("bob")];
+    const block = { code: "service.unreadable", reason: "M5 gave nothing", again: true };
+    const planned = plan({
+      ...people({ staff: [ann], known: { staffLinks: staffLinks(ann), assignments: [assignment(bob, "N1")] } }),
+      observed: { unread: { people: block } },
+    });
+    expect(planned.records.find(({ code }) => code === block.code)?.reason).toContain("crm/bob");
   });
 
   it("leave a customer alone whose staff did not change", () => {
