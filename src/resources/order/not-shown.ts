@@ -13,23 +13,24 @@ type IsShown = (licenseType: string) => Promise<boolean>;
 /** What is known of an order that no enterprise shows, beside the reading. */
 interface NotThere {
   order: OrderWithTree;
-  /** Why the reading proves nothing: something was not read, or cannot be seen. */
+  /** Why the reading proves nothing: something was not read, or is hidden. */
   waits: Block | undefined;
-  /** A ledger that was lost or set back had it as placed. */
+  /** An earlier ledger had it as placed. */
   wasPlaced: boolean;
 }
 
 /**
- * What each of them concludes from an order that the platform does not show. All five read the same, (M6 ∪ E8) → M7
- * (`Snapshot.contents`). They must not conclude the same: each knows something else, and has something else to lose.
+ * The platform does not show an order. What does that mean? Five callers ask. All read (M6 ∪ E8) → M7
+ * (`Snapshot.contents`), and each needs its own answer: a wrong one buys an order twice, or loses it.
+ * A licence type is hidden if the platform was never seen to show assets of it (A43).
  *
- * | who asks | not shown means | unless |
+ * | caller | answer | except |
  * |---|---|---|
- * | `settle`: a purchase without an answer | a person decides | `orders.unseen: resend` and no hidden licence type: sent again, or dropped if the CRM wants something else |
- * | `afterRefusal`: a purchase that was refused | it did nothing, and may be sent | a part of it may be there, of a hidden licence type: a person looks |
- * | `adopt`: an enterprise that others made | it is not there, and is bought | it waits for what was not read or cannot be seen, and if it was placed before |
- * | `rebuild`: a ledger that is made anew | as `adopt`; what was placed before or is not wanted counts as placed, with nothing left of it | its customer has no enterprise: as `adopt` |
- * | `restore`: a backup that was put back | it is not brought back, and is read anew | all its licence types are hidden: it counts as the backup has it |
+ * | `settle`: a purchase without an answer | A person decides. | `orders.unseen: resend`, no hidden type: it is sent again, or dropped if the CRM changed it. |
+ * | `afterRefusal`: a rejected purchase | It did nothing and can be sent. | It has several records, one of a hidden type: a person decides. |
+ * | `adopt`: an enterprise that crm-sync did not create | It does not exist and is bought. | Something was not read, a type is hidden, or a backup has it as placed: it waits. |
+ * | `rebuild`: a new ledger | As `adopt`. If it was placed before, or the CRM does not want it and others created the enterprise, it counts as placed and empty. | The customer has no enterprise: as `adopt`. |
+ * | `restore`: an older ledger | It is not brought back; the rebuild decides. | All its types are hidden, and it agrees with the CRM: it counts as the backup has it. |
  */
 export const ifNotShown = {
   settle: async (
@@ -42,8 +43,7 @@ export const ifNotShown = {
         reason: "the platform does not show the order, which proves nothing; a person decides (orders.unseen: ask)",
       };
     }
-    // Before what the CRM wants now: an order that may be there unseen is not taken for one that is not, whatever
-    // became of its record.
+    // First, whatever the CRM wants now: an order of a hidden type may exist.
     const hidden = await hiddenTypeOf(typesOf(context), async (type) => await facts.isShown(type));
     if (hidden !== undefined) {
       return {
@@ -56,7 +56,7 @@ export const ifNotShown = {
     return await afterWish(context, customer, facts);
   },
 
-  /** In words, what of it may be there; undefined: nothing. */
+  /** What may exist of it, in words; undefined: nothing. */
   afterRefusal: async (context: OrderContext, isShown: IsShown): Promise<string | undefined> => {
     const hidden = context.records.length < 2 ? undefined : await hiddenTypeOf(typesOf(context), isShown);
     if (hidden === undefined) return undefined;
@@ -66,13 +66,13 @@ export const ifNotShown = {
     );
   },
 
-  /** Why it waits; undefined: it is not there. */
+  /** Why it waits; undefined: it does not exist. */
   adopt: ({ order, waits, wasPlaced }: NotThere): Block | undefined => {
     if (!isWanted(order)) return undefined;
     return waits ?? (wasPlaced ? placedBefore(order) : undefined);
   },
 
-  /** `enterprise`: whose doing the enterprise of its customer is. */
+  /** `enterprise`: who created the enterprise of its customer. */
   rebuild: (of: NotThere & { enterprise: "ours" | "others" | "none" }): Block | "counts as placed" | undefined => {
     const { order, waits, wasPlaced, enterprise } = of;
     const counts = isWanted(order) ? wasPlaced && enterprise !== "none" : enterprise === "others";

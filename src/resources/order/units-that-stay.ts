@@ -2,7 +2,7 @@ import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 
-/** What decides which units of an asset stay if there are too many. */
+/** What `inOrderToStay` decides by. */
 interface Deciding {
   /** Asset numbers that the CRM gives the asset. */
   given: ReadonlySet<string>;
@@ -12,14 +12,15 @@ interface Deciding {
   held: ReadonlySet<string>;
   /** Products of a unit that are as the CRM wants them, and how much it lacks. */
   contentsOf: (unit: StandingUnit) => { wanted: readonly StandingProduct[]; lacking: number };
-  /** All that was ever bought in a unit, each as `boughtName` has it. */
+  /** Everything that was ever bought in a unit, by `boughtName`. */
   purchasesOf: (unit: StandingUnit) => ReadonlySet<string>;
 }
 
 /**
- * The units of an asset, first those that stay if there are too many: those whose number the CRM gives, those of unknown
- * number if it gives any, those whose number it names for a person, those into which something was bought that another
- * unit would need too (so that it is not bought again when somebody leaves), those that lack less, held ones, lower ones.
+ * Sorts the units of an asset: if there are too many, the first ones stay. The rules, the first that decides counts:
+ * 1. The CRM gives the number. 2. The CRM gives numbers, and the number of this unit is unknown.
+ * 3. The CRM names the number for a person. 4. Something was bought for this unit alone: another unit would need it too,
+ * and it must not be bought again because a person leaves. 5. It lacks less. 6. Somebody holds it. 7. Its index is lower.
  */
 export function inOrderToStay(units: readonly StandingUnit[], deciding: Deciding): StandingUnit[] {
   const { given, named, held } = deciding;
@@ -43,7 +44,7 @@ function compareRanks(one: readonly number[], other: readonly number[]): number 
   return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
 }
 
-/** How many wanted products of each unit came by a purchase that left out another unit, which lacks them. */
+/** For each unit: how many of its wanted products another unit lacks, and never got by the same purchase. */
 function boughtForOne(
   contents: ReadonlyMap<StandingUnit, { wanted: readonly StandingProduct[] }>,
   { purchasesOf }: Pick<Deciding, "purchasesOf">,
@@ -78,7 +79,7 @@ export function namedNumbers(staff: readonly Desired<DesiredStaff>[]): Set<strin
   );
 }
 
-/** All that was ever bought in each unit, by its name; it may have ended. */
+/** Everything that was ever bought in each unit, by the name of the unit. It may be removed by now. */
 export function purchasesIn({ units, ended }: OrderStanding): ReadonlyMap<string, ReadonlySet<string>> {
   const all = [
     ...units.flatMap((unit) => unit.products.map((standing) => ({ unit, standing }))),
