@@ -18,6 +18,7 @@ import {
   customerKey,
   fixed,
   linked,
+  needs,
   order,
   placed,
   settingsWith,
@@ -118,6 +119,26 @@ function orders({ meant }: ReturnType<typeof removals>): string[] {
 function codes({ blocks }: ReturnType<typeof removals>): string[] {
   return [...new Set(blocks.map(([key, { code }]) => `${key} ${code}`))];
 }
+
+describe("what may be removed", () => {
+  it("has people, seats and lent locks read", () => {
+    const first = order("1", { instances: bought });
+    const [anchor] = [...placed(first).values()];
+    if (anchor === undefined) throw new Error("nothing is placed");
+    const parts = {
+      forms: new Map([[1, first.body]]),
+      numbers: fixed("1", "i", "N1", "N2"),
+      licenceOrders: [],
+      steps: [],
+    };
+    const standings = new Map([["crm/1", standingOf(anchor, parts)]]);
+    const now = order("1", { instances: bought, cancelled: true }, { version: 2 });
+    const known = linked(undefined, { placedOrders: placed(first), numbers: parts.numbers });
+    const of = (orders: (typeof now)[]) => ({ ...situation({ orders, known }), standings });
+    expect(needs(of([now]))).toMatchObject({ people: true, loans: true, contents: { ends: true } });
+    expect(needs(of([first]))).toMatchObject({ people: false, loans: false, contents: undefined });
+  });
+});
 
 describe("a unit that is too many", () => {
   it("is not the one whose number the CRM names for a person", () => {
