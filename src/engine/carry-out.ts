@@ -177,8 +177,8 @@ async function settleAtOnce(
 }
 
 /**
- * Why an operation is not sent now. An earlier value may still land, this run sent it often enough, its service refuses
- * this application, or the effect of a rejected E5 is unknown.
+ * Why an operation is not sent now. An earlier value may still land, or this run sent it often enough. Or its service
+ * refuses this application, or the effect of a rejected E5 is unknown.
  */
 async function withhold(
   { deps, attempt, knows }: CarryOut,

@@ -42,7 +42,7 @@ export interface Decision {
 }
 
 /**
- * A person's decision on an operation whose outcome is unknown or that needs a person. crm-sync first reads the
+ * A person's decision on an operation whose outcome is unknown or that needs a person. First, crm-sync reads the
  * platform once more, and the decision must agree with it. `applied` is refused if the ledger would miss ids.
  * `not-applied` is refused if the effect exists or may still land. Outcome, ledger changes, audit entry and reason are
  * committed together; the next run looks at the customer again. Throws a Problem (exit code 64) if the decision is not

@@ -126,8 +126,8 @@ export class LimitsGate {
   /**
    * Judges the removals of all customers that were not judged yet, over the total of the whole run. Then it makes one
    * more pass over these customers, without their held operations. It judges removals that appear only then over the
-   * same total, at most `mostMore` times: for example the old form of a product that was just bought again. `again`:
-   * customers whose new removals are judged again in this run.
+   * same total, at most `mostMore` times. An example is the old form of a product that was just bought again. `again`:
+   * customers that this run judges again if they have new removals.
    */
   async judge(again: readonly RecordKey[] = []): Promise<void> {
     const anew = new Set(again.map(formatKey));

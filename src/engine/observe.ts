@@ -210,8 +210,8 @@ export class CustomerSnapshot {
   }
 
   /**
-   * Reads M7 for assets to remove from. If it shows a product without a known licence order, everything of the
-   * enterprise is read: a deletion without a licence order would reach all of it.
+   * Reads M7 for the `wanted` assets. If it shows a product without a known licence order, it reads everything of the
+   * enterprise. A deletion without a licence order would reach all of it.
    */
   async #readContents(
     knows: CustomerState,
@@ -241,8 +241,8 @@ export class CustomerSnapshot {
   }
 
   /**
-   * Reads M7 by id for each asset that was shown once and that neither M6 nor E8 shows. A short list can hide assets,
-   * and only M7 itself proves that an asset does not exist.
+   * Reads M7 by id for each asset that an earlier reading showed and that neither M6 nor E8 shows now. A short list can
+   * hide assets, and only M7 itself proves that an asset does not exist.
    */
   async #lookForGone(
     { enterpriseGlobalId }: Link,

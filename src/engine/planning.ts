@@ -26,7 +26,7 @@ import type { UndoStep, DoneOperation, UndoFacts } from "./plan/undo.ts";
 import { prepare } from "./plan/input.ts";
 
 export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
-  // A ledger that is built anew was told of no difference, and repairs none.
+  // A rebuild gives no `ordersUnseen`.
   Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
 /** The result of planning a customer. */

@@ -90,7 +90,7 @@ class CustomerAttemptRun {
   readonly #knows: CustomerState;
   readonly #planning: Planner;
   #state: AttemptState = newAttempt;
-  /** Operations of the current plan that a person is asked about, by hash. */
+  /** The questions to a person about operations of the current plan, by hash. */
   #asked: ReadonlyMap<string, StandingHold> = new Map();
   /** Something of the customer is held, approved or rejected. */
   #isHeld = false;
