@@ -11,16 +11,16 @@ import { settleTimeLeft } from "./settle-time.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "time" | "settle">;
 
-/** What counts as gone, and when M7 is to be read again where it left out something that does not count as gone yet. */
+/** Names that count as gone, by order; and when to read M7 again for missing names that do not count as gone yet. */
 interface Counted {
   gone: Map<string, ReadonlySet<string>>;
   again: string | undefined;
 }
 
 /**
- * Counts one reading of M7 for what is to go and was left out in it. As with what is in doubt, that counts as gone once
- * so many readings over the settle time left it out; readings within that time count as one together. Once it is shown
- * again, or the CRM says something else of its order, it is counted anew.
+ * Counts one reading of M7 for things that should be removed and that it left out. As for an operation in doubt, a
+ * thing counts as gone once `settle.readings` readings over the settle time left it out. Readings within that time
+ * count as one together. If M7 shows the thing again, or the CRM changes its order, the count starts again.
  */
 export async function countAbsences(deps: Dependencies, knows: CustomerState, input: CustomerInput): Promise<Counted> {
   const counted: Counted = { gone: new Map(), again: undefined };

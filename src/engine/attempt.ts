@@ -21,43 +21,43 @@ import type { CustomerPlan } from "./plan/plan.ts";
 import { deferred, deferredRecords, deferredUnsent, noOutcomes, noted, rejected, rejectedRecords } from "./outcomes.ts";
 import type { RecordOutcomes, Why } from "./outcomes.ts";
 
-/** What an attempt at one customer has to know about its run. */
+/** The input that a run gives to a pass over one customer. */
 export interface CustomerAttempt {
   runId: string;
   signal: AbortSignal | undefined;
-  /** Read the staff and look at everything, also where nothing changed (resync). */
+  /** Read the staff and check everything, even if nothing changed (resync). */
   thorough: boolean;
-  /** Why nothing may be taken away in this run. */
+  /** Why this run may remove nothing. */
   takingBlocked: Block | undefined;
-  /** What limits and policies released in this run, by hash; undefined: not judged yet. */
+  /** The operations that limits and policies released in this run, by hash; undefined: not judged yet. */
   released: ReadonlyMap<string, Taking> | undefined;
-  /** Apply only what was chosen of this saved plan: when the customer's plan of now differs, nothing is done. */
+  /** Apply only the chosen operations of this saved plan; if the customer's plan differs now, do nothing. */
   expected?: Expected | undefined;
-  /** Called when nothing more is read or sent, and only the commit of what was done is waited for. */
+  /** Called once the pass reads and sends nothing more, and only waits for commits. */
   onlyCommits?: (() => void) | undefined;
 }
 
-/** How often a customer is planned anew within one attempt, in a row with nothing done and in all. */
+/** How often one pass may plan a customer: in a row with nothing done (`idle`), and in all (`total`). */
 export const maxRounds = { idle: 24, total: 1000 };
-/** Why a customer waits who was planned anew that often. */
+/** Why a customer waits after that many plans. */
 export const restless = {
   code: "customer.restless",
   reason: "the platform kept changing during the work on the customer",
 };
-/** The code of customers of whom an operation has no known outcome. */
+/** The code of a customer that has an operation without a known outcome. */
 export const operationOpen = "operation.open";
-/** The code of customers of whom E3 does not show all yet that their orders need. */
+/** The code of a customer for which E3 does not show all platform customers yet that its orders need. */
 export const customersNotShown = "enterprise.customers-not-shown";
 
 /**
- * What kept a part of a customer from being done in an attempt; all else of the customer was done.
- * - `unread`: a reading gave nothing; what rests on it waits.
+ * Why a part of a customer was not done in a pass; the rest was done.
+ * - `unread`: a reading gave nothing, so everything that depends on it waits.
  * - `unreached`: a service could not be reached for a call.
  * - `no-numbers`: the order service could not be reached for asset numbers.
  * - `turned-away`: a service refuses this application.
- * - `refused`: a service refused something for a record's sake.
- * - `in-vain`: something was sent, and was never seen done.
- * - `stuck`: something of the customer's own stands against it, which its records say.
+ * - `refused`: a service refused something because of a record.
+ * - `in-vain`: something was sent, but the platform never showed its effect.
+ * - `stuck`: something about this customer blocks it; its records say why.
  * - `defect`: this program failed.
  */
 export type Shortfall =
@@ -70,7 +70,7 @@ export type Shortfall =
   | "stuck"
   | "defect";
 
-/** How a customer is counted whose attempt came to its end, by the worst of what fell short of it. */
+/** How a customer counts after its pass, by the worst of its shortfalls. */
 export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defects" | "rejected" | "finished" {
   const has = (...some: readonly Shortfall[]): boolean => some.some((one) => short.has(one));
   if (has("unread", "unreached", "no-numbers")) return "unreadable";
@@ -78,7 +78,7 @@ export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defect
   return has("refused", "turned-away") ? "rejected" : "finished";
 }
 
-/** Shortfalls that a share of customers which goes first is judged by, with what is told of each. */
+/** Shortfalls that count against a canary share, with the text for each. */
 export const toldOfShares: Partial<Record<Shortfall, string>> = {
   unreached: "the service could not be reached",
   "turned-away": "the service refuses this application",
@@ -89,45 +89,43 @@ export const toldOfShares: Partial<Record<Shortfall, string>> = {
 };
 
 export type CustomerAttemptResult =
-  /** `moving`: orders that moved here in the CRM and of which something exists at their old customer still. */
+  /** `moving`: orders transferred to this customer in the CRM that still exist in part at their previous customer. */
   | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[] }
   /**
-   * Something is new that limits or policies may hold: it has to be judged over the whole run first. `ofUndo`: it takes
-   * a run back.
+   * Limits or policies may hold something new, so the run judges it first over its total. `ofUndo`: it undoes a run.
    */
   | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
   | { kind: "waiting"; until: string; short?: ReadonlySet<Shortfall> }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 
-/** What ends an attempt before everything of the customer was tried. */
+/** Why a pass ends before it tried everything of the customer. */
 export type StopReason = "unknown" | "parked" | "aborted" | "stale" | "paused";
 
 export interface ReconcileDependencies extends EngineDependencies {
   reader: Snapshots;
   settling: Settling;
   pool: AssetNumbers;
-  /** Told of every operation as it is planned, of what may have had an effect on the platform, and of what was learned. */
+  /** Learns of every planned operation, of operations that may have changed the platform, and of recorded changes. */
   tally: {
     planned(operation: Operation): void;
     effected(operation: Operation): void;
     recorded(customer: RecordKey, changes: readonly StateChange[]): void;
   };
   logger: Logger;
-  /** How often each thing was sent in this run without a known outcome, by kind and subject. */
+  /** How often this run sent each change without a known outcome, by kind, customer and subject. */
   unclear: Map<string, number>;
-  /** Services that refuse this application as a whole (70001), with the reason: this run sends them nothing more. */
+  /** Services that refuse this application as a whole (70001), with the reason; this run sends them nothing more. */
   refusing: Map<ServiceName, string>;
 }
 
-/** The service that takes an operation. */
 export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
   return endpoints[operation.endpoint].service;
 }
 
 /**
- * Whether an earlier change of the same thing, whose outcome was unknown, may still land after one that is sent now. It
- * may have been asked for of another customer, as when an order moved between them.
+ * Whether an earlier change of the same subject with an unknown outcome may still land after one that is sent now. The
+ * earlier change may belong to another customer, for example if an order was transferred.
  */
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
   const { onUnknown, can } = typeOf(operation);
@@ -142,7 +140,7 @@ export async function earlierMayStillLand(deps: ReconcileDependencies, operation
   return false;
 }
 
-/** Why operations that were planned were not attempted, by what stopped the customer. */
+/** Why planned operations were not attempted, by the reason that stopped the customer. */
 export const stopReasons = {
   unknown: "the outcome of an earlier operation is not known",
   parked: "an earlier operation waits for a person",
@@ -151,23 +149,23 @@ export const stopReasons = {
   paused: "crm-sync is paused",
 } as const;
 
-/** How far an attempt at a customer has come. What is known of the customer stands in its CustomerState. */
+/** The progress of a pass over a customer. CustomerState has the facts about the customer. */
 export interface AttemptState {
-  /** The journal's ids of operations that stood in it as planned or held before, by hash. */
+  /** Journal ids of operations that the journal already had as planned or held, by hash. */
   readonly plannedIds: ReadonlyMap<string, string>;
-  /** Everything that was planned in this attempt, by hash. */
+  /** Every operation that this pass planned, by hash. */
   readonly announced: GrowingMap<string, Operation>;
-  /** What was sent, or put off, by hash: it is not looked at again. */
+  /** Operations that were sent, put off or given up, by hash; the pass does not look at them again. */
   readonly delivered: GrowingMap<string, true>;
-  /** Refused for one of several people: the next plan of this attempt sends them in parts. */
+  /** Refused for one of several people: the next plan of this pass sends them in parts. */
   readonly inParts: readonly Operation[];
-  /** What it came to so far for each record. */
+  /** The outcome of each record so far. */
   readonly outcomes: RecordOutcomes;
-  /** Operations that were carried out. */
+  /** How many operations were carried out. */
   readonly done: number;
-  /** What kept a part of the customer from being done. */
+  /** Why a part of the customer was not done. */
   readonly short: ReadonlySet<Shortfall>;
-  /** Services that could not be reached: nothing more is sent to them in this attempt. */
+  /** Services that could not be reached; this pass sends them nothing more. */
   readonly unreached: ReadonlySet<ServiceName>;
 }
 
@@ -182,24 +180,23 @@ export const newAttempt: AttemptState = {
   unreached: new Set(),
 };
 
-/** What happens in an attempt. */
 export type AttemptEvent =
   | { type: "stored"; ids: ReadonlyMap<string, string> }
   | { type: "planned"; operations: readonly Operation[]; records: CustomerPlan["records"] }
-  /** It is not sent now: its records wait. */
+  /** It is not sent now, so its records wait. */
   | { type: "put-off"; operation: Operation; why: Why; short?: Shortfall | undefined }
   | { type: "done"; operation: Operation; refused: readonly RefusedPerson[] }
-  /** Refused for its records; `shared`: for one of several people, who go in parts. */
+  /** Refused because of its records; `shared`: because of one of several people, who are then sent in parts. */
   | { type: "refused"; operation: Operation; why: Omit<Why, "again">; shared: boolean }
-  /** Not one byte left. `unreached`: the service that could not be reached for it. */
+  /** No byte left. `unreached`: the service that could not be reached. */
   | { type: "unsent"; operations: readonly Operation[]; why: Omit<Why, "again">; unreached?: ServiceName }
-  /** It left, and what became of it is not known, or is for a person to say. */
+  /** It left, and its outcome is unknown or needs a person. */
   | { type: "sent"; operation: Operation }
   | { type: "records-wait"; records: readonly RecordReference[]; why: Why }
-  /** What was planned and not carried out is given up. */
+  /** The pass gives up planned operations that it did not carry out. */
   | { type: "given-up"; operations: readonly Operation[] };
 
-/** One step of an attempt. */
+/** Applies one event to the state of a pass. */
 export function advance(state: AttemptState, event: AttemptEvent): AttemptState {
   const { outcomes } = state;
   switch (event.type) {
@@ -238,12 +235,12 @@ export function advance(state: AttemptState, event: AttemptEvent): AttemptState 
   }
 }
 
-/** With one more reason why the customer is not done as a whole. */
+/** Adds one reason why the customer is not done as a whole. */
 function shortOf(state: AttemptState, shortfall: Shortfall): AttemptState {
   return { ...state, short: new Set([...state.short, shortfall]) };
 }
 
-/** Subjects of what was sent or put off in this attempt. */
+/** Subjects of operations that this pass sent, put off or gave up. */
 export function triedIn({ announced, delivered }: AttemptState): Set<string> {
   return new Set(
     announced
@@ -253,7 +250,7 @@ export function triedIn({ announced, delivered }: AttemptState): Set<string> {
   );
 }
 
-/** What was planned and neither sent nor put off. */
+/** Planned operations that were neither sent, put off nor given up. */
 export function leftIn(state: AttemptState): Operation[] {
   return state.announced.values().filter((operation) => !state.delivered.has(operation.hash));
 }

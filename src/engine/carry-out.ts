@@ -16,32 +16,32 @@ import { needsOf } from "./plan/needs-of-operations.ts";
 import type { Facts } from "./plan/facts.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
-/** So often at most one run sends a thing again that was found not to be done each time. */
+/** How often at most one run sends a change again after the platform showed each time that it was not done. */
 const mostAgain = 3;
 
 function unclearName({ kind, customer, subject }: Operation): string {
   return `${kind} ${formatKey(customer)} ${subject}`;
 }
 
-/** The attempt that an operation is carried out in. */
+/** The pass in which an operation is carried out. */
 export interface CarryOut {
   deps: ReconcileDependencies;
   attempt: CustomerAttempt;
   knows: CustomerState;
   observed: Observed;
-  /** What a person approved, by hash. */
+  /** The holds that a person approved, by hash. */
   approved: ReadonlyMap<string, StandingHold>;
-  /** What is done is committed with what is written next. */
+  /** The outcome of a done operation is committed with the next write. */
   ahead?: boolean | undefined;
 }
 
-/** How far the attempt is after one operation, and why it stops there. */
+/** The state of the pass after one operation, and why it stops there, if it does. */
 interface CarriedOut {
   state: AttemptState;
   stopped?: StopReason;
 }
 
-/** Sends one operation, or puts it off, and says what it came to. */
+/** Sends one operation or puts it off, and answers with the new state of the pass. */
 export async function carryOut(of: CarryOut, before: AttemptState, operation: Operation): Promise<CarriedOut> {
   const { deps, attempt, knows, observed, ahead } = of;
   if (before.unreached.has(serviceOf(operation))) return await notSent(of, before, operation, notAttempted);
@@ -97,7 +97,7 @@ async function outcomeOf(
   }
 }
 
-/** Nothing of the customer is sent while somebody pauses it: the first run after that takes it up. */
+/** Sends nothing of the customer while crm-sync is paused. The first run after the pause continues with it. */
 async function paused(
   of: CarryOut,
   before: AttemptState,
@@ -110,13 +110,13 @@ async function paused(
   return { state, stopped: "paused" };
 }
 
-/** Why what a service that could not be reached would have to do is left to the next run. */
+/** Why operations for a service that could not be reached are left to the next run. */
 export const notAttempted = {
   code: "service.not-sent",
   reason: "not attempted: the service could not be reached",
 };
 
-/** Nothing more goes to the service in this attempt; what goes to the other one does. `id`: the intent stood already. */
+/** Sends the service nothing more in this pass; the other service goes on. `id`: the intent exists already. */
 async function notSent(
   of: CarryOut,
   before: AttemptState,
@@ -142,9 +142,9 @@ async function putOff(
 }
 
 /**
- * A refusal stops only what needs what was refused: the next plan of this attempt leaves it out. People who were
- * refused together are not at fault yet: they are sent in parts. Where the service refuses this application, no record
- * is at fault, and this run sends it nothing more.
+ * A rejection stops only the operations that need the rejected one: the next plan of this pass leaves them out. People
+ * who were refused together are sent in parts, to find the person at fault. If the service refuses this application, no
+ * record is at fault, and this run sends it nothing more.
  */
 function refusedBy(
   { refusing }: ReconcileDependencies,
@@ -159,7 +159,7 @@ function refusedBy(
   return { state: advance(before, { type: "put-off", operation, why, short: "turned-away" }) };
 }
 
-/** A lost answer is looked into at once: in most cases the platform shows the effect already. */
+/** Settles a lost answer at once: in most cases the platform already shows the effect. */
 async function settleAtOnce(
   { deps, attempt, knows }: CarryOut,
   state: AttemptState,
@@ -177,8 +177,8 @@ async function settleAtOnce(
 }
 
 /**
- * Why an operation is not sent now: an earlier value may still land, it was sent often enough in this run, its service
- * refuses this application, or what a refused E5 did is not known.
+ * Why an operation is not sent now. An earlier value may still land, or this run sent it often enough. Or its service
+ * refuses this application, or the effect of a rejected E5 is unknown.
  */
 async function withhold(
   { deps, attempt, knows }: CarryOut,
@@ -207,7 +207,7 @@ function sentInVain(sent: number, { endpoint }: Operation): string {
   );
 }
 
-/** What is not sent stands in the journal as dropped, with the reason. */
+/** Records an operation that is not sent as dropped in the journal, with the reason. */
 export async function dropUnsent(
   { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
   state: AttemptState,
@@ -219,24 +219,24 @@ export async function dropUnsent(
   await journal.drop(knows.customer, why, operation.hash);
 }
 
-/** A saved plan of one customer that is to be carried out as it is, or in part. */
+/** A saved plan of one customer to carry out unchanged, as a whole or in part. */
 export interface Expected {
-  /** The plan that it is a part of. */
+  /** The id of the saved plan that it belongs to. */
   plan: string;
   facts: Facts;
-  /** The run that it takes back; undefined: it does what the CRM wants. */
+  /** The run that it undoes; undefined: it follows the CRM. */
   undo?: string | undefined;
-  /** Every operation that was saved, by hash, as people are told of it. */
+  /** The name of every saved operation for people, by hash. */
   operations: ReadonlyMap<string, string>;
-  /** Those that are to be carried out. */
+  /** Hashes of the operations to carry out. */
   chosen: ReadonlySet<string>;
-  /** Something of it was applied by an earlier run: what that changed is no reason against the rest. */
+  /** An earlier run applied some of it, so the changes of that run are no reason against the rest. */
   applied: boolean;
-  /** This run has begun to carry it out: what is left must be a part of it. */
+  /** This run has begun to carry it out, so all remaining operations must be part of it. */
   begun: boolean;
 }
 
-/** What stands against carrying a saved plan out now, as sentences for people; nothing where it is still the plan. */
+/** Why a saved plan cannot be carried out now, as sentences for people; empty if it is still the plan. */
 export function movedSince(plan: CustomerPlan, expected: Expected): string[] {
   const now = new Map(plan.operations.map((operation) => [operation.hash, nameOf(operation)]));
   const others = [...now]
@@ -250,20 +250,20 @@ export function movedSince(plan: CustomerPlan, expected: Expected): string[] {
   return moved.length > 0 ? moved : [...lost, ...others];
 }
 
-/** Of a plan that was begun: what the CRM changed meanwhile; what is done by now waits for nothing any more. */
+/** For a partly applied plan, only changes in the CRM count: its done operations wait for nothing any more. */
 function movedInCrm(saved: Facts, now: Facts): string[] {
   const left = crmFacts(now);
   return movedFacts(Object.fromEntries(Object.entries(saved).filter(([name]) => name in left)), left);
 }
 
-/** Why what was not chosen of a saved plan is left to the next run. */
+/** Why operations of a saved plan that were not chosen are left to the next run. */
 export const notChosen: Why = {
   code: "plan.not-chosen",
   reason: "the change is in the saved plan but was not chosen; the next run carries it out",
   again: true,
 };
 
-/** Why the records of what a run did wait, once that is taken back. */
+/** Why the records of an undone run wait. */
 export function takenBack(run: string): Why {
   return {
     code: "undo.taken-back",
@@ -272,12 +272,12 @@ export function takenBack(run: string): Why {
   };
 }
 
-/** An operation as people are told of it: `1a2b3c4d E5 order:crm/10248`. */
+/** The name of an operation for people: `1a2b3c4d E5 order:crm/10248`. */
 export function nameOf({ hash, endpoint, subject }: { hash: string; endpoint: string; subject: string }): string {
   return `${hash.slice(0, 8)} ${endpoint} ${subject}`;
 }
 
-/** A plan with what was chosen of it, and what was not, or needs something that is still to be done and was not. */
+/** Splits a plan: `left` has the operations that were not chosen, and those that need one of them. */
 export function chosenOf(
   plan: CustomerPlan,
   expected: Expected | undefined,

@@ -29,35 +29,34 @@ import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
 import { ReadFailure } from "../platform/call.ts";
 
 /**
- * What was loaded, and what was learned since of orders, numbers and assignments: applied together when the whole is
- * asked for, so that an operation costs the same however many of them there are.
+ * The loaded facts, and later changes to orders, numbers and assignments. These are applied together when the whole
+ * state is needed, so that each operation costs the same however many changes there are.
  */
 interface Advanced {
   loaded: LoadedCustomer;
   learned: StateChange[];
   numbers: FixedNumber[];
   readonly byUnit: FixedNumbersByUnit;
-  /** Hashes of what the CRM says of each order now. */
+  /** The hash of each order's current content in the CRM. */
   readonly bodyHashes: ReadonlyMap<string, string>;
 }
 
 /**
- * What one attempt at a customer knows of it: loaded once, when it is first asked for, and advanced by everything that
- * is written meanwhile. Nothing is read back that was just written. A person's decision that comes in between is picked
- * up by the next attempt.
+ * The facts about a customer for one pass: loaded once, at first use, and advanced by every write. The pass does not
+ * read back its own writes. The next pass picks up a person's decision that comes in between.
  */
 export class CustomerState {
   readonly customer: RecordKey;
   readonly #deps: Pick<EngineDependencies, "ledger" | "clock">;
   readonly #keeps: boolean;
   #advanced: Advanced | undefined;
-  /** What is written of the customer and counts on what was handed to the writer before it. */
+  /** The order of the customer's writes that depend on earlier writes in the writer's queue. */
   readonly after = new Sequence();
   #committed: Promise<unknown> = Promise.resolve();
-  /** Subjects of operations whose outcome is handed to the writer and not committed yet. */
+  /** Subjects of operations whose outcome the writer has but did not commit yet. */
   readonly #concluding = new Set<string>();
 
-  /** A plan passes `keeps: false`: what it learns stands in memory alone. */
+  /** A plan passes `keeps: false`: it learns in memory only. */
   constructor(
     deps: Pick<EngineDependencies, "ledger" | "clock">,
     customer: RecordKey,
@@ -87,8 +86,7 @@ export class CustomerState {
   }
 
   /**
-   * Whether anything is open of the customer, or waits to be begun. Where nothing is open, what is known of it is read
-   * along with that.
+   * Whether anything of the customer is open, held, or waits to begin. If nothing is open, this loads the customer too.
    */
   async begin(): Promise<Begun> {
     const begun = this.#deps.ledger.state.begin(this.customer);
@@ -106,15 +104,15 @@ export class CustomerState {
     return payloadFactsOf(loaded.known, byUnit);
   }
 
-  /** Records what became of an operation, and knows from then on what its rows say. */
+  /** Records the outcome of an operation, and applies its changes to these facts. */
   async conclude(operation: Operation, id: string, conclusion: Conclusion): Promise<void> {
     const at = await this.#deps.ledger.journal.conclude(id, conclusion);
     this.#concluded(operation, id, conclusion, at);
   }
 
   /**
-   * The same without waiting for the commit, which comes with that of the next intent, or of what the attempt ends
-   * with; `failed` is told where it comes to nothing. Waits where what it teaches has to be read from the ledger.
+   * The same without waiting for the commit, which comes with the next intent or the end of the pass. Calls `failed` if
+   * the commit fails. Waits if the ledger must be read to learn the changes.
    */
   async concludeAhead(
     operation: Operation,
@@ -138,25 +136,25 @@ export class CustomerState {
     this.#concluded(operation, id, conclusion, at);
   }
 
-  /** Something of the customer is in the hands of the writer. */
+  /** Registers a write that the writer has not committed yet. */
   handedOver(committed: Promise<unknown>): void {
-    // In its order: what failed first is why the rest did. Until somebody asks, nobody has to know.
+    // In order: the first failure explains the later ones. Nobody needs the error before calling `settled`.
     committed.catch(() => {});
     this.#committed = this.#committed.then(() => committed);
     this.#committed.catch(() => {});
   }
 
-  /** Waits until everything that was handed over is on the disk. Throws what kept it from that. */
+  /** Waits until all registered writes are on disk. Throws the error that prevented it. */
   async settled(): Promise<void> {
     await this.#committed;
   }
 
-  /** The same where the outcome of an operation on this subject is among it. */
+  /** The same, but only if the outcome of an operation on this subject is among these writes. */
   async settledOf(subject: string): Promise<void> {
     if (this.#concluding.has(subject)) await this.#committed;
   }
 
-  /** Whether neither this attempt's state nor a later operation of it reads anew what is concluded. */
+  /** Whether neither this pass nor its later operations must read the concluded changes from the ledger. */
   #isLearntWithoutReading(operation: Operation, { changes, rejections }: Conclusion): boolean {
     const bodyHashes = this.#advanced?.bodyHashes;
     if (bodyHashes === undefined || rejections !== undefined) return false;
@@ -176,7 +174,7 @@ export class CustomerState {
     this.#advanced.loaded = { ...loaded, rejections };
   }
 
-  /** Records what a reading taught. */
+  /** Records the changes that a reading showed. */
   async record(
     changes: readonly StateChange[],
     audit?: { kind: string; subject: string; body: JsonObject },
@@ -187,7 +185,7 @@ export class CustomerState {
     this.#learn(changes, at);
   }
 
-  /** The same of what nothing else can contradict, without waiting for the commit. */
+  /** The same for changes that nothing else can contradict, without waiting for the commit. */
   async recordAhead(changes: readonly StateChange[]): Promise<void> {
     if (!this.#keeps) return await this.record(changes);
     const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
@@ -195,7 +193,7 @@ export class CustomerState {
     this.#learn(changes, at);
   }
 
-  /** Numbers were fixed to an order of this customer. */
+  /** Adds numbers that were fixed to an order of this customer. */
   fixed(numbers: readonly FixedNumber[]): void {
     this.#advanced?.numbers.push(...numbers);
     this.#advanced?.byUnit.add(numbers);
@@ -221,21 +219,20 @@ export class CustomerState {
     learned.push(...changes.filter(isAppliedLater));
   }
 
-  /** Of an enterprise that E2 made nothing can be known before; of any other one it is read when it is linked. */
+  /** No facts exist yet about an enterprise that E2 created; any other enterprise is read when it is linked. */
   #linkedElsewhere(changes: readonly StateChange[]): Known["link"] {
     const linked = changes.find((change) => change.type === "linked");
     return linked === undefined || linked.link.origin === "created" ? undefined : linked.link;
   }
 }
 
-/** What is known of a customer as far as the references of one payload need it. */
+/** The facts about a customer that the references of one payload need. */
 export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" | "enterpriseCode"> {
-  /** The number that is fixed to a unit of an asset instance, by its name (`assetUnit`). */
+  /** The number fixed to a unit of an asset instance, by its name (`assetUnit`). */
   numberOf(unit: string): string | undefined;
   memberOf(staff: RecordKey): string | undefined;
 }
 
-/** Numbers by the unit that each belongs to. */
 class FixedNumbersByUnit {
   readonly #byUnit = new Map<string, string>();
 
@@ -253,7 +250,7 @@ class FixedNumbersByUnit {
   }
 }
 
-/** The same from a known state that is in memory; `numbers`: those of the state, where they are at hand by unit. */
+/** The same from facts in memory; `numbers`: their numbers, if these are already available by unit. */
 export function payloadFactsOf(known: Known, numbers = new FixedNumbersByUnit(known.numbers)): PayloadFacts {
   return {
     link: known.link,
@@ -286,7 +283,7 @@ function needsReading<Type extends keyof ChangeShapes>(
   return handedIn().changes[type].isReadAnew?.(change, bodyHashes) === true;
 }
 
-/** What stands refused once an operation ended: the same as the ledger gives from its rows. */
+/** The rejections that remain after an operation ended; the ledger derives the same ones from its rows. */
 function rejectionsAfter(
   before: readonly Rejection[],
   operation: Pick<Operation, "kind" | "records">,
@@ -310,7 +307,7 @@ function isSame(one: RecordReference, other: RecordReference): boolean {
   return one.stream === other.stream && formatKey(one) === formatKey(other);
 }
 
-/** What carrying operations out needs. */
+/** Everything that carrying out operations needs. */
 export interface EngineDependencies {
   ledger: Ledger;
   platform: Platform;
@@ -319,13 +316,13 @@ export interface EngineDependencies {
   ordersUnseen: "ask" | "resend";
   policies: Policies;
   clock: Clock;
-  /** Without it, the clock of this computer counts. */
+  /** Without it, this computer's clock counts. */
   time?: AskedTime | undefined;
   random: Randomness;
   logger: Logger;
 }
 
-/** Why what rests on a reading waits, by what that threw. Throws it again where no reading gave nothing. */
+/** Why operations that depend on a failed or ambiguous reading wait. Throws any other error again. */
 export function unreadBlock(thrown: unknown): Block {
   const gaveNothing = thrown instanceof ReadFailure && thrown.kind !== "aborted";
   if (!gaveNothing && !(thrown instanceof AmbiguousReading)) throw thrown;

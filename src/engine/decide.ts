@@ -18,7 +18,7 @@ import { settleTimeLeftOf } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
 
-/** Why a person decides so, and who it is. Both are kept in the audit log. */
+/** Why a person decides so, and who it is. The audit log keeps both. */
 export interface Word {
   reason: string;
   by: string;
@@ -29,7 +29,6 @@ export type DecisionDependencies = Pick<
   "ledger" | "settings" | "ordersUnseen" | "clock" | "time" | "settle" | "logger"
 > & { reader: SnapshotReader };
 
-/** What a decision did. */
 export interface Decision {
   id: string;
   endpoint: string;
@@ -38,16 +37,16 @@ export interface Decision {
   state: OperationState;
   /** One sentence for the person who decided. */
   summary: string;
-  /** What the platform showed right before. */
+  /** The platform's data right before the decision. */
   showed: JsonObject;
 }
 
 /**
- * A person's decision on an operation whose outcome is unknown or that waits for a person. The platform is read once
- * more first, and the decision has to agree with what it shows: nothing is called applied that would leave the ledger
- * without its ids, and nothing is called not applied that is there, or that may still land. Outcome, ledger changes,
- * audit entry and the reason are committed together; the customer is looked at again by the next run. Throws a Problem
- * (exit code 64) where the decision cannot be taken, and a ReadFailure where the platform cannot be read.
+ * A person's decision on an operation whose outcome is unknown or that needs a person. First, crm-sync reads the
+ * platform once more, and the decision must agree with it. `applied` is refused if the ledger would miss ids.
+ * `not-applied` is refused if the effect exists or may still land. Outcome, ledger changes, audit entry and reason are
+ * committed together; the next run looks at the customer again. Throws a Problem (exit code 64) if the decision is not
+ * possible, and a ReadFailure if the platform cannot be read.
  */
 export async function decide(
   deps: DecisionDependencies,
@@ -57,12 +56,12 @@ export async function decide(
 ): Promise<Decision> {
   const row = await openOperation(deps, id);
   if (reason.trim() === "") throw refusal("settle.no-reason", row, "a decision needs a reason", "add --reason TEXT");
-  // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
+  // Before the reading: a reading that began while the call could still land does not show later effects.
   const left = await settleTimeLeftOf(deps, row, "person");
   const evidence = await readEvidence(deps, row, new CustomerState(deps, row.operation.customer), signal);
   const conclusion = verdict === "applied" ? applied(row, evidence) : notApplied(deps, row, evidence, left);
   const at = toInstant(deps.clock.now());
-  // First, so that a crash between the two leaves nothing behind that no run comes back to.
+  // First, so that after a crash between the two a run still comes back to the customer.
   await deps.ledger.records.markPending({ customer: row.operation.customer });
   await deps.ledger.journal.conclude(id, {
     expected: { state: row.state, attempts: row.attempts },
@@ -181,7 +180,7 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
 }
 
 /**
- * A call without an answer may still land until its settle time is over; what is planned anew before that would be done
+ * A call without an answer may still land until its settle time is over. A new plan before that would do the change
  * twice.
  */
 function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: number): void {

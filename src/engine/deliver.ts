@@ -30,10 +30,10 @@ import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "./plan/bind.ts";
 import { selectPlatformCustomer } from "./plan/customer-numbers.ts";
 
-/** Gives the assets of an order their numbers, for good. */
+/** Fixes the numbers of an order's assets, for good. */
 export interface AssetNumbers {
   /**
-   * Fixes a number to every unit of the order's assets; `keep` is given those that were fixed now. Returns why not, or
+   * Fixes a number to every unit of the order's assets; `keep` gets the newly fixed ones. Returns why not, or
    * undefined.
    */
   fix(
@@ -44,30 +44,29 @@ export interface AssetNumbers {
   ): Promise<Unready | undefined>;
 }
 
-/** How an operation is carried out. */
 export interface DeliverOptions {
   runId: string | null;
-  /** What is known of the customer; it learns what this teaches. */
+  /** The facts about the customer, which this updates. */
   state?: CustomerState | undefined;
   /** An operation of the journal that is sent again. */
   existing?: Existing | undefined;
   plannedId?: string | undefined;
-  /** The saved plan that it is applied from. */
+  /** The id of the saved plan that it belongs to. */
   plan?: string | undefined;
-  /** It takes a run back. */
+  /** It belongs to the undo of a run. */
   ofUndo?: boolean | undefined;
-  /** What a person approved of it. */
+  /** The hold that a person approved. */
   hold?: StandingHold | undefined;
   /** The members that M5 showed (M1 only). */
   shownBefore?: readonly { globalId: string }[] | undefined;
   signal?: AbortSignal | undefined;
-  /** What is done is committed with what is written next; whoever asks for it waits for `state.settled()`. */
+  /** The outcome is committed with the next write; a caller that needs the commit awaits `state.settled()`. */
   ahead?: boolean | undefined;
 }
 
 /**
- * Carries one operation out: numbers, binding, permit, intent, one attempt, outcome. One that is sent again must bind
- * to the very bytes of the intent, else nothing is sent and it is parked.
+ * Carries out one operation: numbers, binding, permit, intent, one attempt, outcome. An operation that is sent again
+ * must bind to exactly the bytes of its intent. If it does not, nothing is sent and it needs a person.
  */
 export async function deliver(
   deps: EngineDependencies,
@@ -143,8 +142,8 @@ async function amendmentNumber(
 const late = "the program was held up before it could send; somebody else may have sent it meanwhile";
 
 /**
- * Permit, intent, first byte, outcome. What is late for its first byte has an unknown outcome, as if it had left: that
- * is written down only where the ledger is still this program's own.
+ * Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown, as if the call had left. This
+ * is recorded only if the ledger still belongs to this program.
  */
 async function send(
   deps: EngineDependencies,
@@ -192,7 +191,7 @@ async function send(
   );
 }
 
-/** What is done for nobody refers to nothing. */
+/** The facts for an operation without a customer: it refers to nothing. */
 const nobodysFacts: PayloadFacts = {
   link: undefined,
   platformCustomers: [],
@@ -219,8 +218,8 @@ export interface NotReady {
 }
 
 /**
- * The hash of the sent payload, which the audit log keeps for good. It covers the salts of the private values too, so
- * that nobody can guess an erased value by the hash.
+ * The hash of the sent payload, which the audit log keeps for good. It also covers the salts of the private values, so
+ * that nobody can guess an erased value from the hash.
  */
 function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
   return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));
@@ -236,7 +235,7 @@ export async function makeReady(
   given: {
     existing?: Existing | undefined;
     shownBefore?: readonly { globalId: string }[] | undefined;
-    /** Of an amendment. */
+    /** For an amendment only. */
     channelOrderId?: string | undefined;
   },
 ): Promise<Ready | NotReady> {
@@ -285,12 +284,12 @@ export async function makeReady(
     : { prepared, wire, body, wireHash, toSeal: passwords.toSeal };
 }
 
-/** What the references of a payload stand for, from what is known of the customer now. */
+/** Resolves the references of a payload from the facts about the customer. */
 export function bindingsFrom(
   known: PayloadFacts,
   settings: AssumptionSettings,
   values: Omit<Bindings, "reference"> & {
-    /** Of an amendment. */
+    /** For an amendment only. */
     channelOrderId?: string | undefined;
   },
 ): Bindings {

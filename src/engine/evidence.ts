@@ -16,7 +16,7 @@ import { settleTimeLeftOf } from "./settle-time.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings" | "ordersUnseen">;
 
-/** What an operation of a customer is settled by, beside its own journal entry. */
+/** The facts that settle an operation of a customer, besides its own journal entry. */
 export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held">): SettleFacts {
   const { ledger, settings, ordersUnseen } = deps;
   return {
@@ -31,8 +31,8 @@ export function settleFacts(deps: Dependencies, knows: Pick<CustomerState, "held
 }
 
 /**
- * Reads what proves an operation, anew each time: what was read while the call could still land says nothing of what
- * landed meanwhile. Rejects where the platform gave nothing: a failed reading never finds nothing.
+ * Reads the proof of an operation, each time anew: a reading made while the call could still land does not show later
+ * effects. Rejects if the platform gave nothing, because a failed reading is not a `not-found`.
  */
 export async function readEvidence(
   deps: Dependencies & { reader: SnapshotReader },
@@ -58,15 +58,15 @@ export async function readEvidence(
   }
 }
 
-/** What settling does with an operation whose kind needs no reading for it. */
+/** The steps that end an operation whose kind needs no reading. */
 export interface SettleSteps {
   conclude: (open: Pick<Open, "row" | "knows">, conclusion: Omit<Conclusion, "expected">) => Promise<void>;
   park: (open: Open, reason: string, detail: JsonObject) => Promise<Settled>;
 }
 
 /**
- * Settles an operation of a kind that no reading tells of: what sets a state is sent again, what is lost is recorded
- * so, what must not be sent twice waits for a person. Undefined for a kind that is read.
+ * Settles an operation of a kind that no reading can settle. A call that sets a state is sent again, a lost one is
+ * recorded as lost, and a non-repeatable one needs a person. Undefined for a kind that a reading can settle.
  */
 export async function settleWithoutReading(
   deps: EngineDependencies,
@@ -86,7 +86,7 @@ export async function settleWithoutReading(
 const notTwice =
   "its outcome is not known, no call reads it back, and it is never sent a second time by itself; a person decides";
 
-/** What it brought is lost with its answer: nothing finds out, and nothing is sent again. */
+/** Its result is lost with its answer: nothing can find it, and nothing is sent again. */
 async function lost(
   deps: EngineDependencies,
   open: Open,
@@ -100,8 +100,8 @@ async function lost(
 }
 
 /**
- * What sets a state is sent again with the same value, as often as its answer is lost (A3). Where answers come that
- * never are about it, each kind has its own bound.
+ * Sends a call that sets a state again with the same value, as often as its answer is lost (A3). For complete answers
+ * that give no outcome, each kind has its own limit.
  */
 async function setAgain(
   deps: EngineDependencies,
@@ -160,25 +160,25 @@ export async function sendAgain(
   }
 }
 
-/** An answer that came whole, a success without the code of an error, and does not say what became of what was sent. */
+/** A complete success answer without an error code that does not say whether the operation was done. */
 function isOddAnswer({ outcome, httpStatus, code }: AttemptFacts): boolean {
   return outcome === "unknown" && httpStatus === 200 && code === null;
 }
 
-/** What settling an operation came to. */
+/** The result of settling an operation. */
 export type Settled =
   | { kind: "done"; id: string }
-  /** Proven or decided not to be applied; the customer is planned anew. */
+  /** Proven or decided not to be applied, or rejected when sent again; the customer is planned again. */
   | { kind: "dropped"; id: string }
-  /** The service had said no, and the platform shows nothing of it: not sent again as it was. */
+  /** The service had rejected it, and the platform shows no effect: it is not sent again unchanged. */
   | { kind: "rejected"; id: string; code: string; reason: string }
   | { kind: "waiting"; id: string; until: string }
   | { kind: "parked"; id: string; reason: string }
   | { kind: "unreadable"; id: string; reason: string }
-  /** It is to be sent again, and nothing is sent for now. */
+  /** It must be sent again, but crm-sync is paused. */
   | { kind: "paused"; id: string };
 
-/** An operation whose outcome is open, and who asks. */
+/** An operation whose outcome is open, and the run that settles it. */
 export interface Open {
   row: JournalRow;
   runId: string | null;
@@ -190,14 +190,14 @@ export function stillParked(row: JournalRow): Settled {
   return { kind: "parked", id: row.id, reason: row.outcomeMessage ?? "waits for a person" };
 }
 
-/** An operation as a log line names it. */
+/** The fields that name an operation in a log line. */
 export function named(row: JournalRow): { operation: string; endpoint: string; subject: string } {
   return { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject };
 }
 
 /**
- * Whether the platform is known to show assets of a licence type, by the settings or by what was seen so far (A43); not
- * where it was seen to show none.
+ * Whether the platform is known to show assets of a licence type, by the settings or by earlier readings (A43). False
+ * if readings contradicted this.
  */
 export async function isShown(
   { settings, ledger }: Pick<EngineDependencies, "settings" | "ledger">,

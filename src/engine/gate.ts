@@ -16,7 +16,7 @@ import { each, workInLanes } from "./lanes.ts";
 import { toInstant } from "../base/clock.ts";
 import { policyOf } from "./model/policy.ts";
 
-/** What people decided on the operations of a plan, and what has to be judged before the attempt goes on. */
+/** People's decisions on the operations of a plan, and the operations to judge before the pass goes on. */
 interface AtTheGate {
   decided: Decided<StandingHold>;
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
@@ -26,19 +26,20 @@ const nothing: AtTheGate = {
   decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
 };
 
-/** Whether the attempt takes a run back. */
+/** Whether the pass undoes a run. */
 export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boolean {
   return expected?.undo !== undefined;
 }
 
-/** What removes more than it was judged for, as when somebody did not get the seat that was to take its place, is new. */
+/** A removal of more than was judged is new, for example if somebody did not get the replacement seat. */
 function isReleased(released: Taking | undefined, { removes }: Taking): boolean {
   return released !== undefined && removesNoMore(removes, released.removes);
 }
 
 /**
- * What of a plan a person is asked about or approved, and what is new and may be held: that stands in the journal as
- * planned then, to be judged over the sum of the run. So is what a person was shown otherwise than it is planned now.
+ * Finds the operations of a plan that a person was asked about or approved, and new ones that may be held. The journal
+ * stores new ones as planned, and the run judges them over its total. An operation that changed since a person saw it
+ * is new.
  */
 export async function gate(
   { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
@@ -57,11 +58,11 @@ export async function gate(
     !isReleased(attempt.released?.get(taking.hash), taking) && !asked.has(taking.hash) && !approved.has(taking.hash);
   const open = takings.filter(isNew).map((taking) => ({ ...taking, askedBefore: outdated.get(taking.hash) }));
   if (open.length === 0) return { decided };
-  // What was shown otherwise is another operation for a person, who may have its id from then.
+  // An operation that changed since a person saw it is stored anew, because that person may still have its old id.
   const planned = operations.filter(
     ({ hash }) => outdated.has(hash) || (!announced.has(hash) && !plannedIds.has(hash)),
   );
-  // What a run does not plan by itself is not given up because the next run plans something else.
+  // A run does not plan an undo by itself. Its plan id keeps the undo when the next run plans something else.
   const planId = ofUndo ? (attempt.expected?.plan ?? null) : null;
   const holds = new Map([...asked, ...approved]);
   await journal.plan({ runId: attempt.runId, planId, operations: planned, holds });
@@ -74,7 +75,7 @@ interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" 
   time: AskedTime;
   run: string;
   limits: TakingLimits;
-  /** One more attempt at a customer, with what was judged. */
+  /** Makes one more pass over a customer, with the verdict. */
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
   stopped(): boolean;
@@ -82,26 +83,26 @@ interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" 
 
 type Destructive = Extract<CustomerAttemptResult, { kind: "destructive" }> & { customer: RecordKey };
 
-/** So often something more of a customer comes up after it was judged, until it is left to the next run. */
+/** How often the run judges further operations of a customer in one go; the rest is left to the next run. */
 const mostMore = 3;
 const changedMeanwhile = "the platform changed while crm-sync checked the limits";
 
-/** Holds back what limits and policies may hold until it is judged over the sum of the whole run. */
+/** Holds back operations that limits and policies may hold, until the run has judged them over its total. */
 export class LimitsGate {
   readonly #deps: GateDependencies;
   readonly #destructive = new Map<string, Destructive>();
-  /** Of whom something was judged in this run already, and what of it was released. */
+  /** Customers that this run judged already, with their released operations. */
   readonly #released = new Map<string, ReadonlyMap<string, Taking>>();
-  /** Customers of whom something more would be taken away after they were judged. */
+  /** Customers with further removals after they were judged. */
   readonly #again = new Set<string>();
-  /** What was taken away before this run: read once, since what it takes away itself is counted as judged. */
+  /** Removals before this run. They are read once, because this run's own removals count as judged. */
   #windows: Promise<Windows> | undefined;
 
   constructor(deps: GateDependencies) {
     this.#deps = deps;
   }
 
-  /** Customers of whom something waits for the judgement. */
+  /** Customers with operations that wait for the judgement. */
   get customers(): RecordKey[] {
     return [...this.#destructive.values()].map((item) => item.customer);
   }
@@ -112,7 +113,7 @@ export class LimitsGate {
     if (this.#released.has(key)) this.#again.add(key);
   }
 
-  /** A customer is attempted anew: what is new of it is found anew. Gives what of it was released before. */
+  /** A customer gets another pass, which finds its new operations again. Gives the operations released before. */
   attemptedAnew(customer: RecordKey): Pick<CustomerAttempt, "released"> {
     this.#destructive.delete(formatKey(customer));
     return this.#releasedOf(customer);
@@ -123,10 +124,10 @@ export class LimitsGate {
   }
 
   /**
-   * Judges the removals of all customers that were not judged yet, over the sum of the whole run. Then it attempts these
-   * customers once more, without their held operations. Removals that come up only then, such as the old form of a
-   * product that was just bought again, are judged over the same sum, at most `mostMore` times.
-   * `again`: customers whose new removals are judged although they were judged before in this run.
+   * Judges the removals of all customers that were not judged yet, over the total of the whole run. Then it makes one
+   * more pass over these customers, without their held operations. It judges removals that appear only then over the
+   * same total, at most `mostMore` times. An example is the old form of a product that was just bought again. `again`:
+   * customers that this run judges again if they have new removals.
    */
   async judge(again: readonly RecordKey[] = []): Promise<void> {
     const anew = new Set(again.map(formatKey));
@@ -144,7 +145,7 @@ export class LimitsGate {
     }
   }
 
-  /** Attempts these customers with what was released of them. Gives those of whom more has to be judged. */
+  /** Makes a pass over these customers with their released operations. Gives those with more operations to judge. */
   async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
     const more: Destructive[] = [];
@@ -156,7 +157,7 @@ export class LimitsGate {
     return more;
   }
 
-  /** Judges what is new of these customers, and asks a person about what is held of each. */
+  /** Judges the new operations of these customers, and asks a person about the held ones of each. */
   async #judge(items: readonly Destructive[]): Promise<void> {
     this.#windows ??= takenBefore(this.#deps);
     const all = items.flatMap(({ takings }) => takings);
@@ -186,7 +187,7 @@ export class LimitsGate {
     for (const { id: hold, scope } of asked) logger.warn({ hold, customer: formatKey(whose.customer), scope }, "held");
   }
 
-  /** What is left of a customer to be taken away waits for the next run. */
+  /** Leaves the remaining removals of a customer to the next run. */
   async #leave(customer: RecordKey, why: string): Promise<void> {
     const { ledger, logger, run } = this.#deps;
     await ledger.journal.drop(customer, why);
@@ -196,8 +197,8 @@ export class LimitsGate {
   }
 
   /**
-   * Judges what came up while the run waited. Who was judged in it already is left to the next run: nobody is judged
-   * twice in one.
+   * Judges operations that appeared while the run waited. A customer that this run judged before is left to the next
+   * run.
    */
   async judgeLate(due: readonly RecordKey[]): Promise<void> {
     if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
@@ -216,7 +217,7 @@ type Dependencies = Pick<EngineDependencies, "ledger" | "policies"> & {
   limits: TakingLimits;
 };
 
-/** `ofUndo`: `apply` with the file of an undo carries it out once it is approved, and no other run. */
+/** `ofUndo`: only `apply` with the file of the undo carries it out after the approval. */
 export interface WaitingHold {
   hold: string;
   customer: string;
@@ -226,7 +227,7 @@ export interface WaitingHold {
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** What limits and policies hold of what is new of a run, by hash. `released`: of this run before. */
+/** The new operations of a run that limits and policies hold, by hash. `released`: released by this run before. */
 export async function heldOf(
   deps: Dependencies,
   takings: readonly Taking[],
@@ -237,20 +238,20 @@ export async function heldOf(
   return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, { windows, released }), await ruleOf(deps));
 }
 
-/** What limits and policies may hold of a plan, and what a person is asked about of it already, by hash. */
+/** Operations of a plan that limits and policies may hold, and those that a person was already asked about, by hash. */
 export interface WaitsInPlan {
   takings: readonly Taking[];
   asked: ReadonlyMap<string, Pick<HeldFor, "scope" | "explanation">>;
 }
 
-/** What would be held of plans that are saved, by hash: what a person is asked about already, and what is new. */
+/** The operations of saved plans that would be held, by hash: old questions and new ones. */
 export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
   const takings = plans.flatMap((plan) => plan.takings);
   const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 
-/** The sums of a run, with those of the customers of whom something is new. */
+/** The totals of a run, with those of each customer that has new operations. */
 async function sumsOf(
   { ledger }: Dependencies,
   takings: readonly Taking[],
@@ -274,7 +275,7 @@ async function sumsOf(
   };
 }
 
-/** What waits for a person's answer now, whichever run asked. */
+/** Holds that wait for a person's answer now, from any run. */
 export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Promise<WaitingHold[]> {
   const open = (await ledger.decisions.questions()).filter(({ state }) => state === "open");
   return open.map(({ id, customer, explanation, ofUndo }) => ({
@@ -286,8 +287,8 @@ export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Pr
 }
 
 /**
- * What was taken away before now, within the windows of the limits. While the clock is not trusted, no window ends after
- * the last time that was trusted.
+ * Removals before now, within the windows of the limits. While the clock is not trusted, no window ends after the last
+ * trusted time.
  */
 export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
   const trusted = await time.now({ isFresh: false });

@@ -1,16 +1,16 @@
-/** With so many pieces of work beside those of the lanes, none is begun. */
+/** While this many pieces of work run beside the lanes, no lane begins another. */
 export const mostBeside = 200;
 
-/** Items of a list as `workInLanes` takes them. */
+/** A list as the iterator that `workInLanes` takes. */
 export async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void, void> {
   yield* items;
 }
 
 /**
- * Works on each of `items` in `lanes` lanes, none of which waits for another. A lane takes its next item when the work
- * on its last one has ended, or has called `free`: that work then goes on beside the next, while there is room for it.
- * Without that bound work that calls nobody would all begin before the first of it ends. Nothing more is taken once
- * `stopped` or once a piece of work threw; what it threw is thrown at once. Answers when all work that began has ended.
+ * Works on `items` in `lanes` lanes that do not wait for each other. A lane takes its next item when its last work
+ * ended or called `free`. Work that called `free` goes on beside the next item, up to `mostBeside`. Without that limit,
+ * work that calls no service would all begin before the first of it ends. After `stopped` or an error, no lane takes
+ * another item. An error is thrown at once. This answers when all work that began has ended.
  */
 export async function workInLanes<Item>(
   items: AsyncIterator<Item, void, void>,

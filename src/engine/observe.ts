@@ -23,17 +23,14 @@ import { unreadBlock } from "./customer.ts";
 
 type Link = NonNullable<Known["link"]>;
 
-/** E2 makes a default and an industry customer. */
+/** E2 creates a default and an industry customer. */
 const customersOfE2 = 2;
-/**
- * An enterprise that was linked no longer ago than so many settle times is read as often as anything is that has to
- * settle.
- */
+/** For an enterprise linked within this many settle times, E3 must be read `settle.readings` times, as for settling. */
 const settleTimesYoung = 10;
-/** How often E3 was read by this process for the customers of an enterprise that it did not show yet. */
+/** How often this process read E3 for missing customers of an enterprise. */
 const countsOf = new WeakMap<Ledger, Map<string, number>>();
 
-/** Counts one more reading. */
+/** Counts one more reading and returns the count. */
 function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
   const counts = countsOf.get(ledger) ?? new Map<string, number>();
   countsOf.set(ledger, counts);
@@ -42,10 +39,10 @@ function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
   return count;
 }
 
-/** So many lists of one enterprise that do not add up, one after the other, contradict A27. */
+/** This many incomplete lists of one enterprise in a row contradict A27. */
 const incompleteOnesInARow = 3;
 
-/** In so many parts of a settle reading E3 is read again for customers: it costs one call, and orders wait for it. */
+/** E3 is read for customers this many times as often as for settling: it costs one call, and orders wait for it. */
 const readingsOver = 4;
 
 /** When E3 is read again for the customers of an enterprise, and why. */
@@ -59,15 +56,15 @@ type SnapshotDependencies = Pick<EngineDependencies, "ledger" | "settings" | "po
 
 interface SnapshotOptions {
   thorough: boolean;
-  /** A reading that gives nothing throws, also where something rests on it not. */
+  /** A failed reading throws, instead of making only the operations that depend on it wait. */
   whole: boolean;
-  /** Asset numbers whose contents are read, where they are not those of what the CRM wants no more. */
+  /** Asset numbers whose contents are read, instead of those that the CRM no longer wants. */
   contents?: () => ReadonlySet<string> | "all" | undefined;
 }
 
 /**
- * What was read from the platform for one customer in this attempt: everything once for each need, and again after a
- * stage did something that made it old. A run and a plan read the same, but that a plan waits for nothing.
+ * The platform's data for one customer, as this pass read it. Each thing is read once, and again after a stage made it
+ * old. A run and a plan read the same, except that a plan waits for nothing.
  */
 export class CustomerSnapshot {
   readonly #deps: SnapshotDependencies;
@@ -91,9 +88,9 @@ export class CustomerSnapshot {
   }
 
   /**
-   * Reads what the customer's plan depends on and was not read yet; what E3 shows of a linked enterprise becomes known
-   * by it. Answers when E3 is to be read again because it shows too few customers for the orders that wait: then
-   * nothing is placed or blocked on it now.
+   * Reads the data that the customer's plan needs and that was not read yet, and records the customers that E3 shows.
+   * Answers when to read E3 again if it shows too few customers for the waiting orders. Until then, no order is placed
+   * or blocked because of that.
    */
   async read(knows: CustomerState): Promise<CustomersAwaited | undefined> {
     const loaded = knows.held;
@@ -116,7 +113,7 @@ export class CustomerSnapshot {
         awaited = await this.#readCustomers(knows, link);
       });
     if (link === undefined) return awaited;
-    // What was read once in an attempt is read again where an operation made it old, whatever matters by then.
+    // Data read once in a pass is read again if an operation made it old, even if the plan no longer needs it.
     if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(link, needs));
     if (contents !== undefined)
       await this.#reading("contents", async () => {
@@ -126,7 +123,7 @@ export class CustomerSnapshot {
     return awaited;
   }
 
-  /** Makes a reading that something rests on; once it gave nothing, it is not made again in this attempt. */
+  /** Makes a reading that operations depend on. After it failed once, this pass does not make it again. */
   async #reading(of: keyof Unread, read: () => Promise<void>): Promise<void> {
     if (this.#observed.unread?.[of] !== undefined) return;
     try {
@@ -137,25 +134,25 @@ export class CustomerSnapshot {
     }
   }
 
-  /** The seats are read from now on. False if they were before. */
+  /** Makes later readings include the seats. False if they did already. */
   readsPeople(): boolean {
     if (this.#staffRead) return false;
     this.#staffRead = true;
     return true;
   }
 
-  /** Keeps why what rests on a reading waits. */
+  /** Keeps why the operations that depend on a reading wait. */
   unread(of: keyof Unread, block: Block): void {
     this.#observed.unread = { ...this.#observed.unread, [of]: block };
     if (of === "people") Object.assign(this.#observed, { members: undefined, assets: undefined, loans: undefined });
   }
 
-  /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
+  /** When to read M7 again, if it left out something to be removed that does not count as gone yet. */
   get absenceAgain(): string | undefined {
     return this.#absenceAgain;
   }
 
-  /** What has to be chosen from is kept, so that people are shown it without a call. */
+  /** Looks up the customer's enterprises. Several candidates are kept, so that people can see them without a call. */
   async #lookUp(knows: CustomerState, { customer, desiredCustomer }: LoadedCustomer): Promise<void> {
     const { settings } = this.#deps;
     const { enterprises, ambiguous } = this.#observed;
@@ -189,7 +186,7 @@ export class CustomerSnapshot {
     Object.assign(this.#observed, { members, assets, loans });
   }
 
-  /** M5. A list that does not add up so many times one after the other contradicts what is assumed of it (A27). */
+  /** Reads M5. Several incomplete lists in a row contradict the assumption about it (A27). */
   async #wholeList(enterpriseGlobalId: string): Promise<ObservedMember[]> {
     const { ledger } = this.#deps;
     try {
@@ -213,8 +210,8 @@ export class CustomerSnapshot {
   }
 
   /**
-   * M7 of what is to be taken away. Where it shows something of which nobody knows the licence order, all that the
-   * enterprise has is read: that is what a deletion without one would reach.
+   * Reads M7 for the `wanted` assets. If it shows a product without a known licence order, it reads everything of the
+   * enterprise. A deletion without a licence order would reach all of it.
    */
   async #readContents(
     knows: CustomerState,
@@ -244,8 +241,8 @@ export class CustomerSnapshot {
   }
 
   /**
-   * M7 by its id of each asset that was shown once and that neither M6 nor E8 shows: a list that is short hides assets,
-   * and M7's own word alone says that there is none.
+   * Reads M7 by id for each asset that an earlier reading showed and that neither M6 nor E8 shows now. A short list can
+   * hide assets, and only M7 itself proves that an asset does not exist.
    */
   async #lookForGone(
     { enterpriseGlobalId }: Link,
@@ -266,16 +263,16 @@ export class CustomerSnapshot {
     this.#observed.goneAssets = gone;
   }
 
-  /** Keeps which orders may be on the platform already, and why they wait. */
+  /** Keeps which orders may already be on the platform, and why they wait. */
   unclear(orders: Observed["unclearOrders"]): void {
     this.#observed.unclearOrders = orders;
   }
 
-  /** Forgets what operations of which some did something have made old. */
+  /** Forgets readings that are old because some of these operations were done. */
   forget(operations: readonly Operation[]): void {
     const outdated = new Set(operations.flatMap((operation) => typeOf(operation).invalidates));
     const isFreed = operations.some((operation) => freedBy(operation).length > 0);
-    // M5 shows what each member holds too, which decides whether an account may go.
+    // M5 also shows the assets of each member, which decide whether an account may be deleted.
     if (isFreed && deletesAccounts(this.#deps.policies)) outdated.add("members");
     this.#snapshot.forget(outdated);
     if (outdated.has("enterprises")) {
@@ -296,8 +293,8 @@ export class CustomerSnapshot {
   }
 
   /**
-   * E3 after E2: the customers of the enterprise, where too few are known of. What it shows of an enterprise we made
-   * confirms the correlation (A8).
+   * E3 after E2: reads the customers of the enterprise if too few are known. If E3 shows an enterprise that we created,
+   * this confirms the correlation (A8).
    */
   async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
     const { ledger, settings } = this.#deps;
@@ -321,8 +318,8 @@ export class CustomerSnapshot {
   }
 
   /**
-   * When E3 is read again, while it may show more customers of the enterprise than now; undefined once its settle time
-   * is over.
+   * When to read E3 again while it may still show more customers of the enterprise; undefined once its settle time is
+   * over.
    */
   async #settles(link: Link): Promise<CustomersAwaited | undefined> {
     const { clock, settle } = this.#deps;
@@ -346,15 +343,15 @@ const notUnderItsNumber: AssumptionMet = {
   evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
 };
 
-/** What an enterprise that E2 made shows of the channel code of the settings (A9). */
+/** Evidence against the channel code of the settings, from an enterprise that E2 created (A9). */
 function metByChannel({ customers }: ShownEnterprise, { channelCode }: AssumptionSettings): AssumptionMet[] {
   if (customers.some((customer) => customer.channelCode === channelCode)) return [];
   return [{ row: "A9", evidence: "E3 showed an enterprise that E2 had made under another channel code" }];
 }
 
 /**
- * Whether E3 has shown too few customers of the enterprise to place the orders that wait, or to say that they cannot be
- * placed: none at all, fewer than E2 makes, or not exactly one that takes an order's licence type (A12).
+ * Whether E3 has shown too few customers to place the waiting orders or to block them. That is so if there are none,
+ * fewer than E2 creates, or not exactly one for an order's licence type (A12).
  */
 function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
@@ -372,7 +369,7 @@ function customersLacking({ known, orders }: LoadedCustomer, settings: Assumptio
   return [...types].some((type) => "code" in selectPlatformCustomer(known, type, settings));
 }
 
-/** Contents that decide what is removed. */
+/** Contents that decide about removals. */
 function endsOf(numbers: ReadonlySet<string> | "all" | undefined): ReturnType<typeof readsOf>["contents"] {
   return numbers === undefined ? undefined : { numbers, ends: true };
 }

@@ -8,14 +8,14 @@ import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
 import { isSameKey } from "./model/state-part.ts";
 
-/** Why something is not done in this attempt; `again`: the next run looks at it again. */
+/** Why something is not done in this pass; `again`: the next run looks at it again. */
 export interface Why {
   code: string;
   reason: string;
   again: boolean;
 }
 
-/** Defers every record of a customer that something has to be done about, and that can be used, for one reason. */
+/** Makes every pending and usable record of a customer wait for one reason. */
 export function deferredOf(
   loaded: Pick<CustomerInput, "desiredCustomer" | "orders" | "staff">,
   why: Why,
@@ -31,10 +31,10 @@ export function deferredOf(
     .map(({ stream, item }) => ({ stream, key: item.key, outcome: "deferred", ...why }));
 }
 
-/** What an attempt at one customer came to for each record. */
+/** The outcome of one pass for each record. */
 export interface RecordOutcomes {
   readonly all: GrowingMap<string, RecordOutcome>;
-  /** Records of which a later plan of the attempt, which still holds their operation, says nothing more. */
+  /** Records whose outcome a later plan of the pass does not replace, although it still contains their operation. */
   readonly final: GrowingMap<string, true>;
 }
 
@@ -44,12 +44,12 @@ function nameOf(stream: Stream, key: RecordKey): string {
   return `${stream} ${formatKey(key)}`;
 }
 
-/** Whether an attempt came to anything for a record: it does for all that are looked at of its own. */
+/** Whether a pass has an outcome for a record; it has one for each of its own records that it looks at. */
 export function hasOutcome({ all }: RecordOutcomes, stream: Stream, key: RecordKey): boolean {
   return all.has(nameOf(stream, key));
 }
 
-/** What an attempt came to (`final`) stands; what was only planned, or refused, the next plan may say otherwise. */
+/** Adds outcomes. A `final` outcome stays; a later plan may replace one that was only planned or rejected. */
 export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[], final = false): RecordOutcomes {
   const named = outcomes.map((outcome) => [nameOf(outcome.stream, outcome.key), outcome] as const);
   if (final)
@@ -57,7 +57,7 @@ export function noted(before: RecordOutcomes, outcomes: readonly RecordOutcome[]
   return { all: before.all.with(named.filter(([name]) => !before.final.has(name))), final: before.final };
 }
 
-/** Orders that moved here and wait until nothing of them is left at their old customer. */
+/** Orders that were transferred here and wait until everything at their previous customer is removed. */
 export function movingIn({ all }: RecordOutcomes): RecordKey[] {
   return all
     .values()
@@ -74,8 +74,8 @@ export function plannedIn({ all }: RecordOutcomes): { stream: Stream; key: Recor
 }
 
 /**
- * The records that an operation is a matter of. What somebody holds here who belongs elsewhere now, and of whom this
- * attempt decides nothing, is the matter of the customer here: the record waits with its own customer.
+ * The records that an operation concerns. Somebody may hold something here but belong to another customer now. If this
+ * pass decides nothing for that record, the customer here counts instead.
  */
 function mattersOf(outcomes: RecordOutcomes, operation: Pick<Operation, "customer" | "records">): RecordReference[] {
   const { customer, records } = operation;
@@ -84,7 +84,7 @@ function mattersOf(outcomes: RecordOutcomes, operation: Pick<Operation, "custome
   );
 }
 
-/** What keeps an operation from being sent is not done, and says why. */
+/** The records of an operation that is not sent wait, with the reason. */
 export function deferred(before: RecordOutcomes, operation: Operation, why: Why): RecordOutcomes {
   return deferredRecords(before, mattersOf(before, operation), why);
 }
@@ -97,8 +97,8 @@ export function deferredRecords(before: RecordOutcomes, records: readonly Record
 }
 
 /**
- * What a service keeps from being sent is not done, and counts as such until it is. What was deferred or refused
- * already stays so, unless that would have the next run not look at what was not sent.
+ * The records of an operation that a service keeps from being sent wait. A record that already waits or was rejected
+ * keeps its outcome, unless the next run would then skip the unsent operation.
  */
 export function deferredUnsent(
   before: RecordOutcomes,
@@ -120,7 +120,7 @@ export function deferredUnsent(
   return noted(before, [...waiting.values()], true);
 }
 
-/** What the next run has to look at again, since these operations were not sent. */
+/** The records that the next run must look at again, because these operations were not sent. */
 export function unfinishedIn(
   outcomes: RecordOutcomes,
   unsent: readonly Operation[],
@@ -134,8 +134,8 @@ export function unfinishedIn(
 }
 
 /**
- * Whether a record of the operation waits for somebody's word or a change, which its operation waits for too. What is
- * only told of it, or of the customer whose matter the operation is, keeps nothing back.
+ * Whether a record of the operation waits for a decision or a change, so that its operation waits too. A mere report on
+ * it, or on the customer that the operation concerns, holds nothing back.
  */
 function waitsForItself(
   { all }: RecordOutcomes,
@@ -147,7 +147,7 @@ function waitsForItself(
   return said.outcome === "rejected" || (said.outcome === "deferred" && counts(said.code ?? ""));
 }
 
-/** Not final: the next plan of the attempt says it too, or that it is otherwise by then. */
+/** Not final: the next plan of the pass repeats the rejection, or replaces it if something changed since. */
 export function rejected(
   before: RecordOutcomes,
   operation: Operation,

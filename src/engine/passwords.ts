@@ -6,7 +6,7 @@ import { initialPasswordRef, newPasswordRef } from "./model/references.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Randomness } from "../base/ids.ts";
 
-/** A password that is sealed in the transaction of the intent that needs it first. */
+/** A password that is sealed in the transaction of the first intent that needs it. */
 export interface SealedPassword {
   ref: string;
   version: number;
@@ -14,14 +14,14 @@ export interface SealedPassword {
   values: JsonObject;
 }
 
-/** Passwords that an operation is bound with, by the key of the staff record, and those that are sealed with it. */
+/** Passwords that an operation is bound with, by the key of the staff record, and those to seal with it. */
 export interface MadePasswords {
   initial: ReadonlyMap<string, string>;
   anew: ReadonlyMap<string, string>;
   toSeal: SealedPassword[];
 }
 
-/** The passwords that the program makes for an operation. */
+/** The initial and new passwords that an operation needs. */
 export async function madePasswords(deps: EngineDependencies, operation: Operation): Promise<MadePasswords> {
   const toSeal: SealedPassword[] = [];
   const initial = await initialPasswords(deps, operation, toSeal);
@@ -37,7 +37,7 @@ export async function madePasswords(deps: EngineDependencies, operation: Operati
   return { initial, anew, toSeal };
 }
 
-/** The first passwords of the accounts that an operation makes: those that were generated before, else new ones. */
+/** The first passwords of the accounts that an operation creates: the generated ones if they exist, else new ones. */
 async function initialPasswords(
   deps: EngineDependencies,
   operation: Operation,
@@ -50,7 +50,7 @@ async function initialPasswords(
     const ref = initialPasswordRef({ staff, customer: operation.customer });
     const kept = await deps.ledger.private.latestSealed(ref);
     const password = kept.values?.["password"];
-    // One that the service may have refused for its length is not sent again: the length is a setting.
+    // The service may have refused a password for its length. If the length setting changed since, a new one is made.
     if (typeof password === "string" && password.length === deps.settings.generatedPasswordLength) {
       values.set(key, password);
       continue;
@@ -80,7 +80,7 @@ const upper = "ABCDEFGHJKLMNPQRSTUVWXYZ";
 const digits = "23456789";
 const all = lower + upper + digits;
 
-/** A password of letters and digits that are not taken for one another, with at least one of each kind. */
+/** A password of letters and digits that are hard to confuse, with at least one of each kind. */
 export function generatePassword(length: number, random: Randomness): string {
   const bytes = (random.hex(length * 2).match(/.{4}/g) ?? []).map((part) => Number.parseInt(part, 16));
   const pick = (alphabet: string, value: number | undefined): string => alphabet[(value ?? 0) % alphabet.length] ?? "";

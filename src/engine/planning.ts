@@ -26,33 +26,33 @@ import type { UndoStep, DoneOperation, UndoFacts } from "./plan/undo.ts";
 import { prepare } from "./plan/input.ts";
 
 export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings" | "policies" | "clock" | "settle"> &
-  // A ledger that is built anew was told of no difference, and repairs none.
+  // A rebuild gives no `ordersUnseen`.
   Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
-/** What planning a customer came to. */
+/** The result of planning a customer. */
 export type Planning =
   | { kind: "planned"; plan: CustomerPlan }
-  /** Looking taught something that stands already: the customer is planned anew with it. */
+  /** Planning recorded something new, so the customer is planned again with it. */
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
-/** What an attempt at a customer is planned by, as often as it asks. */
+/** Plans for one pass over a customer, as often as the pass asks. */
 export interface Planner {
   readonly observed: Observed;
-  /** When M7 is to be read again, where it left out something that is to go and that does not count as gone yet. */
+  /** When to read M7 again, if it left out something to be removed that does not count as gone yet. */
   readonly absenceAgain: string | undefined;
-  /** Forgets what operations of which some did something have made old. */
+  /** Forgets readings that are old because some of these operations were done. */
   forget(operations: readonly Operation[]): void;
-  /** The seats of the customer are read for the next plan. False if they were read already, or cannot be. */
+  /** Makes the next plan read the seats of the customer. False if they were read already, or cannot be. */
   readsPeople(): boolean;
-  /** `tried`: subjects of what was carried out since the attempt began. */
+  /** `tried`: subjects of the operations that the pass carried out or put off so far. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
 
 /** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
 const changesForm = 2;
 
-/** The audit entry of what a plan, or how it was judged, teaches of a customer. */
+/** The audit entry for changes that a plan, or its judgement, showed about a customer. */
 export function learned(customer: RecordKey, changes: readonly StateChange[]): LearnedAudit {
   return {
     kind: "learned",
@@ -64,8 +64,8 @@ export function learned(customer: RecordKey, changes: readonly StateChange[]): L
 type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
 
 /**
- * Plans one customer as often as it is asked: reads what the plan depends on and was not read yet, adopts orders that
- * are there, and plans. A run and the plan command go this way alike.
+ * Plans one customer as often as asked: reads missing data, adopts existing orders, and plans. A run and the plan
+ * command both use it.
  */
 export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
@@ -83,11 +83,11 @@ export class CustomerPlanning implements Planner {
     knows: CustomerState,
     options: {
       thorough: boolean;
-      /** Nothing is planned where a reading gave nothing: what that threw is thrown. */
+      /** If a reading gives nothing, its error is thrown and nothing is planned. */
       whole?: boolean;
       signal: AbortSignal | undefined;
       takingBlocked: Block | undefined;
-      /** Looks in another way for what is there: a rebuild takes orders over with their numbers and amendments. */
+      /** Another way to look for existing orders: a rebuild adopts orders with their numbers and amendments. */
       seek?: (snapshot: Snapshot) => Seeking;
     },
   ) {
@@ -135,7 +135,7 @@ export class CustomerPlanning implements Planner {
     return { kind: "recorded", changes: plan.changes };
   }
 
-  /** Links the customer as its plan would, and reads all that its enterprise shows; nothing counts as placed then. */
+  /** Links the customer as its plan would, and reads all that its enterprise shows. This counts nothing as placed. */
   async look(): Promise<void> {
     const { link } = this.#knows.held.known;
     if (link === undefined) {
@@ -151,7 +151,7 @@ export class CustomerPlanning implements Planner {
     await this.#knows.record(plan.changes, learned(plan.customer, plan.changes));
   }
 
-  /** Nothing is done that a person rejected, exactly as it stands. */
+  /** Leaves out operations that a person rejected in exactly this form. */
   async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
     const { ledger, settings, policies } = this.#deps;
     const shown = this.#shownAnew();
@@ -170,14 +170,14 @@ export class CustomerPlanning implements Planner {
     return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
   }
 
-  /** What stops the plan's records shows of the rows of A1–A43, each once in an attempt. */
+  /** Records evidence about A1–A43 from the blocks of the plan's records, each row once in a pass. */
   async #told(met: readonly AssumptionMet[]): Promise<void> {
     const untold = met.filter(({ row }) => !this.#contradicted.has(row));
     for (const { row } of untold) this.#contradicted.add(row);
     await this.#deps.ledger.assumptions.stands(untold);
   }
 
-  /** What each reading shows of the rows of A1–A43, once; a plan keeps nothing. */
+  /** Evidence about A1–A43 from each reading, once; a plan keeps none. */
   #shownAnew(): AssumptionMet[] {
     const { enterprises, ambiguous, members, assets } = this.observed;
     const reading = [enterprises ?? ambiguous, members, assets];
@@ -187,7 +187,7 @@ export class CustomerPlanning implements Planner {
     return metByReading(this.observed, together);
   }
 
-  /** Throws a Problem where the enterprise that a customer would be linked with is another customer's. */
+  /** Throws a Problem if the enterprise to link belongs to another customer. */
   async #requireFreeEnterprise({ customer, changes }: CustomerPlan): Promise<void> {
     for (const change of changes) {
       if (change.type !== "linked") continue;
@@ -201,7 +201,7 @@ export class CustomerPlanning implements Planner {
   }
 }
 
-/** What a person rejected of a plan, by hash: exactly that, of runs or of what takes a run back. */
+/** Operations of a plan that a person rejected in exactly this form, by hash, for runs or for undos. */
 async function rejectedOf(
   { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
   customer: RecordKey,
@@ -223,8 +223,8 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
 }
 
 /**
- * Plans what takes a run back for one customer, in the place of what the CRM wants. It reads the platform as every plan
- * does and adopts nothing.
+ * Plans the undo of a run for one customer, instead of following the CRM. It reads the platform like every plan and
+ * adopts nothing.
  */
 export class UndoPlanning implements Planner {
   readonly #deps: PlanningDependencies;
@@ -256,7 +256,7 @@ export class UndoPlanning implements Planner {
     return this.#snapshot.absenceAgain;
   }
 
-  /** What became of each operation of the run in the last plan, newest first. */
+  /** The result for each operation of the run in the last plan, newest first. */
   get steps(): readonly UndoStep[] {
     return this.#steps;
   }

@@ -44,11 +44,10 @@ import { endUnwanted, lacksSeats } from "./unwanted.ts";
 import { settleOpen, endRequested } from "./requested.ts";
 
 /**
- * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage,
- * in order. What is open is settled first. After each stage that did something, what the next one depends on is read
- * again and the rest is planned anew, so that no operation rests on what no longer holds. What rests on a reading that
- * gave nothing, or goes to a service that cannot be reached, waits; the rest goes on. What is thrown stops this
- * customer and no other.
+ * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage.
+ * It first settles open operations. After each stage that did something, it reads the next stage's data again and plans
+ * the rest anew. So no operation relies on outdated data. Operations wait if they depend on a failed reading or on a
+ * service that cannot be reached; the rest goes on. An error stops this customer and no other.
  */
 export async function reconcile(
   deps: ReconcileDependencies,
@@ -69,7 +68,7 @@ export async function reconcile(
       return { kind: "stopped", reason: "aborted" };
     }
     const failure = failureOf(error);
-    // What the program failed at may be reading the very records.
+    // The program may have failed at reading these very records.
     await work.deferAll(failure).catch(async (again: unknown) => {
       if (failure.of !== "program" || deps.ledger.broken !== undefined) throw again;
       await deps.ledger.records.deferPending(attempt.runId, customer, failure.code, failure.reason);
@@ -83,7 +82,7 @@ export async function reconcile(
 
 const shortfalls = { service: "unread", data: "stuck", program: "defect" } as const;
 
-/** One attempt: what it knows of the customer and how far it has come; the rest are its steps. */
+/** One pass: its facts about the customer, its progress, and its steps. */
 class CustomerAttemptRun {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
@@ -91,7 +90,7 @@ class CustomerAttemptRun {
   readonly #knows: CustomerState;
   readonly #planning: Planner;
   #state: AttemptState = newAttempt;
-  /** What a person is asked about of the plan of now, by hash. */
+  /** The questions to a person about operations of the current plan, by hash. */
   #asked: ReadonlyMap<string, StandingHold> = new Map();
   /** Something of the customer is held, approved or rejected. */
   #isHeld = false;
@@ -120,12 +119,12 @@ class CustomerAttemptRun {
     this.#state = advance(this.#state, event);
   }
 
-  /** Everything that was done is on the disk. Throws what kept it from that. */
+  /** Waits until everything that was done is on disk. Throws the error that prevented it. */
   async settled(): Promise<void> {
     await this.#knows.settled();
   }
 
-  /** Whether the ledger cannot hold what an operation brought, which waits for a person by now. */
+  /** Whether the ledger cannot hold the result of an operation, which now needs a person. */
   async isContradicted(): Promise<boolean> {
     return await this.#knows.settled().then(() => false, isContradiction);
   }
@@ -166,8 +165,8 @@ class CustomerAttemptRun {
   }
 
   /**
-   * Operations that stand in the journal as planned go on where they were judged, and are planned anew elsewhere. What
-   * waits for a person goes on waiting.
+   * In a judged pass, operations that the journal has as planned go on; in any other pass they are planned anew.
+   * Operations that wait for a person continue to wait.
    */
   async #takeStored(): Promise<void> {
     const { journal } = this.#deps.ledger;
@@ -176,7 +175,7 @@ class CustomerAttemptRun {
     this.#advance({ type: "stored", ids: new Map(stored.map((row) => [row.operation.hash, row.id])) });
   }
 
-  /** Carries out the first stage of a plan that has something to do. Answers how the attempt ends, where it does. */
+  /** Carries out the first stage of a plan that has something to do. Answers how the pass ends, if it does. */
   async #carryOutStage(whole: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
     const deps = this.#deps;
     const { expected, runId } = this.#attempt;
@@ -217,7 +216,7 @@ class CustomerAttemptRun {
     const amended = new Set<string>();
     for (const operation of next) {
       const order = typeOf(operation).can.expects?.(operation)?.order;
-      // What else is to be done to an order rests on what the first of it leaves standing: it is planned anew.
+      // Other operations on the same order depend on the result of the first one, so they are planned anew.
       if (order !== undefined && amended.has(formatKey(order))) continue;
       if (order !== undefined) amended.add(formatKey(order));
       const { state, stopped } = await carryOut(of, this.#state, operation);
@@ -236,12 +235,12 @@ class CustomerAttemptRun {
     this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
   }
 
-  /** Without what is held, and without what needs that. */
+  /** Without held operations and those that need them. */
   #allowed(operations: readonly Operation[]): Operation[] {
     return this.#asked.size === 0 ? [...operations] : withoutHeld(operations, new Set(this.#asked.keys()));
   }
 
-  /** What needs something that was put off is left to a later run too. */
+  /** Operations that need one that was put off are left to a later run too. */
   async #leave(of: Omit<CarryOut, "observed">, operations: readonly Operation[]): Promise<void> {
     for (const operation of operations) {
       const why = this.#state.unreached.size > 0 ? notAttempted : waitsForNeeds(operation);
@@ -259,7 +258,7 @@ class CustomerAttemptRun {
     this.#advance({ type: "planned", operations, records });
   }
 
-  /** Whether something shows of an order that was refused and is not wanted any more: a person has to look at it. */
+  /** Whether the platform shows something of a rejected order that is no longer wanted: this needs a person. */
   async #lookForUnwanted(): Promise<boolean> {
     const unwanted = unwantedOrders(this.#knows.held);
     if (unwanted.length === 0) return false;
@@ -297,7 +296,7 @@ class CustomerAttemptRun {
     await endUnwanted(this.#deps.ledger, of);
   }
 
-  /** What of a plan waits for a person, and with that; gives the records that the next run looks at for it. */
+  /** Stores operations that wait for a person, and those that wait with them. Gives the next run's records. */
   async #keepWaiting({ operations }: CustomerPlan): Promise<{ stream: Stream; key: RecordKey }[]> {
     const { delivered, plannedIds } = this.#state;
     if (this.#asked.size === 0 && plannedIds.size === 0) return [];
@@ -319,7 +318,7 @@ class CustomerAttemptRun {
     );
   }
 
-  /** An order that belongs elsewhere now is the matter of the customer itself. */
+  /** For an order that now belongs to another customer, the customer record counts instead. */
   #lookedAt(record: { stream: Stream; key: RecordKey }): { stream: Stream; key: RecordKey } {
     const isOwn = record.stream !== "orders" || hasOutcome(this.#state.outcomes, record.stream, record.key);
     return isOwn ? record : { stream: "customers", key: this.#customer };
@@ -334,7 +333,7 @@ class CustomerAttemptRun {
     return { kind: "finished", short, moving: movingIn(this.#state.outcomes) };
   }
 
-  /** Whether nothing is left to be written of this attempt but what it came to for each record. */
+  /** Whether only the outcomes of the records are left to write in this pass. */
   async #isOnlyOutcomes(): Promise<boolean> {
     if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#state.plannedIds.size > 0) return false;
     const { requests } = this.#knows.held.known;
@@ -361,7 +360,7 @@ class CustomerAttemptRun {
     return { kind: "stopped", reason };
   }
 
-  /** Operations that were announced and not carried out stand in the journal as dropped, with the reason. */
+  /** Records announced operations that were not carried out as dropped in the journal, with the reason. */
   async #dropLeft(why: string): Promise<void> {
     const { journal } = this.#deps.ledger;
     const left = leftIn(this.#state);
@@ -372,18 +371,15 @@ class CustomerAttemptRun {
     this.#advance({ type: "given-up", operations: left });
   }
 
-  /**
-   * A judged attempt that ends early leaves none of the operations that were stored for it as planned: the next run
-   * plans anew.
-   */
+  /** A judged pass that ends early leaves none of its stored operations as planned: the next run plans anew. */
   async #dropStored(why: string): Promise<void> {
     await this.#dropLeft(why);
     if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
   }
 
   /**
-   * Defers every pending record of the customer for one reason; the next run looks at them again. Where none is, what
-   * was approved or came to nothing is left to be done, and the next run looks at the customer.
+   * Makes every pending record of the customer wait for one reason; the next run looks at them again. If none is
+   * pending, an approved or failed operation may remain, so the next run looks at the customer.
    */
   async deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };

@@ -9,19 +9,19 @@ import type { RefusedPerson } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
 import type { EngineDependencies } from "./customer.ts";
 
-/** What a refusal comes to for the records of an operation. */
+/** The result of a rejection for the records of an operation. */
 export interface Refused {
-  /** `rejected.10004`, or `service.refused` where no record is at fault. */
+  /** `rejected.10004`, or `service.refused` if no record is at fault. */
   code: string;
-  /** What was refused, what the service says, and what to do; without any private value. */
+  /** The rejected operation, the service's words and the next step; without any private value. */
   reason: string;
   scope: RefusalScope;
-  /** Several people were refused together: they are sent in parts until the one at fault is alone. */
+  /** Several people were refused together: they are sent in parts until the person at fault is alone. */
   shared: boolean;
   rejections: NewRejections | undefined;
 }
 
-/** Reads a refusal: whom it is about, what it means and what to do. `words` are the service's own, as `toldWords` has them. */
+/** Reads a rejection: its records, meaning and next step. `words`: the service's own, after `toldWords`. */
 export function refusedWith(
   deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
@@ -61,19 +61,19 @@ export function refusedWith(
   };
 }
 
-/** The instance id of a sent product that the words of the service name by its place, such as `assets[0].products[1]`. */
+/** The instance id of a sent product that the service names by its place, such as `assets[0].products[1]`. */
 function productNamed(operation: Operation, words: string): string {
   if (operation.kind !== "place-order" && operation.kind !== "amend-order") return "";
   const place = /(?:orderList\[(\d+)\]\.)?assets\[(\d+)\]\.products\[(\d+)\]/u.exec(words);
   if (place === null) return "";
   const { orderList } = operation.payload;
-  // Without the place of its order record, one of several may be meant.
+  // Without the place of its order record, the words may mean one of several.
   if (place[1] === undefined && orderList.length > 1) return "";
   const product = orderList[Number(place[1] ?? 0)]?.assets[Number(place[2])]?.products[Number(place[3])];
   return product === undefined ? "" : ` (product ${product.crmProductId})`;
 }
 
-/** The people whom an M1 that went through for others did not add: each with the service's words of its own (60027). */
+/** The people whom an M1 that succeeded for others did not add, each with the service's own words (60027). */
 export function refusedPeople(
   deps: Pick<EngineDependencies, "settings">,
   operation: Operation,
@@ -92,7 +92,7 @@ export function refusedPeople(
   };
 }
 
-/** Why a person was not added, as far as the service's words tell it without naming anybody (60027). */
+/** Why M1 did not add a person, as far as the service says so without naming anybody (60027). */
 export function refusedPersonReason(message: string): string {
   return message === "" ? "M1 refused this person" : `M1 refused this person: ${message}`;
 }

@@ -15,20 +15,19 @@ import { CustomerState } from "./customer.ts";
 import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
-/** Whether an order of which an E5 was refused before may be sent. */
+/** Whether an order may be sent after one of its E5 was rejected. */
 export type AfterRefusal =
   | { kind: "clear" }
-  /** What the refused call did may still come to be shown. */
+  /** The platform may still show the effect of the rejected call later. */
   | { kind: "too-early" }
   | { kind: "parked"; id: string; reason: string };
 
-/** What looking needs, and what is known of the customer. */
 type LookDependencies = EngineDependencies & { reader: Snapshots; knows: CustomerState };
 
 /**
- * The contract does not say that a refused batch did nothing at all (A16). Before anything of an order is sent of which
- * an E5 was refused, its asset numbers and its channel order number are looked for: (M6 ∪ E8), then M7 of all that is
- * not another order's of ours. Anything shown: the refused operation waits for a person.
+ * The contract does not say that a rejected batch did nothing at all (A16). So before crm-sync sends an order with a
+ * rejected E5, it looks for the order's asset numbers and channel order number. It reads (M6 ∪ E8), then M7 of all
+ * assets that do not belong to another of our orders. If anything shows, the rejected operation needs a person.
  */
 export async function lookForRefusedOrder(
   deps: LookDependencies,
@@ -47,9 +46,7 @@ export async function lookForRefusedOrder(
 export const refusedJustNow =
   "an earlier E5 of this order was rejected a moment ago; crm-sync looks for its effect after the settle time";
 
-/**
- * Orders that the CRM cancelled or dropped, that it has not been decided on since, and that are not known to be placed.
- */
+/** Pending orders that the CRM cancelled or dropped, and that are not known to be placed. */
 export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" | "known">): RecordReference[] {
   return orders.flatMap(({ key, state, body, pending }) => {
     const wanted = state === "quarantined" || (state === "current" && !body.cancelled);
@@ -57,7 +54,7 @@ export function unwantedOrders({ orders, known }: Pick<CustomerInput, "orders" |
   });
 }
 
-/** Looks for what there may be of those that were refused: nobody sends them again, so that nobody else would look. */
+/** Looks for effects of unwanted rejected orders: nobody sends them again, so nothing else would look. */
 export async function lookForUnwanted(
   deps: LookDependencies,
   orders: readonly RecordReference[],
@@ -102,7 +99,7 @@ async function shownOf(
   channelOrderId: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  // The enterprise is that of the customer for whom it was sent, who is not always the one that the CRM names now.
+  // The enterprise is that of the customer whose order was sent, who may differ from the customer in the CRM now.
   const { customer } = row.operation;
   const isSame = formatKey(customer) === formatKey(deps.knows.customer);
   const knows = isSame ? deps.knows : new CustomerState(deps, customer);

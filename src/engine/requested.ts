@@ -16,8 +16,8 @@ import type { Settled } from "./evidence.ts";
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
 /**
- * Carries out what people asked for of a customer, and nothing else of it. What is open is settled first, as
- * before every other operation of the customer. What is not done stays asked for: the next run comes back to it.
+ * Carries out people's requests for a customer, and nothing else. As before every other operation, it first settles
+ * open ones. A request that is not done stays open, and the next run comes back to it.
  */
 export async function attemptRequested(
   deps: ReconcileDependencies,
@@ -47,7 +47,7 @@ export async function attemptRequested(
   if (block !== undefined) {
     const { rejected, ...why } = block;
     const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
-    // A customer with a change of its own goes on waiting for that; the run that sends it says this too.
+    // A customer with a change of its own continues to wait for that change; the run that sends it reports this too.
     if (knows.held.desiredCustomer?.pending !== true)
       await ledger.records.setLesserOutcome(
         attempt.runId,
@@ -62,8 +62,8 @@ export async function attemptRequested(
 }
 
 /**
- * Where everything that people asked for is done, however that was found out, it is told of no more. Where somebody
- * changed what is asked for during the attempt, what it said of that may hold no longer: the next run says it anew.
+ * Once every request is done, crm-sync reports the requests no more. If somebody changed a request during the pass, its
+ * outcome may be outdated, so the next run looks again.
  */
 export async function endRequested(
   { records, requests }: ReconcileDependencies["ledger"],
@@ -92,16 +92,14 @@ async function planned(
   return planRequested(loaded, settings, { rejections, tried, byHand: true });
 }
 
-/** Something of a customer that stays open: why its records wait, and how the attempt ends. */
+/** An open operation of a customer: why its records wait, and how the pass ends. */
 export interface LeftOpen {
   code: string;
   reason: string;
   end: CustomerAttemptResult;
 }
 
-/**
- * Settles what is open of a customer. While something stays open, nothing else of the customer is done.
- */
+/** Settles the open operations of a customer. While one stays open, nothing else of the customer is done. */
 export async function settleOpen(
   { ledger, settling }: Pick<ReconcileDependencies, "ledger" | "settling">,
   knows: CustomerState,

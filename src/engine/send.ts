@@ -17,14 +17,14 @@ import { metByRefusal } from "./model/assumptions-met.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import { restsOf } from "./plan/rejections.ts";
 
-/** What a writing call is given so that it leaves only with a permit, and not before its intent is on disk. */
+/** Lets a writing call leave only with a permit, and not before its intent is on disk. */
 export type Permit = Required<Pick<WriteCall, "beforeSending" | "recorded">>;
 
 /**
  * One attempt, in this order: permit (circuit, concurrency, rate, token), intent, first byte, outcome. `intend` commits
- * the intent and gives its id. `record` gets undefined for an id where no permit was given: then nothing was written
- * down and nothing left. The permit is kept until the outcome stands in the writer's queue, ahead of the next call's
- * intent, so that what is `sending` on disk is never more than `callsAtOnce`.
+ * the intent and gives its id. `record` gets no id if there was no permit: then nothing was written or sent. The permit
+ * is kept until the outcome is in the writer's queue, ahead of the next call's intent. So at most `callsAtOnce`
+ * operations are `sending` on disk.
  */
 export async function sendOnce<Sent, Recorded>(
   intend: (acceptedUntil: number | undefined) => Promise<string>,
@@ -46,25 +46,25 @@ export async function sendOnce<Sent, Recorded>(
   }
 }
 
-/** What became of one operation that was to be carried out. */
+/** The result of carrying out one operation. */
 export type Delivery =
   | { kind: "done"; refused: RefusedPerson[] }
   /** `answered`: the code that the service answered with. */
   | ({ kind: "rejected"; answered: string } & Pick<Refused, "code" | "reason" | "scope" | "shared">)
   | { kind: "unknown"; id: string }
   | { kind: "parked"; id: string; reason: string }
-  /** Not one byte left. Without an `id` there was no permit, and the journal holds no intent of it. */
+  /** No byte left. Without an `id` there was no permit, and the journal holds no intent. */
   | { kind: "not-sent"; id: string | undefined; reason: string }
   /** The run was stopped before it: nothing was recorded or sent. */
   | { kind: "stopped" }
-  /** Nothing was recorded or sent: something the payload needs is not known or not usable. */
+  /** Nothing was recorded or sent: a value that the payload needs is unknown or unusable. */
   | ({ kind: "blocked" } & Unready);
 
 /** Why an operation cannot be sent yet. */
 export interface Unready {
   code: string;
   reason: string;
-  /** The service that would give what it needs could not be reached. */
+  /** The service that gives a needed value could not be reached. */
   unreached?: true;
 }
 
@@ -76,22 +76,22 @@ export interface Existing {
   settleAfter: string | null;
 }
 
-/** An operation that was sent, or that is sent again, and whose outcome is to be recorded. */
+/** An operation that was sent, perhaps again, and whose outcome must be recorded. */
 export interface Sent {
   operation: Operation;
   id: string;
   state: CustomerState;
   existing: Existing | undefined;
-  /** What is done is committed with what is written next. */
+  /** The outcome of a done operation is committed with the next write. */
   ahead?: boolean | undefined;
 }
 
-/** `said`: what of the service's words surely is of no person. */
+/** `said`: keeps only those of the service's words that surely name no person. */
 type Answered = Sent & { said: (words: string) => string };
 
 type End = ReturnType<typeof attemptEnd>;
 
-/** Records what became of an attempt: outcome, what is known by it and audit entry, in one transaction. */
+/** Records the outcome of an attempt, its changes and the audit entry in one transaction. */
 export async function recordOutcome(
   deps: EngineDependencies,
   sent: Answered,
@@ -101,7 +101,7 @@ export async function recordOutcome(
   const attempt = attemptEnd(outcome);
   const { assumptions } = deps.ledger;
   const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
-  // Before the outcome: after a kill between the two the operation is in doubt, and the contradiction known.
+  // Before the outcome: after a kill between the two, the operation is in doubt but the contradiction is known.
   const met = metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined });
   if (met.length > 0) await assumptions.met(met, sent.id);
   switch (outcome.kind) {
@@ -118,7 +118,7 @@ export async function recordOutcome(
   }
 }
 
-/** The end of an attempt that was answered with a code, with the service's words. */
+/** Adds the service's words to the end of an attempt that was answered with a code. */
 function withWords({ said }: Answered, attempt: End, raw: Json | undefined): End {
   const words = attempt.code === undefined || raw === undefined ? "" : said(serviceWords(raw));
   return words === "" ? attempt : { ...attempt, detail: `${attempt.detail ?? ""} (the service says: ${words})` };
@@ -139,7 +139,7 @@ async function recordDone(
   const conclusion: Conclusion = {
     state: "done",
     attempt,
-    // What the service says of people whom it refused may name anybody.
+    // The service's words about the people whom it refused may name anybody.
     answer: refused.length > 0 ? answer() : undefined,
     changes: concluded.changes,
     rejections: refused.length === 0 ? undefined : refusedPeople(deps, operation, refused),
@@ -158,7 +158,7 @@ async function recordDone(
   return { kind: "done", refused };
 }
 
-/** Where it was sent again and did not leave, what is unknown is still what became of the attempt before it. */
+/** If the operation was sent again but did not leave, the unknown outcome is still that of the earlier attempt. */
 async function recordNotSent(
   { operation, id, state, existing }: Sent,
   attempt: End,
@@ -268,7 +268,7 @@ export async function park(
   return { kind: "parked", id, reason };
 }
 
-/** The last row of an attempt: its outcome, and the service's own words only as a code. */
+/** The last row of an attempt: its outcome, and the service's answer only as a code. */
 export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
   switch (outcome.kind) {
     case "done":
@@ -285,19 +285,19 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
   }
 }
 
-/** An answer that was cut off is none: its status stands with the reason only. */
+/** A truncated answer does not count as an answer: only the reason names its status. */
 function unknownEnd({ reason, status, code, raw }: Extract<WriteOutcome<unknown>, { kind: "unknown" }>): AttemptEnd {
   if (raw !== undefined || status === undefined)
     return { outcome: "unknown", httpStatus: status, code, detail: reason };
   return { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
 }
 
-/** The redacted answer as text, where it is worth keeping. */
+/** The redacted answer as text, if there is one. */
 export function keptAnswer(raw: Json | undefined): string | undefined {
   return raw === undefined ? undefined : JSON.stringify(raw);
 }
 
-/** Whether the ledger cannot hold what a proven operation brought: a person has to look at it. */
+/** Whether the ledger cannot hold the result of a proven operation: this needs a person. */
 export function isContradiction(error: unknown): error is Problem {
   return error instanceof Problem && error.code === "ledger.contradiction";
 }
@@ -306,8 +306,8 @@ export function isContradiction(error: unknown): error is Problem {
 const businessException = 299;
 
 /**
- * What the outcome of a call shows of the rows of A1–A43. `concluded`: what its success means; `repeated`: it had been
- * sent before.
+ * Evidence about A1–A43 from the outcome of a call. `concluded`: the meaning of its success; `repeated`: it was sent
+ * before.
  */
 export function metByOutcome(
   operation: Operation,

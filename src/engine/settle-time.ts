@@ -9,11 +9,9 @@ import type { Intent } from "../ledger/journal/attempt-tables.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "clock" | "time" | "settle">;
 
-/**
- * When each settle time is over on the monotonic clock of this process, by the operation or the subject that it is of.
- */
+/** When each settle time ends on this process's monotonic clock, by operation, subject or other key. */
 const endsOf = new WeakMap<Ledger, Map<string, number>>();
-/** Ends that are kept; those beyond are found anew from the wall clock. */
+/** How many ends are kept; the others are found again from the wall clock. */
 const mostEnds = 10_000;
 
 function setEnd(deps: Dependencies, key: string, left: number): void {
@@ -31,13 +29,13 @@ export function landsWithin(operation: Operation, settle: EngineDependencies["se
   return isAsynchronous(operation) ? Math.max(settle.timeMs, settle.asyncDeadlineMs) : settle.timeMs;
 }
 
-/** Whether it may be answered before it is carried out. */
+/** Whether the service may answer before it carries the operation out. */
 export function isAsynchronous(operation: Operation): boolean {
   const { onUnknown } = typeOf(operation);
   return onUnknown.by === "observe" && onUnknown.async?.(operation) === true;
 }
 
-/** What became of a call is not known from now on: the time begins in which it may still land. */
+/** The outcome of a call is unknown from now on: its settle time begins. */
 export function settleTimeBegins(
   deps: Dependencies,
   { id, subject }: { id: string; subject: string },
@@ -47,11 +45,10 @@ export function settleTimeBegins(
 }
 
 /**
- * How many milliseconds what was sent may still land; 0 once its settle time is over. `since` is when the call ended by
- * the wall clock (epoch milliseconds), which counts for calls of an earlier process only: this one counts on its
- * monotonic clock, from when it opened the ledger, so that a wall clock that is set forward ends no settle time early.
- * Where it is not trusted, or was set back so that `since` lies in the future, the time counts from when that was first
- * seen, and not from a moment that may be years away.
+ * How many milliseconds a sent call may still land; 0 once its settle time is over. `since`: when the call ended by the
+ * wall clock (epoch milliseconds). It counts only for calls of an earlier process. This process counts on its monotonic
+ * clock, from when it opened the ledger. So a wall clock that is set forward ends no settle time early. If the wall
+ * clock is not trusted, or `since` is in the future, the time counts from when this was first seen.
  */
 export async function settleTimeLeft(
   deps: Dependencies,
@@ -67,15 +64,15 @@ export async function settleTimeLeft(
   return Math.max(0, (endsOf.get(ledger)?.get(key) ?? 0) - clock.monotonic());
 }
 
-/** Whether the wall clock may say what has passed since an instant. */
+/** Whether the wall clock can show how much time has passed since an instant. */
 async function isTold({ clock, time }: Dependencies, since: number): Promise<boolean> {
   return since <= clock.now() && (time === undefined || (await time.now({ isFresh: true })) !== undefined);
 }
 
 /**
- * How long an operation in doubt may still land: from the end of its last attempt that may have left, over the settle
- * time of now or over the one that stood in the settings then, whichever is longer. Where whoever was sending it may
- * only be paused, a person need not wait until its token has ended.
+ * How long an operation in doubt may still land, from the end of its last attempt that may have left. The longer of the
+ * current settle time and the one recorded then counts. If the sender may only be paused, a person need not wait until
+ * its token expires.
  */
 export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow, who?: "person"): Promise<number> {
   const attempts = await deps.ledger.journal.attempts(row.id);
@@ -89,23 +86,23 @@ export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow, who?
   return await settleTimeLeft(deps, row.id, since, Math.max(landsMs, promised));
 }
 
-/** What may be done about a call that was left in the middle. */
+/** When a call that was left unfinished may be sent again, and why. */
 export interface Again {
   /**
-   * `ended`: whoever was sending it is dead, so only the call itself may still land. `paused`: nobody knows, and it is
-   * not sent again before the service refuses what that one would send. `asks`: nobody knows, and no time ends that, so
+   * `ended`: the sender is dead, so only the call itself may still land. `paused`: nobody knows, so the call is not
+   * sent again before the service would refuse the sender's call. `asks`: nobody knows, and no time limit ends that, so
    * a person decides.
    */
   by: "ended" | "paused" | "asks";
-  /** In how many milliseconds it may be sent again, or a person may say that it was not applied. */
+  /** In how many milliseconds it may be sent again, or a person may decide that it was not applied. */
   afterMs: number;
 }
 
 /**
- * When a call that was left in the middle may be sent again. The system frees the lock of a process that died, so
- * whoever has the same lock on the same running system knows that it did. Anybody else has a copy of the ledger, or
- * another computer: there the one that sent it may be paused and go on at any time, as long as its token is good. That
- * the platform shows the call settles it at once, all the same.
+ * When an unfinished call may be sent again. The system frees the lock of a dead process, so whoever has the same lock
+ * on the same running system knows that the sender died. Anybody else has a copy of the ledger or another computer.
+ * There the sender may be paused, and may continue at any time while its token is valid. If the platform shows the
+ * call, that settles it at once.
  */
 export async function againAfter(
   { holder, taker, startedAt, acceptedUntil }: Intent & { taker: string | undefined },
@@ -121,8 +118,8 @@ export async function againAfter(
 type PassedSince = (instant: number) => Promise<number>;
 
 /**
- * What has passed counts where the services agree with the clock of this computer, and where the instant is none of
- * before the clock was trusted last: then that of the other process was wrong too. Else its time begins now.
+ * Passed time counts only if the services agree with this computer's clock and the instant is not before the last
+ * trusted time. An earlier instant means that the other process's clock was wrong too. Otherwise the time begins now.
  */
 export function passedSince({
   ledger,
@@ -137,9 +134,9 @@ export function passedSince({
 }
 
 /**
- * Begins the time in which a call may leave, when its intent is about to be committed, and answers whether it is over:
- * nobody else sends the call before twice that time, so what is late may have been sent by somebody else. Of the two
- * clocks that counts which has seen more time pass: the monotonic one may stop while a system is paused.
+ * Begins the time in which a call may leave, just before its intent is committed. The answer tells whether this time is
+ * over. Nobody else sends the call before twice that time, so somebody else may have sent a late call. Of the two
+ * clocks, the one that saw more time pass counts: the monotonic one may stop while a system is paused.
  */
 export function timeToLeave(clock: Clock, clockSkewMs: number): () => boolean {
   const began = { monotonic: clock.monotonic(), now: clock.now() };

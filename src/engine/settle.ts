@@ -37,16 +37,16 @@ const evidenceSchema = z.object({
       at: z.string(),
       seen: z.boolean(),
       attempts: z.int(),
-      /** It could still land then. */
+      /** The call could still land at that time. */
       early: z.literal(true).optional(),
       detail: z.unknown(),
     }),
   ),
 });
 const keptReadings = 20;
-/** So often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
+/** How often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
-/** What is said of an operation that another process left. */
+/** The message for an operation that another process left. */
 const leftAs: Record<Again["by"], (until: string) => string> = {
   ended: () => "the program ended while the call was in progress",
   paused: (until) => `the program that was sending it may only be paused: it is not sent again before ${until}`,
@@ -54,9 +54,9 @@ const leftAs: Record<Again["by"], (until: string) => string> = {
 };
 
 /**
- * The readings of a journal row with one more. Each says after how many attempts it was made: an operation that is sent
- * again is read anew, and what it was sent again on stays with it. The oldest make room for new ones, but never the
- * last one that showed something of it.
+ * The readings of a journal row with one more. Each has the number of attempts before it: an operation that is sent
+ * again is read anew, and its earlier readings stay. New readings replace the oldest, but never the last one that
+ * showed an effect.
  */
 export function evidenceWith(
   row: JournalRow,
@@ -82,14 +82,14 @@ export function evidenceWith(
 export interface SettleOptions {
   runId: string | null;
   signal?: AbortSignal | undefined;
-  /** What is known of the customer; it learns what this teaches. */
+  /** The facts about the customer, which this updates. */
   knows?: CustomerState | undefined;
 }
 
 /**
- * Finds out what became of operations that are sending or unknown, by reading the platform. The same code serves after
- * a crash and after a lost answer: seen is proof, unseen is not; after `readings` unseen readings over the settle time
- * each kind of operation has its own rule.
+ * Finds the outcome of operations that are `sending` or `unknown` by reading the platform. The same code serves after a
+ * crash and after a lost answer. A visible effect is proof; a missing one is not. After `readings` readings without an
+ * effect over the settle time, each kind of operation has its own rule.
  */
 export class Settling {
   readonly #deps: EngineDependencies;
@@ -103,8 +103,8 @@ export class Settling {
   }
 
   /**
-   * Settles one operation as far as evidence goes now. One that waits for a person is done by itself once the platform
-   * shows it.
+   * Settles one operation as far as the evidence allows now. An operation that needs a person settles without one once
+   * the platform shows it.
    */
   async settle(
     row: JournalRow,
@@ -122,7 +122,7 @@ export class Settling {
     });
     if (told !== undefined) return told;
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
-    // Before the reading: one that began while the call could still land says nothing of what landed meanwhile.
+    // Before the reading: a reading that began while the call could still land does not show later effects.
     const refusal = refusedUnlessThere(row.outcomeCode, operation.endpoint) ? row.outcomeCode : null;
     const left = refusal === null ? await settleTimeLeftOf(this.#deps, row) : 0;
     let reading: Evidence;
@@ -141,7 +141,7 @@ export class Settling {
     return await this.#notFound(open, reading, left);
   }
 
-  /** The call itself was refused and changed nothing, and no earlier one shows: one reading tells. */
+  /** The call itself was rejected and changed nothing, and no earlier call shows an effect: one reading is enough. */
   async #refused(open: Open, reading: Extract<Evidence, { kind: "not-found" }>, code: string): Promise<Settled> {
     const { row } = open;
     const refused = refusedWith(this.#deps, row.operation, code, "");
@@ -160,9 +160,9 @@ export class Settling {
   }
 
   /**
-   * An operation found `sending` was left by another process. Its call may have been under way until a moment before,
+   * An operation found as `sending` was left by another process. Its call may have been in progress until a moment ago,
    * so its settle time begins now and not with the attempt. Asset numbers (E9) are never the same twice, so nothing
-   * waits for an end of theirs.
+   * waits for their settle time.
    */
   async foundSending({ id, operation, state, attempts }: JournalRow): Promise<void> {
     const { ledger, settle, clock } = this.#deps;
@@ -190,7 +190,7 @@ export class Settling {
     });
   }
 
-  /** Concludes only what is still as it was read: a person may have decided in the meantime. */
+  /** Concludes only an operation that is unchanged since it was read: a person may have decided in the meantime. */
   async #conclude(
     { row, knows }: Pick<Open, "row" | "knows">,
     conclusion: Omit<Conclusion, "expected">,
@@ -221,14 +221,14 @@ export class Settling {
     return { kind: "done", id: row.id };
   }
 
-  /** `left`: how long it can still land. */
+  /** `left`: for how many milliseconds it can still land. */
   #evidence(row: JournalRow, seen: boolean, detail: JsonObject, left = 0): JsonObject {
     const { clock, settle } = this.#deps;
     const early = left > 0 && !seen ? { early: true as const } : {};
     return evidenceWith(row, { at: toInstant(clock.now()), seen, ...early, detail }, settle.readings);
   }
 
-  /** What is shown in part may still be on its way to being whole; a person is asked once the settle time is over. */
+  /** An effect that shows in part may still become complete; a person decides once the settle time is over. */
   async #ambiguous(open: Open, reading: Extract<Evidence, { kind: "ambiguous" }>, left: number): Promise<Settled> {
     const { row } = open;
     const shows = reading.says !== "nothing";
@@ -244,7 +244,7 @@ export class Settling {
     return { kind: "waiting", id: row.id, until };
   }
 
-  /** When it is looked for again, in milliseconds: what was taken asynchronously may show at any time. */
+  /** How long to wait before the next look, in milliseconds: an asynchronous operation may show at any time. */
   #pause({ operation }: JournalRow, left: number): number {
     return isAsynchronous(operation) ? Math.min(left, this.#deps.settle.asyncPauseMs) : left;
   }
@@ -299,8 +299,8 @@ export class Settling {
   }
 
   /**
-   * Nothing says what became of it, so it is never sent again by itself. One that was answered as taken contradicts
-   * that readings show such orders in time (A15); one without an answer may never have arrived.
+   * Nothing shows its outcome, so crm-sync never sends it again without a person. If the service accepted it, this
+   * contradicts that readings show such orders in time (A15). If no answer came, it may never have arrived.
    */
   async #notByItsDeadline(open: Open, detail: JsonObject): Promise<Settled> {
     const { ledger } = this.#deps;
@@ -314,7 +314,7 @@ export class Settling {
     return await this.#park(open, reason, detail);
   }
 
-  /** How an operation was answered that may have been carried out. */
+  /** How the service answered an operation that may have been carried out. */
   async #answers({ row: { id, operation } }: Open): Promise<string> {
     const attempts = await this.#deps.ledger.journal.attempts(id);
     const code = attempts.at(-1)?.code ?? null;
@@ -327,8 +327,8 @@ export class Settling {
   }
 
   /**
-   * How often what must not be done twice was sent for one of its records without a known outcome, in all runs since a
-   * person decided last.
+   * How often a non-repeatable operation was sent for one of its records without a known outcome. All runs since a
+   * person's last decision count.
    */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
@@ -369,8 +369,8 @@ export class Settling {
 }
 
 /**
- * How many readings count that did not find it. Those made while it could still land count as one together: of the
- * others no single one, which may have been short, decides.
+ * How many readings without an effect count. Those made while it could still land count as one together. No single one
+ * of the others decides, because it may have been incomplete.
  */
 function counted(readings: readonly { early?: true | undefined }[]): number {
   const early = readings.filter((reading) => reading.early === true).length;

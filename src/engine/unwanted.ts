@@ -9,28 +9,28 @@ import type { Observed } from "./plan/input.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
-/** An attempt that came to its end. */
+/** A finished pass over a customer. */
 interface Finished {
-  /** Everything that is planned of the customer when the attempt ends, chosen or not. */
+  /** Everything planned for the customer when the pass ends, chosen or not. */
   plan: CustomerPlan;
   observed: Observed;
-  /** Hashes of what was carried out, refused or put off. */
+  /** Hashes of operations that were carried out, rejected or put off. */
   delivered: { has(hash: string): boolean };
   /** Every source gave enough to remove something, and nothing of the customer is in quarantine. */
   isBelieved: boolean;
 }
 
-/** What a person was asked about. */
+/** An operation that a person was asked about. */
 interface Held {
   hash: string;
   subject: string;
   kind: OperationName;
   records: readonly RecordReference[];
-  /** One of its records is not the one that the person was shown, so no answer counts any more. */
+  /** One of its records has changed since the person saw it, so no answer counts any more. */
   changed: boolean;
 }
 
-/** Ends what is held, approved or rejected and that nobody wants any more. */
+/** Ends holds, approvals and rejections that nobody wants any more. */
 export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: Finished): Promise<void> {
   const { changed, unwanted } = await unwantedHolds({ decisions }, of);
   await decisions.end("changed", of.plan.customer, changed);
@@ -38,8 +38,8 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
 }
 
 /**
- * Questions that nobody has to answer any more: a run ends all that they are about, or asks anew about what is planned
- * otherwise (`takings`).
+ * Questions that nobody needs to answer any more. A run ends all their operations, or asks again if these are planned
+ * differently now (`takings`).
  */
 export async function mootHolds(
   { decisions }: Pick<Ledger, "decisions">,
@@ -57,8 +57,8 @@ export async function mootHolds(
 }
 
 /**
- * What is held, approved or rejected and that nobody wants any more, where the plan can be believed. What takes a run
- * back is in no plan of a run: it ends once a record of it has changed, as its saved plan is out of date then.
+ * Held, approved or rejected operations that nobody wants any more, if the plan can be believed. An undo is in no plan
+ * of a run. It ends once one of its records has changed, since its saved plan is then out of date.
  */
 async function unwantedHolds(
   { decisions }: Pick<Ledger, "decisions">,
@@ -70,14 +70,14 @@ async function unwantedHolds(
   const changed = ofUndo.filter((hold) => hold.changed);
   if (!isBelieved || plan.waits === true || observed.unread !== undefined) return { changed, unwanted: [] };
   const standing = await decisions.standing({ customer, ofUndo: false });
-  // A rejection outlives a setting that only hides the change; it ends once the CRM or the platform took that back.
+  // A rejection outlives a setting that only hides the change, until the CRM or the platform reverts the change.
   const ending = standing.filter(
     ({ state, policy, changed: isOther }) => state !== "rejected" || isOther || policy?.startsWith("drift.") === true,
   );
   return { changed, unwanted: unwantedIn(ending, of) };
 }
 
-/** Whether the seats have to be read to know if a held operation is still wanted. */
+/** Whether the seats must be read to know if a held operation is still wanted. */
 export async function lacksSeats(
   { decisions }: Pick<Ledger, "decisions">,
   { plan: { customer, operations }, observed }: Pick<Finished, "plan" | "observed">,
@@ -89,10 +89,10 @@ export async function lacksSeats(
 }
 
 /**
- * What is held, approved or rejected, and that nobody wants any more: it was carried out, or it is not in the plan, and
- * that is no accident, as its records were decided on and wait for nothing. Of a person of whom nothing was to be
- * decided the platform was read. An order of which nothing was to be decided is not looked at; what is about it ends
- * only if the record changed since it was shown, as that of an order that moved to another customer.
+ * Held, approved or rejected operations that nobody wants any more: they were carried out, or they left the plan for
+ * good. They left for good if their records were decided on and wait for nothing, or if the seats of people without a
+ * decision were read. An order without a decision is not looked at. Its operation ends only if the record changed since
+ * a person saw it, for example by a transfer.
  */
 function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
   const { operations, records, rejected = [] } = of.plan;
@@ -119,7 +119,7 @@ function isDone({ outcome, code }: CustomerPlan["records"][number]): boolean {
   return outcome === "planned" || code === "policy.reported";
 }
 
-/** What was only asked for stands in the ledger, whatever M6 shows, and so does what an order lacks. */
+/** Operations that need no reading of M6: the ledger has mere requests, and also the missing parts of orders. */
 function isKnownUnread(kind: OperationName): boolean {
   const { stages } = typeOf({ kind });
   const isOfPeople = stages.some((stage) => ["staff", "grants", "revokes", "leavers"].includes(stage));

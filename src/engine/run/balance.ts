@@ -40,9 +40,9 @@ export interface Balance {
 }
 
 /**
- * Ties what was read (counted by the reader), what was ingested (counted by the ledger meanwhile) and
- * what became of it (counted in the tables at the end). A record that was changed and has no outcome, or an operation
- * in no final state, does not balance.
+ * Compares the records read (counted by the reader), the records ingested (counted by the ledger) and their outcomes
+ * (counted in the tables at the end). A changed record without an outcome, or an operation without a final state, does
+ * not balance.
  */
 export function balanceOf(
   tallies: readonly StreamTally[],

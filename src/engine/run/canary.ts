@@ -12,36 +12,36 @@ import { SnapshotReader } from "../../platform/snapshot.ts";
 import { each, workInLanes } from "../lanes.ts";
 import { verifyCustomer } from "./verify.ts";
 
-/** A share of the enterprises that went first, and what was read back of it. */
+/** A share of the enterprises that went first, and the result of reading it back. */
 export interface CanaryTranche {
-  /** In per cent of all enterprises; 100 is the rest. */
+  /** Per cent of all enterprises; 100 is the rest. */
   share: number;
-  /** Those of it for which something was done. */
+  /** How many of its customers had something done. */
   customers: number;
-  /** What is not as it was meant, a sentence for each customer; the run went on where there is none. */
+  /** One sentence for each customer with an unintended result; if empty, the run went on. */
   wrong: readonly string[];
-  /** How much of what was read back stood otherwise before anything was done. */
+  /** How many of the differences existed before anything was done. */
   before: number;
 }
 
-/** What a run tells of the customers of one share, and is told to do with them. */
+/** The calls between a run and the work on its shares. */
 interface ShareWork {
   customers: AsyncIterable<RecordKey>;
-  /** Attempts them, judges limits and waits for settle times. Gives the customers that it attempted once more, also of earlier shares. */
+  /** Makes passes, judges limits and waits for settle times. Gives customers with a second pass, of any share. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
-  /** Of whom something was carried out since it was asked last. */
+  /** Customers with operations carried out since the last call. */
   touched(): RecordKey[];
-  /** Why one of them is not done, where something went wrong; what a limit or a policy holds is none of it. */
+  /** Why a customer is not done, if something went wrong. A hold by a limit or a policy does not count. */
   trouble(customer: RecordKey): string | undefined;
-  /** Why something of one of them was not looked at or done, where the platform gave too little for it. */
+  /** Why something of a customer was not looked at or done, if the platform gave too little for it. */
   unread(customer: RecordKey): string | undefined;
 }
 
-/** So many runs of the job are looked through, newest first, for shares that were not read back as meant. */
+/** How many runs of the job are searched, newest first, for shares that were not read back as intended. */
 const mostEarlier = 100;
 const saidOfShares = z.looseObject({ canary: z.array(z.looseObject({ wrong: z.array(z.string()) })).default([]) });
 
-/** Whether a difference says that something is not as it was meant. What others made there was nobody's meaning. */
+/** Whether a difference is unintended. Others made an `extra`, unless it shows twice or after its removal. */
 function isNotAsMeant({ class: named, subject }: Difference): boolean {
   if (named === "extra") return subject.startsWith(shownTwice) || subject.startsWith(shownStill);
   return named === "missing" || named === "different";
@@ -49,17 +49,17 @@ function isNotAsMeant({ class: named, subject }: Difference): boolean {
 
 const buckets = 10_000;
 
-/** Where a customer stands among all, from 0 to 100 (excluded): the same in every run. */
+/** The position of a customer among all, from 0 to 100 (excluded): the same in every run. */
 export function placeOf(customer: RecordKey): number {
   return (Number.parseInt(sha256(formatKey(customer)).slice(0, 8), 16) % buckets) / (buckets / 100);
 }
 
 /**
- * Works on the customers share by share, the same ones first in each run: after each share but the last what was done
- * is read back, and the run goes on only where all of it is as it was meant, and where somebody of it was read back if
- * the platform gave too little for anybody. Otherwise the rest waits for the next run.
- * What stood otherwise before anything was done is not judged. What earlier runs by shares did and did not read back as
- * meant is read back with its share.
+ * Works on the customers share by share, the same ones first in each run. After each share but the last, it reads back
+ * the changes. The run goes on only if every change is as intended. If the platform gave too little for somebody, at
+ * least one customer must have been read back. Otherwise the rest waits for the next run. Differences from before the
+ * changes do not count. Changes of earlier canary runs that were not read back as intended are read back with their
+ * share.
  */
 export async function applyByShares(
   deps: RunDependencies,
@@ -110,9 +110,8 @@ export async function applyByShares(
 }
 
 /**
- * Of whom something was carried out in the last runs of the job by shares, as far back as they came to no good end:
- * they died or were stopped, so that nobody read it back, or what they read was not as it was meant. `runs`: those, and
- * this one.
+ * Customers with changes by the last canary runs of the job, back to the last good run. A run is not good if it died or
+ * was stopped, so that nobody read it back, or if its readings were not as intended. `runs`: those runs and this one.
  */
 async function leftUnread(
   { ledger }: RunDependencies,
@@ -138,7 +137,7 @@ async function leftUnread(
   return { unread: [...found.values()], runs };
 }
 
-/** What of a share is not as it was meant: by what became of its operations, and by what the platform shows now. */
+/** The unintended results of a share: by the outcomes of its operations, and by the platform's current data. */
 async function wrongIn(
   deps: RunDependencies,
   of: {
@@ -157,14 +156,14 @@ async function wrongIn(
   let before = 0;
   for (const customer of of.own) {
     const open = await ledger.journal.openOf(customer);
-    // What waits for a person since another run stops its customer and no other.
+    // An operation of another run that needs a person stops its customer but not the share.
     const own = open.find(({ runId }) => of.runs.has(runId ?? ""));
     const why = open.length === 0 ? work.trouble(customer) : own && `the outcome of ${own.id} is not known`;
     if (why !== undefined) wrong.set(formatKey(customer), why);
   }
   const toRead = of.touched.filter((customer) => !wrong.has(formatKey(customer)));
   const readBack = await readShare(deps, toRead, of.signal, (customer, error) => {
-    // What could not be read before it was begun with says nothing of what was done.
+    // If the pass could not read the customer either, a failed reading says nothing about the changes.
     if (work.unread(customer) !== undefined && failureOf(error).of === "service") return;
     wrong.set(formatKey(customer), `it could not be read back: ${messageOf(error)}`);
   });
@@ -184,7 +183,7 @@ async function wrongIn(
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
 }
 
-/** Who of a share could not be looked at: where nobody of it was read back, nothing says that it is right to go on. */
+/** Customers of a share that could not be looked at: if none was read back, nothing allows the run to go on. */
 function neverLookedAt(own: readonly RecordKey[], work: ShareWork): [key: string, why: string][] {
   return own.flatMap((customer): [string, string][] => {
     const why = work.unread(customer);
@@ -192,31 +191,31 @@ function neverLookedAt(own: readonly RecordKey[], work: ShareWork): [key: string
   });
 }
 
-/** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
+/** Differences between a full reading of a customer and the sent data, and when the reading was made. */
 export interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: readonly Difference[];
-  /** Licence types of what was bought and of which no product was ever shown, and when the first of it was bought. */
+  /** Licence types that were bought but never shown, and when each was first bought. */
   neverShown: ReadonlyMap<string, string>;
 }
 
-/** Without the classes that the policies ignore. */
+/** The differences without the classes that the policies ignore. */
 export function toldOf({ drift }: Policies, differences: readonly Difference[]): Difference[] {
   const { missing, extra, different } = drift;
   const words: Partial<Record<DriftClass, string>> = { missing, extra, different };
   return differences.filter((item) => words[item.class] !== "ignore");
 }
 
-/** A customer of whom an earlier run by shares did something that was not read back as meant, and when it began. */
+/** A customer with changes by earlier canary runs that were not read back as intended, and when these began. */
 export interface Unread {
   customer: RecordKey;
   began: string;
 }
 
 /**
- * Reads customers and keeps what the platform shows of those who have an enterprise, and gives these. `failed` is told
- * of who could not be read.
+ * Reads customers, keeps the platform's data of those with an enterprise, and gives their keys. Calls `failed` for each
+ * customer that could not be read.
  */
 export async function readShare(
   { ledger, platform, settings, concurrency }: RunDependencies,
@@ -243,14 +242,14 @@ export async function readShare(
 }
 
 /**
- * What stood otherwise than it was left before a run by shares did anything of a customer: somebody changed it by hand,
- * and it says nothing of what the run does. A share is read before it is applied for that, and what is found is kept as
- * what `verify` finds, so that a run which goes on after a kill knows it too.
+ * Drift from before a canary run changed anything of a customer. Somebody made it manually, so it says nothing about
+ * the run. Each share is read for this before it is applied. The drift is kept like that of `verify`, so that a run
+ * that continues after a kill knows it too.
  */
 export class StoodBefore {
   readonly #deps: RunDependencies;
   readonly #canary: NonNullable<RunRequest["canary"]>;
-  /** What is kept nowhere, since the policies ignore its class. */
+  /** Drift that is kept nowhere else, because the policies ignore its class. */
   readonly #ignored = new Map<string, ReadonlySet<string>>();
   readonly #began: Map<string, string>;
 
@@ -260,7 +259,7 @@ export class StoodBefore {
     this.#began = new Map(unread.map(({ customer, began }) => [formatKey(customer), began]));
   }
 
-  /** Reads customers before anything of them is done. One that cannot be read is judged by all that is shown later. */
+  /** Reads customers before the run changes them. If one cannot be read, all its later differences count. */
   async read(customers: readonly RecordKey[], signal: AbortSignal | undefined): Promise<void> {
     const { logger, clock } = this.#deps;
     const since = toInstant(clock.now());
@@ -281,14 +280,14 @@ export class StoodBefore {
       if (!read.has(key)) continue;
       const told = toldOf(policies, one.differences);
       found.push({ ...one, differences: told });
-      // What an earlier run did and nobody read back as meant may be what is shown now.
+      // Changes of an earlier run that were not read back as intended may be the cause of the current differences.
       if (!this.#began.has(key))
         this.#ignored.set(key, new Set(one.differences.filter((item) => !told.includes(item)).map(nameOf)));
     }
     await ledger.state.keepDifferences(found);
   }
 
-  /** Whether a difference was there before anything was done of the customer, of what was sent before that. */
+  /** Whether a difference existed before anything of the customer was done, in data that was sent before that. */
   async has(customer: RecordKey, difference: Difference): Promise<boolean> {
     const key = formatKey(customer);
     const name = nameOf(difference);

@@ -27,7 +27,7 @@ import { lacksSeats, mootHolds } from "../unwanted.ts";
 import { pendingCustomers } from "./queue.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 
-/** Why a customer has no plan now, as a run would have it: the code of its records and whose failure it is, if any. */
+/** Why a customer has no plan now: the code that a run would give its records, and whose failure it is, if any. */
 export interface Unplanned {
   customer: RecordKey;
   code: string;
@@ -36,40 +36,40 @@ export interface Unplanned {
 }
 
 /**
- * A customer's plan, with what limits and policies may hold of it, and the holds that nothing planned needs any more; or
- * why there is none now.
+ * A customer's plan, the operations that limits and policies may hold, and the holds that nothing planned needs any
+ * more. Or why there is no plan now.
  */
 export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {
   run: string;
-  /** Those for whom an operation is planned. */
+  /** Customers with a planned operation. */
   customers: number;
   operations: number;
   /** Customers without a plan. */
   unplanned: number;
-  /** Those for whom a service gave too little for a plan, or for all of it. */
+  /** Customers for which a service gave too little for a plan, or for all of it. */
   unreadable: number;
-  /** Those at whom this program failed. */
+  /** Customers at which this program failed. */
   defects: number;
   sources: StreamTally[];
   exitCode: ExitCode;
-  /** What waits for approval when the plan ends, held by runs before, and what this plan still wants of it. */
+  /** Holds that wait for approval when the plan ends: those of earlier runs that this plan still wants. */
   held: WaitingHold[];
   /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** The operations of this plan that limits and policies hold, by hash, and why. */
   heldBy: WaitsInPlan["asked"];
-  /** How many of these no person was asked about before. */
+  /** How many of these operations no person was asked about before. */
   newlyHeld: number;
-  /** Every record that is not done, those that this plan would defer among them. */
+  /** Every record that is not done, including those that this plan would make wait. */
   open: OpenRecords[];
 }
 
 /**
- * Reads the sources and plans every customer with something to do, in key order, without a writing call and without an
- * intent. What the platform shows is read where the plan depends on it. `save` keeps the plan before the run ends, with
- * what would be held of it, so that what fails there is its outcome too.
+ * Reads the sources and plans every customer with something to do, in key order, without a writing call or an intent.
+ * It reads the platform if a plan depends on it. `save` keeps the plan and its holds before the run ends, so that a
+ * failure there is the outcome of the run too.
  */
 export async function planRun(
   deps: RunDependencies,
@@ -121,7 +121,7 @@ function emptySummary(run: string, { tallies: sources }: SourceReading): PlanSum
   return { run, ...counts, sources, exitCode: exitCodes.ok, held: [], heldBy: new Map(), open: [] };
 }
 
-/** Plans every customer with something to do. Answers what limits may hold, and the holds that are moot by now. */
+/** Plans every customer with something to do. Answers what limits may hold, and the holds that are moot now. */
 async function planEach(
   deps: RunDependencies,
   request: RunRequest,
@@ -169,7 +169,7 @@ async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Pla
   if (item.of === "program") summary.defects += 1;
 }
 
-/** The worst thing that is true when the plan ends; what it would change comes last. */
+/** The most serious open problem when the plan ends; planned changes come last. */
 function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boolean; inDoubt: boolean }): ExitCode {
   const down = summary.sources.some(
     (tally) => tally.problem !== undefined || tally.doubt !== undefined || !tally.complete,
@@ -179,13 +179,13 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   if (summary.held.length + summary.heldBy.size > 0) return exitCodes.held;
   if (down || summary.unreadable > 0) return exitCodes.sourceDown;
   if (summary.defects > 0) return exitCodes.other;
-  // Where something is planned, what people asked for is among it.
+  // If something is planned, people's requests are part of it.
   const open = summary.open.filter(({ code }) => code !== requestOpen || summary.operations === 0);
   if (openCount(open) > 0 || summary.unplanned > 0) return exitCodes.recordsRejected;
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
-/** Plans a customer as a run would, and writes nothing: what looking would teach stands in memory alone. */
+/** Plans a customer as a run would, and writes nothing: it learns in memory only. */
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -223,7 +223,7 @@ async function planOne(
   }
 }
 
-/** Why a customer could not be planned, by what was thrown; what concerns the ledger as a whole is thrown again. */
+/** Why a customer could not be planned, from the error. If the ledger itself broke, throws the error again. */
 export function unplannedBy({ ledger, logger }: RunDependencies, customer: RecordKey, error: unknown): Unplanned {
   if (ledger.broken !== undefined) throw error;
   const failure = failureOf(error);
@@ -232,7 +232,7 @@ export function unplannedBy({ ledger, logger }: RunDependencies, customer: Recor
   return { ...failure, customer, reason };
 }
 
-/** What of a plan limits and policies may hold, and what a person is asked about already; what was approved is neither. */
+/** Operations of a plan that limits and policies may hold, and those already asked about; no approved ones. */
 export async function waitsIn(
   { ledger, policies }: RunDependencies,
   knows: CustomerState,

@@ -16,17 +16,17 @@ import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
 import { each, workInLanes } from "../lanes.ts";
 import type { RunDependencies } from "./request.ts";
 
-/** What looking at one customer showed, before any order of the ledger that is built anew counts as placed. */
+/** The result of looking at one customer, before any order of a ledger in rebuild counts as placed. */
 export interface Looked {
-  /** Why an order may stand there that was not seen; undefined where all was. */
+  /** Why an order may exist there unseen; undefined if everything was seen. */
   unread: string | undefined;
-  /** Orders are shown that are not the customer's in the CRM: they may have moved away. */
+  /** The platform shows orders that are not the customer's in the CRM: they may have been transferred. */
   hasOthers: boolean;
 }
 
 /**
- * Links a customer with the enterprise that the platform shows for it, and keeps all orders that this one shows, whose
- * ever they are in the CRM. Throws where the platform cannot be read.
+ * Links a customer with its enterprise on the platform, and keeps all orders that this enterprise shows, whoever owns
+ * them in the CRM. Throws if the platform cannot be read.
  */
 export async function lookAtCustomer(
   deps: PlanningDependencies,
@@ -41,9 +41,9 @@ export async function lookAtCustomer(
 }
 
 /**
- * The same before a run places anything, for a customer who has no enterprise yet. Answers whether the platform shows
- * one; undefined where something of the customer is in doubt, so that its attempt comes first. Throws where the
- * platform cannot be read.
+ * The same before a run places anything, for a customer without an enterprise. Answers whether the platform shows one;
+ * undefined if an operation of the customer is open, so that its pass comes first. Throws if the platform cannot be
+ * read.
  */
 export async function isThereAlready(
   deps: PlanningDependencies,
@@ -89,25 +89,25 @@ async function showsOthers({ ledger, settings }: PlanningDependencies, knows: Cu
   return numbers.some((number) => !own.has(number) && amendments.every((nOf) => nOf(number) === undefined));
 }
 
-/** Customers without an enterprise who are looked at ahead in every run. */
+/** How many customers without an enterprise every run looks at ahead. */
 const sample = 64;
 
-/** Customers that are taken from the ledger at once where all are looked at. */
+/** How many customers are taken from the ledger at once, if the run looks at every one. */
 const page = 200;
 
 interface LookingFirst {
   snapshots: Snapshots;
-  /** Keeps what reading the first customers came to for their own attempts, where these come next. */
+  /** Keeps the readings of the first customers for their own passes, if these come next. */
   ahead: SnapshotsAhead | undefined;
   signal: AbortSignal | undefined;
 }
 
 /**
- * Looks for the enterprises of customers who have none in the ledger, before any order is placed: where the platform
- * shows one, what stands there may belong to another customer in the CRM by now, as when an earlier ledger is lost.
- * Where none of the first customers has an enterprise, the platform is new to all of them, and the rest is not looked
- * at ahead. What cannot be read is left to the customer's own attempt, which says so; beside enterprises that stand
- * already, an order that may be there waits until it could be read.
+ * Looks for the enterprises of customers that have none in the ledger, before any order is placed. If the platform
+ * shows one, its orders may belong to another customer in the CRM now: an earlier ledger may be lost. If none of the
+ * first customers has an enterprise, the platform is new to all, and the rest is not looked at ahead. A customer that
+ * cannot be read is left to its own pass, which reports this. If the platform shows other enterprises, orders of that
+ * customer that may exist wait until it can be read.
  */
 export async function lookFirst(deps: RunDependencies, looking: LookingFirst): Promise<void> {
   const { records } = deps.ledger;
@@ -128,14 +128,14 @@ function isStopped({ signal }: LookingFirst): boolean {
   return signal?.aborted === true;
 }
 
-/** What looking came to. */
+/** The result of looking ahead. */
 interface Look {
-  /** The platform shows the enterprise of somebody. */
+  /** The platform shows somebody's enterprise. */
   found: boolean;
   unread: { customer: RecordKey; why: string }[];
 }
 
-/** What a rebuild left to be looked at stays as it is. */
+/** Customers that a rebuild left unread stay unchanged. */
 async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void> {
   const begun: UnreadCustomerChange[] = [
     { type: "customer-unread", customer: notLookedAt, why: "", ofAllOrders: false },
@@ -149,7 +149,7 @@ async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void>
   ]);
 }
 
-/** `looked` is told of each customer that was looked at. */
+/** Calls `looked` for each customer that was looked at. */
 async function lookAtEach(
   deps: RunDependencies,
   customers: readonly RecordKey[],
@@ -168,7 +168,7 @@ async function lookAtEach(
       if (ledger.broken !== undefined) throw error;
       if (signal?.aborted === true) return;
       const reason = messageOf(error);
-      // Its enterprise may be known by now, and what that shows is not.
+      // Its enterprise may be known now, although its contents are not.
       if (ledger.state.load(customer).known.link !== undefined) look.found = true;
       else {
         snapshot.failedAhead(error);

@@ -4,10 +4,10 @@ import pLimit from "p-limit";
 import { toInstant } from "../../base/clock.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** Customers that are taken from the ledger at once. */
+/** How many customers are taken from the ledger at once. */
 const page = 200;
 
-/** Customers with something to do, in pages so that memory does not grow with their number. */
+/** Customers with something to do, in pages, so that memory does not grow with their number. */
 export async function* pendingCustomers(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey[]> {
   const { scope, expected, asked } = request;
   const { ledger } = deps;
@@ -55,21 +55,21 @@ export async function* eachPendingCustomer(
   for await (const customers of pendingCustomers(deps, request)) yield* customers;
 }
 
-/** Least pause between two looks at what is due, in milliseconds. */
+/** Shortest pause between two checks for due customers, in milliseconds. */
 const shortestPause = 50;
 
 interface WaitDependencies extends Pick<RunDependencies, "clock" | "settle" | "concurrency"> {
   signal: AbortSignal | undefined;
-  /** One more attempt at a customer whose time has come. */
+  /** Makes one more pass over a customer whose time has come. */
   attempt(customer: RecordKey): Promise<void>;
-  /** Told once all who were due have been attempted. */
+  /** Called once all due customers had their pass. */
   attempted(customers: readonly RecordKey[]): Promise<void>;
 }
 
 /** Customers whose settle time is not over, and until when. */
 export class SettleWait {
   readonly #deps: WaitDependencies;
-  /** Until when, in milliseconds. */
+  /** `until`: epoch milliseconds. */
   readonly #waiting = new Map<string, { customer: RecordKey; until: number }>();
 
   constructor(deps: WaitDependencies) {
@@ -80,19 +80,18 @@ export class SettleWait {
     return this.#deps.signal?.aborted === true;
   }
 
-  /** How many customers wait. */
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** A customer waits until an instant, or is looked at again as soon as the run waits. */
+  /** Makes a customer wait until an instant; without one, it is due as soon as the run waits. */
   add(customer: RecordKey, until: string = toInstant(this.#deps.clock.now())): void {
     this.#waiting.set(formatKey(customer), { customer, until: Date.parse(until) });
   }
 
   /**
-   * Waits for settle times that are due soon, and settles what they were for; the rest stays for the next run or for a
-   * person.
+   * Waits for settle times that end soon, and makes a pass over their customers. The rest stays for the next run or for
+   * a person.
    */
   async wait(): Promise<void> {
     const { clock, settle, signal } = this.#deps;

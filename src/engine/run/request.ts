@@ -15,7 +15,6 @@ import type { Expected } from "../carry-out.ts";
 import type { DifferencesOfCustomer } from "./canary.ts";
 import type { TrustedClock } from "./trusted-clock.ts";
 
-/** What a run works with. */
 export interface RunDependencies {
   ledger: Ledger;
   platform: Platform;
@@ -30,29 +29,28 @@ export interface RunDependencies {
   clock: Clock;
   random: Randomness;
   logger: Logger;
-  /** Told how far a phase is; for a terminal. */
+  /** Reports how far a phase is, for a terminal. */
   progress: (phase: string, done: number, total: number | undefined) => void;
 }
 
-/** What a run is asked to do. */
 export interface RunRequest {
   job: string;
   trigger: "schedule" | "hand";
   streams: readonly Stream[];
   limits: LimitsSettings;
-  /** Work on this customer only, thoroughly; or on one source's records. */
+  /** Work on this customer or order only, thoroughly; or on one source's records. */
   scope?: { customer?: RecordKey; order?: RecordKey; source?: string; since?: string } | undefined;
-  /** Carry out what a person asked for of this customer, and nothing else. */
+  /** Carry out only people's requests for this customer. */
   asked?: RecordKey | undefined;
   /** Read the sources first (the usual case). */
   read: boolean;
-  /** What a person believes of the reads of this run, whatever the guards say. */
+  /** Reads of this run that a person accepts, whatever the guards say. */
   accepts?: readonly Acceptance[] | undefined;
-  /** Shares of the enterprises, in per cent and rising, that go first; what was done of each is read back. */
+  /** Rising shares of the enterprises, in per cent, that go first; the changes of each are read back. */
   canary?:
     | {
         shares: readonly number[];
-        /** What readings of that time and later show otherwise than it was sent. */
+        /** Differences from the sent data in readings of that time and later. */
         differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
       }
     | undefined;
@@ -60,6 +58,6 @@ export interface RunRequest {
   expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
   signal?: AbortSignal | undefined;
   header: JsonObject;
-  /** The clock of the command, where more of it than this run is judged by it. */
+  /** The clock of the command, if the command uses it for more than this run. */
   time?: TrustedClock | undefined;
 }

@@ -58,7 +58,7 @@ const massChange = readLimit(20, 0.2).describe(
 const absenceReads = atLeastOne.describe(
   "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
 );
-/** Within which time every customer is to be read back once, where nothing else is said. */
+/** The default time within which every customer must be read back once. */
 export const usualSpread = "7d";
 
 const absenceTime = durationSchema.describe(
@@ -92,7 +92,7 @@ const removalsOfJobSchema = z.strictObject({
   week: ownDeletionLimit.describe(withinWeek),
 });
 
-/** What may be taken away without a person, and when what is missing from a source is believed to be gone. */
+/** How much may be removed without a person, and when a record missing from a source counts as deleted. */
 export const limitsSettingsSchema = z
   .strictObject({
     removals: removalsSchema.prefault({}).describe(beforeApproval),
@@ -105,9 +105,7 @@ export const limitsSettingsSchema = z
   })
   .prefault({});
 
-/**
- * What a job says otherwise. What it leaves out it has from the limits of the configuration, never from the defaults.
- */
+/** Limits that a job changes. For all others it uses the limits of the configuration, never the defaults. */
 const limitsOfJobSchema = z.strictObject({
   removals: removalsOfJobSchema.optional().describe(beforeApproval),
   sourceShrink: sourceShrink.optional(),
@@ -117,7 +115,7 @@ const limitsOfJobSchema = z.strictObject({
 });
 export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
 
-/** How an operation whose outcome is unknown is settled. */
+/** How crm-sync settles an operation with an unknown outcome. */
 export const settleSettingsSchema = z
   .strictObject({
     maxWaitMs: z
@@ -159,7 +157,7 @@ export const orderSettingsSchema = z
   })
   .prefault({});
 
-/** How many calls a run may spend on reading back, and within which time everything is to be read once. */
+/** How many calls a run may spend on reading back, and the time within which every customer must be read once. */
 const verifyBudgetSchema = z.strictObject({
   calls: z
     .int()
@@ -171,7 +169,7 @@ const verifyBudgetSchema = z.strictObject({
 });
 export type VerifyBudget = z.infer<typeof verifyBudgetSchema>;
 
-/** Shares of the enterprises, in per cent, that go first: they rise. */
+/** Rising shares of the enterprises, in per cent, that go first. */
 export const sharesSchema = z
   .array(z.number().gt(0).lt(100))
   .min(1)
@@ -263,7 +261,7 @@ const jobFields = {
     }),
 };
 
-/** A change to a job that ships with the program, or (with `kind`) a job of one's own. */
+/** A change to a job that ships with the program, or (with `kind`) your own job. */
 export const jobSettingsSchema = z.strictObject({
   kind: z
     .enum(["sync", "verify", "report", "backup"])
@@ -277,7 +275,7 @@ export type JobSettings = z.infer<typeof jobSettingsSchema>;
 export type LimitsSettings = z.infer<typeof limitsSettingsSchema>;
 export type SettleSettings = z.infer<typeof settleSettingsSchema>;
 
-/** What is kept of a closed period. */
+/** The files kept of a closed period. */
 export const bookSettingsSchema = z
   .strictObject({
     formats: z
@@ -325,7 +323,7 @@ export const mailSettingsSchema = z
 
 export type MailSettings = z.infer<typeof mailSettingsSchema>;
 
-/** Where the head of the audit log is kept outside the database, with each run. */
+/** Where each run keeps the head of the audit log outside the database. */
 export const headPlaceSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("file").describe("A line at the end of a file, on another disk or machine."),

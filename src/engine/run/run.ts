@@ -20,12 +20,12 @@ import { countsOf } from "../../ingest/tally.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 import type { WaitingHold } from "../gate.ts";
 
-/** The streams and sources of a job: what its exit code speaks of. */
+/** The streams and sources of a job, which its exit code covers. */
 export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
 }
 
-/** Says so where the record that a run was asked for is not known to the CRM at all. */
+/** Answers a Problem if no source has given the record that the run was asked for. */
 async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Problem | undefined> {
   const missing = async (stream: "customers" | "orders", key: RecordKey | undefined): Promise<boolean> =>
     key !== undefined && !(await ledger.records.has(stream, key));
@@ -45,9 +45,7 @@ async function unknownOf(ledger: Ledger, scope: RunRequest["scope"]): Promise<Pr
   });
 }
 
-/**
- * One execution of a sync job: the whole road, from reading the sources to the balance. The caller holds the run lock.
- */
+/** Runs a sync job once, from reading the sources to the balance. The caller holds the run lock. */
 export async function runSync(deps: RunDependencies, request: RunRequest): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const interrupted = await endInterruptedRuns(deps);
@@ -62,8 +60,8 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   const inDoubt = open.filter((row) => row.operation.customer.id !== "").map((row) => row.id);
   if (inDoubt.length > 0) logger.info({ run, operations: inDoubt.length }, "operations in doubt are settled");
   const carriedIn = [...inDoubt, ...(await ledger.journal.held())];
-  // A ledger that fails, or whose lock another run has taken, stops the calls that wait for their permit, those that
-  // read included.
+  // If the ledger fails, or another run has taken its lock, all calls that wait for their permit stop, reading calls
+  // too.
   const stop = request.signal === undefined ? ledger.failed : AbortSignal.any([request.signal, ledger.failed]);
   ledger.assumptions.refresh();
   const refused = ledger.pause.refused;
@@ -96,25 +94,23 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
   });
 }
 
-/** How a run ended. */
 interface End {
   state: RunState;
   failure?: unknown;
-  /** The record that the run was asked for is not known. */
+  /** No source has given the record that the run was asked for. */
   unknownRecord?: Problem | undefined;
 }
 
-/** A run whose work has ended. */
 interface Ended extends End {
   run: string;
   work: SyncRun;
-  /** Operations that were open when it began. */
+  /** Operations that were open or held when the run began. */
   carriedIn: string[];
   interrupted: RunSummary["cutOff"];
   paused: boolean;
 }
 
-/** How much stands otherwise than it was left, by the last readings. */
+/** How much drift the last readings showed. */
 async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["notAsLeft"]> {
   const { counts } = await state.differences(0);
   let [differing, undone] = [0, 0];
@@ -125,7 +121,7 @@ async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["
   return { differing, undone };
 }
 
-/** Balances a run, says what it came to, and writes that down. */
+/** Balances a run, summarizes it, and records the result. */
 async function finish(deps: RunDependencies, request: RunRequest, ended: Ended): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const { run, work, carriedIn, state, unknownRecord } = ended;
@@ -135,7 +131,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
     states: await ledger.journal.statesOf(run, carriedIn),
   });
   const open = await ledger.journal.open();
-  // What follows a run ends and removes by time too.
+  // The steps after a run also end and remove things by time.
   if (state === "done") await work.time.now({ isFresh: false });
   const summary: RunSummary = {
     run,
@@ -168,10 +164,7 @@ async function finish(deps: RunDependencies, request: RunRequest, ended: Ended):
   return summary;
 }
 
-/**
- * Runs whose process died are ended with the state `interrupted`; what they left open is settled by the run that found
- * them.
- */
+/** Ends runs whose process died with the state `interrupted`. The run that found them settles their open operations. */
 export async function endInterruptedRuns(deps: RunDependencies): Promise<string[]> {
   const runs = await deps.ledger.runs.interrupted();
   for (const run of runs) {
@@ -190,7 +183,6 @@ export async function endInterruptedRuns(deps: RunDependencies): Promise<string[
   return runs.map((run) => run.id);
 }
 
-/** What a sync run came to. */
 export interface RunSummary {
   run: string;
   job: string;
@@ -204,38 +196,38 @@ export interface RunSummary {
     waiting: number;
     parked: number;
     rejected: number;
-    /** Whom a service gave too little for. */
+    /** Customers for which a service gave too little. */
     unreadable: number;
-    /** At whom this program failed. */
+    /** Customers at which this program failed. */
     defects: number;
     stale: number;
   };
-  /** Customers of whom nothing was applied, since the saved plan no longer fits, and what moved. */
+  /** Customers for which nothing was applied because the saved plan no longer fits, and the reasons. */
   stale: { customer: string; moved: readonly string[] }[];
-  /** What waits for approval when the run ends, also from runs before. */
+  /** Holds that wait for approval when the run ends, also of earlier runs. */
   held: WaitingHold[];
   /** How many operations stay undone because a person rejected them. */
   rejected: number;
-  /** The shares of the enterprises that went first; the last one is where the run stopped, if something is wrong. */
+  /** The shares of the enterprises that went first; if something is wrong, the run stopped at the last one. */
   canary: readonly CanaryTranche[];
   /** Something was not sent because of a pause. */
   paused: boolean;
   openOperations: number;
-  /** Every record of the job's streams that is not done when the run ends, whichever run met it first. */
+  /** Every record of the job's streams that is not done when the run ends, also from earlier runs. */
   open: OpenRecords[];
   /**
-   * How many things the last readings showed otherwise than they were sent, whichever run read them; `undone`: how many
-   * of these are there twice, or after a call removed them.
+   * How many things differed from the sent data in the last readings, by any run. `undone`: how many of these exist
+   * twice, or still exist after their removal.
    */
   notAsLeft: { differing: number; undone: number };
   /** The run was asked for a record that no source has given. */
   unknownRecord: Problem | undefined;
-  /** Why the clock was not trusted: nothing was ended or removed by time. */
+  /** Why the clock was not trusted; then nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
   cutOff: string[];
 }
 
-/** The worst thing that is true of a run decides its exit code. */
+/** The most serious open problem decides the exit code. */
 export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   if (!summary.balance.adds) return exitCodes.doesNotBalance;
   if (failure instanceof Problem && failure.exitCode === exitCodes.ledgerRefused) return failure.exitCode;
@@ -263,7 +255,7 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   return exitCodes.ok;
 }
 
-/** A summary as the ledger keeps it. */
+/** The summary as the ledger keeps it. */
 export function summaryJson(summary: RunSummary): Json {
   return {
     sources: summary.sources.map((tally) => ({

@@ -29,7 +29,7 @@ export class SyncRun {
   readonly time: TrustedClock;
   readonly reading: SourceReading;
   readonly gate: LimitsGate;
-  /** Of whom a saved plan no longer fits. */
+  /** Customers whose saved plan no longer fits. */
   readonly stale: RunSummary["stale"] = [];
   readonly customers: RunSummary["customers"] = {
     worked: 0,
@@ -41,14 +41,14 @@ export class SyncRun {
     defects: 0,
     stale: 0,
   };
-  /** The shares of the enterprises that went first, where some did. */
+  /** The shares of the enterprises that went first, if any. */
   tranches: readonly CanaryTranche[] = [];
-  /** Of whom something was carried out or may have been, however the attempt ended; and who is not done, and why. */
+  /** Customers with operations that were or may have been carried out; and why customers are not done. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
-  /** Of whom the platform gave too little, and what of it. */
+  /** Customers for which the platform gave too little, and the reason. */
   readonly #unread = new Map<string, string>();
-  /** Operations that were planned in this run. */
+  /** How many operations this run planned. */
   planned = 0;
   readonly #deps: RunDependencies;
   readonly #request: RunRequest;
@@ -57,9 +57,9 @@ export class SyncRun {
   readonly #settling: Settling;
   readonly #looking: Parameters<typeof lookFirst>[1];
   readonly #settleWait: SettleWait;
-  /** Customers of whose plan something was carried out or judged in this run. */
+  /** Customers for which this run carried out or judged something. */
   readonly #begun = new Set<string>();
-  /** Who waits for orders that moved to them, and of which orders nothing is left at their old customer. */
+  /** Customers that wait for transferred orders, and orders that are now removed at their previous customer. */
   readonly #moving = new Map<string, Moving>();
   readonly #left = new Set<string>();
 
@@ -92,7 +92,7 @@ export class SyncRun {
       unclear: new Map(),
       refusing: new Map(),
     };
-    // By shares, the attempts come later than what was read ahead is new.
+    // With shares, data read ahead would be outdated when the passes begin.
     this.#looking = {
       snapshots: reader,
       ahead: request.canary === undefined ? ahead : undefined,
@@ -125,8 +125,8 @@ export class SyncRun {
   }
 
   /**
-   * What an earlier program was sending when it ended is in doubt from now on, whatever becomes of this run. Numbers
-   * whose E9 answer was lost are spent: the gap is recorded, nothing waits for it.
+   * Operations that an earlier program was sending when it ended are in doubt from now on, however this run ends.
+   * Numbers whose E9 answer was lost are spent: the gap is recorded, and nothing waits for it.
    */
   async markInterrupted(): Promise<void> {
     for (const row of await this.#deps.ledger.journal.open()) {
@@ -159,7 +159,7 @@ export class SyncRun {
     return await reconcile(this.#reconcile, customer, attempt);
   }
 
-  /** Attempts every customer with something to do; one that only waits for the disk makes room for the next. */
+  /** Makes a pass over every customer with something to do. A customer that only waits for the disk frees its lane. */
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
@@ -185,8 +185,8 @@ export class SyncRun {
   }
 
   /**
-   * Attempts these customers, judges limits and waits for settle times. If an order that moved is now fully removed at
-   * its old customer, its new customer is attempted once more. Gives the customers that were attempted once more.
+   * Makes a pass over these customers, judges limits and waits for settle times. If a transferred order is now removed
+   * at its previous customer, its new customer gets one more pass. Gives the customers with one more pass.
    */
   async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
@@ -266,8 +266,8 @@ export class SyncRun {
   }
 
   /**
-   * What a share that goes first is judged by. Who could not be read is read back, where anything of them was done, and
-   * counts against the share where nobody of it is.
+   * Notes the facts by which a canary share is judged. A customer that could not be read is read back if anything was
+   * done for it. It counts against the share if none of the share is read back.
    */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
@@ -282,7 +282,7 @@ export class SyncRun {
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 
-  /** Records that this run changed and did not come to are deferred, so that none is without an outcome. */
+  /** Makes changed records that this run did not reach wait, so that every record has an outcome. */
   async deferUntouched(state: RunState): Promise<void> {
     if (this.#deps.ledger.broken !== undefined) return;
     const { ledger } = this.#deps;

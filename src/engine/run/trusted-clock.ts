@@ -6,18 +6,18 @@ import type { RunDependencies } from "./request.ts";
 
 type Dependencies = Pick<RunDependencies, "ledger" | "clock" | "platform" | "settings">;
 
-/** An id that belongs to nobody: a service answers for it without showing anybody's data. */
+/** An id that belongs to nobody, so that a service answers without showing anybody's data. */
 const nobody = "crm-sync-time";
 
 /** Compares this computer's clock with the services and the ledger, for one command. */
 export class TrustedClock {
   readonly #deps: Dependencies;
   readonly #since: number;
-  /** By the service: that it answers, or cannot be reached. */
+  /** By service: resolves once the service answered or could not be reached. */
   readonly #asked = new Map<string, Promise<void>>();
   #kept = 0;
   #doubt: ClockDoubt | undefined;
-  /** A service that was asked the time could not be reached. */
+  /** A service could not be reached for the time. */
   #isServiceDown = false;
 
   constructor(deps: Dependencies) {
@@ -25,14 +25,14 @@ export class TrustedClock {
     this.#since = deps.clock.monotonic();
   }
 
-  /** Why the clock was not trusted when somebody asked; undefined where it always was. */
+  /** Why the clock was not trusted when somebody asked; undefined if it always was. */
   get doubt(): ClockDoubt | undefined {
     return this.#doubt;
   }
 
   /**
-   * Now, or undefined where the clock is not trusted. Where this command has heard no service yet and no word that the
-   * ledger keeps is young enough, it asks one. `isFresh`: a word that is kept does not do.
+   * Now, or undefined if the clock is not trusted. It asks a service if this command has heard from none and the ledger
+   * keeps no recent time. `isFresh`: times that the ledger keeps do not count.
    */
   async now({ isFresh }: { isFresh: boolean }): Promise<TrustedTime | undefined> {
     const { newest, kept } = this.#deps.ledger.time.known;
@@ -49,7 +49,7 @@ export class TrustedClock {
   async #judge(known: Pick<ClockEvidence, "newest" | "kept">): Promise<TrustedTime | undefined> {
     const judged = (): TrustedTime | ClockDoubt =>
       TrustedTime.judge({ now: this.#deps.clock.now(), read: this.#heard(), ...known });
-    // Where the time of one service is another, either may be wrong, or it was heard too long ago.
+    // If the times differ, either may be wrong, or one was heard too long ago.
     if (!(judged() instanceof TrustedTime)) await this.#ask(2);
     const found = judged();
     const agreed = found instanceof TrustedTime ? found : undefined;
@@ -61,7 +61,7 @@ export class TrustedClock {
     return agreed;
   }
 
-  /** Keeps what services said, as soon as one more has, or agrees. */
+  /** Keeps the services' times once one more service has answered, or once they agree. */
   async #keep(agreed: TrustedTime | undefined): Promise<void> {
     const heard = this.#heard();
     const known = heard.length + (agreed === undefined ? 0 : 1);
@@ -70,7 +70,7 @@ export class TrustedClock {
     this.#kept = known;
   }
 
-  /** What services said since this command began, and what has passed since they did. */
+  /** The services' times since this command began, advanced by the time passed since. */
   #heard(): (ServiceTime & { isSure: boolean })[] {
     const { clock, platform } = this.#deps;
     const { orderService, memberCenter } = platform.state();
@@ -82,7 +82,7 @@ export class TrustedClock {
     );
   }
 
-  /** Whether both clocks of this computer have counted the same since: it was not suspended, and nobody set them. */
+  /** Whether both clocks of this computer counted the same time since: no suspend happened, and nobody set them. */
   #isSure({ readAt, now }: HeardTime): boolean {
     const { clock } = this.#deps;
     return Math.abs(clock.now() - now - (clock.monotonic() - readAt)) <= toleranceMs;
@@ -94,8 +94,8 @@ export class TrustedClock {
   }
 
   /**
-   * Asks services until so many have said what time it is, each once, and anew where nobody knows what has passed since.
-   * What else they answer is of no account.
+   * Asks services, each once, until enough of them have answered with their time. Asks again if the time since an
+   * answer is unknown. Nothing else in the answers matters.
    */
   async #ask(enough: number): Promise<void> {
     const { orderService, memberCenter } = this.#deps.platform;
@@ -120,7 +120,7 @@ export class TrustedClock {
     try {
       await answer;
     } catch (thrown) {
-      // One that refuses the question has answered.
+      // A service that rejects the question has answered.
       if (thrown instanceof ReadFailure && thrown.kind !== "code") this.#isServiceDown = true;
     }
   }

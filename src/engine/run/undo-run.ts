@@ -19,16 +19,16 @@ import { unplannedBy, waitsIn } from "./plan-run.ts";
 import type { Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-/** What takes a run back: its steps newest first, and the plan of each customer that has something to do. */
+/** The undo of a run: its steps, newest first, and the plan of each customer that has something to do. */
 export interface UndoSummary {
-  /** The run that planned it, by which the saved plan is known. */
+  /** The run that planned the undo; its id names the saved plan. */
   run: string;
   undone: string;
-  /** What does again what is taken back. */
+  /** Says which run makes the undone changes again. */
   again: string;
   steps: UndoStep[];
   plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
-  /** Customers of whom nothing can be planned now, and why. */
+  /** Customers for which nothing can be planned now, and why. */
   unplanned: readonly Unplanned[];
   exitCode: ExitCode;
 }
@@ -36,8 +36,8 @@ export interface UndoSummary {
 type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | Unplanned;
 
 /**
- * Plans what takes a run back, without a writing call and without an intent. `save` keeps the plan before this run of
- * its own ends.
+ * Plans the undo of a run, without a writing call and without an intent. `save` keeps the plan before this planning run
+ * ends.
  */
 export async function planUndoRun(
   deps: RunDependencies,
@@ -103,7 +103,7 @@ function againText({ job, kind, header }: Pick<RunFacts, "job" | "kind" | "heade
   return `the next ${named} does it again unless the CRM changes`;
 }
 
-/** What could not be planned comes first, then what would be sent, then what nothing is sent for. */
+/** Customers that could not be planned come first, then operations to send, then steps without an operation. */
 function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readonly Unplanned[]): ExitCode {
   if (unplanned.some(({ code }) => code === operationOpen)) return exitCodes.unknown;
   if (unplanned.some(({ of }) => of === "service")) return exitCodes.sourceDown;
@@ -113,7 +113,7 @@ function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readon
   return steps.every(({ note }) => note !== undefined) ? exitCodes.ok : exitCodes.recordsRejected;
 }
 
-/** A step of a customer that could not be planned, or of the pool, which is nobody's. */
+/** A step of a customer that could not be planned, or of the number pool, which has no customer. */
 function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
   const { reversal } = typeOf(operation);
   const { endpoint, subject } = operation;

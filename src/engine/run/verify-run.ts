@@ -22,47 +22,46 @@ import { TrustedClock } from "./trusted-clock.ts";
 import { readBack } from "./verify.ts";
 import type { ReadBack } from "./verify.ts";
 
-/** Findings that are named in the summary; the reconciliation report has all of them. */
+/** How many findings the summary names; the reconciliation report has all of them. */
 const mostNamed = 5;
-/** Customers whose differences are kept in one transaction. */
+/** How many customers' differences are kept in one transaction. */
 const keptTogether = 100;
 
-/** What reading everything back came to. */
+/** The result of reading everything back. */
 export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
   exitCode: ExitCode;
   /**
-   * What was placed, added or given and is not shown, differs, or is shown twice, and what was taken away and is shown:
-   * how many of each, and the first few.
+   * Things that are missing, differ or show twice, and removed things that still show: how many of each, and the first
+   * few.
    */
   findings: { counts: Record<Finding, number>; first: string[] };
-  /** Everything that stands otherwise than it was left, whichever run read it. */
+  /** All drift by class, from readings of any run. */
   differences: Record<DriftClass, number>;
-  /** How far readings have come, where a budget says within which time all are to be read. */
+  /** How far readings have come, if a budget sets the time within which all customers must be read. */
   coverage: Coverage | undefined;
   /** Every record of the job's streams that is not done. */
   open: OpenRecords[];
-  /** Operations whose outcome is open, and holds that wait for a person's word, whichever run made them. */
+  /** Operations whose outcome is open, and holds that wait for a decision, from any run. */
   waiting: { operations: number; holds: number };
   /** How many operations stay undone because a person rejected them. */
   rejected: number;
-  /** Why the clock was not trusted: nothing was ended or removed by time. */
+  /** Why the clock was not trusted; then nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
 }
 
 type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" | "header" | "time"> & {
   budget?: VerifyBudget | undefined;
-  /** What readings of that time and later show otherwise than it was sent. */
+  /** Differences from the sent data in readings of that time and later. */
   differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
 };
 
 /**
- * The verify job: reads back what the platform shows of linked customers, keeps it, and compares it with what was sent
- * (`differences`, asked once everything is kept). What differs is kept until a whole reading shows it no more. No
- * writing call is made. Ends with 3 where something is not as it was placed, whichever run read it, and where a budget
- * is too small for the time within which all are to be read; with what is worse where an operation is open or something
- * is held.
+ * The verify job: reads back and keeps the platform's data of linked customers, then compares it with the sent data
+ * (`differences`). A difference is kept until a full reading no longer shows it. The job makes no writing call. It ends
+ * with 3 if there are findings, also of other runs, or if the budget is too small for its time. An open operation or a
+ * hold gives its own, more serious exit code.
  */
 export async function runVerify(deps: RunDependencies, request: VerifyRequest): Promise<VerifySummary> {
   const { ledger, logger } = deps;
@@ -145,15 +144,15 @@ function emptySummary(run: string): VerifySummary {
   };
 }
 
-/** Since when readings are compared: those of this run, and all of them after one that came to no end. */
+/** Since when readings are compared: those of this run, or all readings if the last run did not finish. */
 async function comparedSince({ ledger, clock }: RunDependencies, job: string): Promise<string> {
   const last = (await ledger.runs.lastByJob()).get(job);
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
 /**
- * A class that the policies ignore is not kept, and what was kept of it has ended. Answers by licence type for how many
- * ms at the most something stood bought of which no reading showed any.
+ * Does not keep a class that the policies ignore, and ends its kept differences. Answers by licence type how long at
+ * most a purchase did not show at all, in milliseconds.
  */
 async function keepDifferences(
   { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
@@ -173,7 +172,7 @@ async function keepDifferences(
   return unshown;
 }
 
-/** Types that the settings call visible and of which nothing is shown a settle time after it was bought (A43). */
+/** Types that the settings call visible, but of which nothing shows a settle time after the purchase (A43). */
 function metByTypes(
   { settings, settle }: Pick<RunDependencies, "settings" | "settle">,
   unshown: ReadonlyMap<string, number>,
@@ -185,7 +184,7 @@ function metByTypes(
   });
 }
 
-/** Customers of whom something is to be repaired that readings showed for long enough: the next run looks at them. */
+/** Customers with drift to repair that readings showed for long enough: the next run looks at them. */
 async function wakeRepairs({ ledger, policies, settle }: RunDependencies): Promise<void> {
   const classes = (["missing", "extra", "different"] as const).filter((name) =>
     ["ask", "apply"].includes(policies.drift[name]),
@@ -219,12 +218,11 @@ async function coverageOf({ ledger, clock }: RunDependencies, budget?: VerifyBud
   };
 }
 
-/** How many findings there are in all. */
 export function findingCount(findings: VerifySummary["findings"]): number {
   return Object.values(findings.counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** The worst thing that is true when it ends, also of what other runs left. */
+/** The most serious open problem when it ends, also of other runs. */
 function exitOf(summary: VerifySummary): ExitCode {
   if (summary.waiting.operations > 0) return exitCodes.unknown;
   if (summary.waiting.holds > 0) return exitCodes.held;

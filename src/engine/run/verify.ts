@@ -17,10 +17,10 @@ import type { EnterpriseSize, ReadAt } from "../../resources/enterprise/state/re
 import { each, workInLanes } from "../lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-/** Kinds of things that a reading back keeps. */
+/** Kinds of things that reading back keeps. */
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;
 
-/** What reading one customer back came to, and how it is kept. */
+/** The result of reading one customer back, and how it is kept. */
 export interface Verified extends ShownOfCustomer {
   assets: number;
   products: number;
@@ -28,10 +28,10 @@ export interface Verified extends ShownOfCustomer {
 }
 
 /**
- * Reads everything that the platform shows of one customer, as observations that are to be kept, without a writing
- * call. Rejects where one of the readings failed: then nothing is kept, and what was seen before stands with its age.
- * Of people it is kept which fields are shown otherwise than they were left, never what they hold: `left` is what M5
- * should show, by member id. In one piece: one row for each kind of what is shown.
+ * Reads everything that the platform shows of one customer, as observations to keep, without a writing call. Rejects if
+ * a reading failed: then nothing is kept, and the earlier observations stay with their age. For people it keeps the
+ * names of fields that differ, never their values: `left` is the profile that M5 should show, by member id. The
+ * function is in one piece: one row for each kind of thing.
  */
 export async function verifyCustomer(
   reader: SnapshotReader,
@@ -86,14 +86,14 @@ export async function verifyCustomer(
   return { customer, link, assets, products, members: members.filter(({ deleted }) => !deleted).length, changes };
 }
 
-/** The names of the fields that M5 shows otherwise than they were left. */
+/** The names of the fields that M5 shows differently from the recorded profile. */
 function otherwiseOf(member: ObservedMember, left: ClearProfile | undefined): string[] {
   return left === undefined ? [] : shownOtherwise(member, left).map((field) => fieldNames[field]);
 }
 
 /**
- * What is shown, by its name. Of what is shown more than once, as an old form is beside the new one, the others stand
- * beside the first one, the same in whatever order they come.
+ * Shown things by name. If a name shows more than once, such as an old form beside the new one, the others are listed
+ * with the first. The order of the rows does not matter.
  */
 function together<Row extends { id: string }>(
   rows: readonly Row[],
@@ -112,7 +112,7 @@ function together<Row extends { id: string }>(
   );
 }
 
-/** What stands in a list more than once, and how often. */
+/** Names that a list has more than once, and how often. */
 function shownTwice(names: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -151,18 +151,18 @@ function productBody(product: ProductInstance): JsonObject {
   };
 }
 
-/** Customers that are taken from the ledger at once. */
+/** How many customers are taken from the ledger at once. */
 const page = 200;
 
-/** Customers whose observations are kept in one transaction. */
+/** How many customers' observations are kept in one transaction. */
 const keptTogether = 100;
 
-/** How many customers were read back, and what the platform showed of them. */
+/** How many customers were read back, and how much the platform showed of them. */
 export interface ReadBack {
   customers: number;
-  /** Those whom a service gave nothing, or too little, for. */
+  /** Customers for which a service gave nothing, or too little. */
   failed: number;
-  /** Those of whom an answer cannot be believed, and those at whom this program failed. */
+  /** Customers with an answer that cannot be believed, and customers at which this program failed. */
   unclear: number;
   defects: number;
   assets: number;
@@ -171,9 +171,8 @@ export interface ReadBack {
 }
 
 /**
- * Reads every linked customer back, the one whose reading is the oldest first, as far as a budget of calls goes: at
- * least one. A customer that could not be read stops no other; one that was linked with another enterprise meanwhile is
- * read again.
+ * Reads linked customers back, the oldest reading first, as far as a budget of calls goes, but at least one. A customer
+ * that could not be read stops no other. A customer that was linked with another enterprise meanwhile is read again.
  */
 export async function readBack(
   deps: RunDependencies,
@@ -193,7 +192,7 @@ export async function readBack(
       await keeping.add(verified);
     } catch (error) {
       if (ledger.broken !== undefined) throw error;
-      // A call that a person's stop ended says nothing of the service.
+      // A call that a person's stop ended says nothing about the service.
       if (stopped()) return;
       await keeping.failed(customer.customer, error);
     }
@@ -213,7 +212,7 @@ function callsFor(settings: RunDependencies["settings"], { assets, members }: En
   return channelCodesOf(settings).length + Math.max(1, Math.ceil(members / settings.staffPage.size)) + 3 + assets;
 }
 
-/** What reading a customer back is expected to cost, and what it did cost, against what a run may spend. */
+/** The expected and actual cost of reading customers back, against the budget of a run. */
 class CallBudget {
   readonly #ledger: Ledger;
   readonly #calls: number;
@@ -227,7 +226,7 @@ class CallBudget {
     this.#settings = of.settings;
   }
 
-  /** Those that fit, in their order: the first one always does, so that each has its turn in the end. */
+  /** The customers that fit, in order. The first always fits, so that each customer has its turn in the end. */
   async *within(customers: AsyncIterable<LinkedCustomer>): AsyncGenerator<LinkedCustomer, void, void> {
     if (this.#calls === Number.POSITIVE_INFINITY) {
       yield* customers;
@@ -245,7 +244,7 @@ class CallBudget {
     }
   }
 
-  /** A customer was read, and is so large. */
+  /** Replaces the expected calls of a customer by those for its actual size. */
   took({ customer }: LinkedCustomer, size: EnterpriseSize): void {
     const key = formatKey(customer);
     const calls = callsFor(this.#settings, size);
@@ -254,9 +253,9 @@ class CallBudget {
   }
 }
 
-/** The linked customers: those that were never read back, then by the age of their reading; taken by the page. */
+/** The linked customers in pages: those never read back first, then the oldest reading first. */
 async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer, void, void> {
-  // Where the clock was set back, readings bear times that are still to come: they are found before any is added.
+  // If the clock was set back, some readings have times in the future. They are found before any is added.
   const ahead: LinkedCustomer[] = [];
   if (((await state.read((rows) => rows.enterprise.readings.newest())) ?? "") >= start)
     for await (const item of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(item);
@@ -287,12 +286,12 @@ async function* readBefore(
 
 const countedAs = { service: "failed", data: "unclear", program: "defects" } as const;
 
-/** Keeps what was read back of several customers with one flush of the disk: nothing is sent on the strength of it. */
+/** Keeps the observations of several customers with one flush of the disk: no call depends on them. */
 class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
   readonly #summary: ReadBack;
   #waiting: Verified[] = [];
-  /** Customers whose link is another by now: what was read of them was not kept. */
+  /** Customers whose link has changed meanwhile, so their observations were not kept. */
   readonly linkedOtherwise: LinkedCustomer[] = [];
 
   constructor(deps: Pick<RunDependencies, "ledger" | "logger">, summary: ReadBack) {
@@ -305,12 +304,12 @@ class Keeping {
     if (this.#waiting.length >= keptTogether) await this.end();
   }
 
-  /** Customers that were read, kept or not. */
+  /** How many customers were read, kept or not. */
   get read(): number {
     return this.#summary.customers + this.#waiting.length;
   }
 
-  /** Keeps what is not kept yet. Where that fails, each customer is kept alone, so that the guilty one fails alone. */
+  /** Keeps all waiting observations. If that fails, each customer is kept alone, so that only the faulty one fails. */
   async end(): Promise<void> {
     const read = this.#waiting;
     this.#waiting = [];
