@@ -86,8 +86,8 @@ export type Evidence =
   /** The platform does not show it, which alone proves nothing. `partEffect`: the part that the platform does show. */
   | { kind: "not-found"; detail: JsonObject; partEffect?: Effect | undefined }
   /**
-   * Only a person can decide, for example if an order is shown in part. `effect` follows if it was applied. `says:
-   * "nothing"`: the answer is not credible, so it shows nothing about the operation.
+   * Only a person can decide, for example if an order is shown in part. `effect` follows if it was applied.
+   * If `says` is set, the answer is not credible, and shows nothing about the operation.
    */
   | {
       kind: "ambiguous";

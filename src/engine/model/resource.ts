@@ -4,9 +4,9 @@
  * it does not have.
  *
  * A resource adds its types by `declare module`: to `OperationShapes`, `ChangeShapes`, `RequestTypes` and
- * `ResourceTables` here, to `Known` of state.ts and to `ExplainFacts` of report/explain.ts. Its file only has to be part
- * of the program. From them the compiler builds `Operation`, `StateChange`, `LedgerTables` and others. So it knows each
- * payload, and rejects a name that two resources use.
+ * `ResourceTables` here, to `Known` of state.ts and to `ExplainFacts` of report/explain.ts. Its file only has to be
+ * part of the program. From them the compiler builds `Operation`, `StateChange`, `LedgerTables` and others. So it knows
+ * each payload, and rejects a name that two resources use.
  */
 import type { Kysely } from "kysely";
 import type { CustomerState, EngineDependencies } from "../customer.ts";
@@ -97,7 +97,7 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
   /** Its fields of `Known` for a customer without records. */
   readonly nothing: Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
-  /** Facts that a saved plan depends on, by a word and an id; and the messages if one changed, is missing or is new. */
+  /** Facts of a saved plan, by a word and an id; and the messages if one changed, is missing or is new. */
   readonly facts: {
     readonly [word: string]: {
       readonly of: (known: Known) => (readonly [id: string, fact: Json])[];
@@ -106,7 +106,7 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
   };
   /** Other members of a loaded customer that changes affect, beside `Known`. */
   readonly learned?: (loaded: LoadedCustomer, changes: readonly StateChange[]) => Partial<LoadedCustomer>;
-  /** SQL by name, mostly the resource's: whether a customer (`@namespace`, `@id`) has rows. */
+  /** SQL by a name of rows: whether a customer (`@namespace`, `@id`) has such rows. */
   readonly holds: Readonly<Record<string, string>>;
   /** `ledger`: rows that no resource owns. */
   readonly open: (database: Sqlite, ledger: LedgerRows) => Rows;

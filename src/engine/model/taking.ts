@@ -146,8 +146,8 @@ export function weightText(weight: Weight): string {
 }
 
 /**
- * What holds an operation: the limit of an enterprise, a run, 24 hours or 7 days; a policy; a type that needs single
- * approvals; a value that the CRM changes repeatedly; or a rebuilt ledger.
+ * What holds an operation: a limit (of an enterprise, a run, 24 hours or 7 days), a policy, or its type, which needs
+ * single approvals. Also a value that the CRM changes repeatedly, or a rebuilt ledger.
  */
 export type HoldScope = "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
 

@@ -15,8 +15,8 @@ export function correlationOf(settings: AssumptionSettings): string {
 }
 
 /**
- * What E3 must have shown before a customer counts as missing there: an enterprise by the template, or, if the CRM gave
- * its own number, exactly that number.
+ * The correlation that E3 must have confirmed before a customer counts as missing there. It has the template of the
+ * channel number, or the number itself if the CRM gave another one.
  */
 export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;

@@ -17,8 +17,8 @@ export interface Decided<Hold> {
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
   /**
-   * Decisions about operations that are planned differently now: with changed records, another policy or more removals,
-   * or as another call with the same effect on the same subject.
+   * Decisions about operations that are planned differently now. Records or policy changed, more is removed, or another
+   * call does the same to the same subject.
    */
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }

@@ -105,8 +105,8 @@ export interface HeldFor {
 }
 
 /**
- * Decimal places to which a share of a count is exact: far below one thing, and far above the rounding error of a
- * product such as 0.29 × 100.
+ * Decimal places to which a share of a count is exact. They are far below one thing, and far above the rounding error
+ * of a product such as 0.29 × 100.
  */
 const places = 6;
 
@@ -131,8 +131,8 @@ export function allowedOfAll(limit: DeletionLimit, live: number): number {
  * Judges the new operations of a run that a limit or a policy may hold, before the first is carried out. Returns the
  * held ones by hash; everything else is released. Operations that a policy holds, or that a person decided on, do not
  * count. Over the limit of an enterprise, all its removals are held. Over a limit of the run, of 24 hours or of 7 days,
- * all removals of the run are held; removals that an enterprise's limit holds count too. `sums.asked` counts, because
- * nobody decided yet, and so does `sums.released`.
+ * all removals of the run are held. Removals that an enterprise's limit holds count there too. So do `sums.asked`,
+ * because nobody decided yet, and `sums.released`.
  */
 export function judgeTakings(
   items: readonly Taking[],
@@ -308,8 +308,8 @@ function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTog
 }
 
 /**
- * The part of a customer's plan that continues while a part is held. It leaves out held operations, grants of a number
- * that a held one would free (by number or by the unit of an instance), and operations that need any of these.
+ * The part of a customer's plan that continues while a part is held. It leaves out held operations, and grants of a
+ * number that a held one would free (by number or by unit). It also leaves out operations that need any of these.
  */
 export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<string>): Operation[] {
   const stopped = operations.filter(({ hash }) => held.has(hash));

@@ -9,8 +9,8 @@ import type { Need } from "../model/shape.ts";
 import type { Block } from "./block.ts";
 
 /**
- * The part of a plan that continues without `left`: without operations that need one of `left` or something that does
- * not exist, or that need such an operation in turn.
+ * The part of a plan that continues without `left`. An operation does not continue if it needs one of `left` or
+ * something that does not exist, or if it needs such an operation.
  */
 export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
   const gone = new Set(left.map(nameOf));

@@ -24,9 +24,7 @@ export interface CustomerPlan {
   records: RecordOutcome[];
   /** Changes of recorded state from readings, without an operation: adoptions, and assignments that no longer exist. */
   changes: StateChange[];
-  /**
-   * The customer itself waits. Only requests of people were planned below it, and a missing operation proves nothing.
-   */
+  /** The customer itself waits, or the plan is an undo. A missing operation then proves nothing. */
   waits?: true;
   /** Hashes of operations that are left out because a person rejected them. */
   rejected?: ReadonlySet<string> | undefined;

@@ -77,8 +77,8 @@ type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
   Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
 
 /**
- * Makes operations from drafts. It leaves out removals that are not allowed now, operations that a policy does not do
- * or that depend on a contradicted assumption, and rejected ones that would be sent again unchanged.
+ * Makes operations from drafts. It leaves out removals that are not allowed now, and operations that a policy does not
+ * do or that depend on a contradicted assumption. It also leaves out rejected ones that would be sent again unchanged.
  */
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;

@@ -13,8 +13,8 @@ interface Rules {
 }
 
 /**
- * A hash of everything that decides records. If it changes, the next run looks again at waiting and unusable records:
- * the program may now make a change that it only reported, and a service may accept one that it rejected.
+ * A hash of everything that decides records. If it changes, the next run looks again at waiting and unusable records.
+ * The program may now make a change that it only reported, and a service may accept one that it rejected.
  */
 export function rulesOf({ policies, settings, canSeal }: Rules): string {
   return hashOf([generation, operationNames().sort(), toJson(policies), toJson(settings), canSeal]);

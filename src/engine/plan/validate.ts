@@ -38,9 +38,9 @@ function validateOrder(order: Order, settings: AssumptionSettings): ValidationFa
 }
 
 /**
- * The first fault of an order's instances, whatever tree they make: words that the configured lists do not have, terms
- * that disagree, trials without an end. The lists may have changed after a record was ingested, so an order is checked
- * again before it is placed.
+ * The first fault of an order's instances, whatever tree they make. It may be a word that the configured lists do not
+ * have, terms that disagree, or a trial without an end. Lists may change after a record was ingested, so an order is
+ * checked again before it is placed.
  */
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],
