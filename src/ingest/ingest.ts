@@ -307,7 +307,7 @@ class StreamReading {
     this.#isTaken = true;
     const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
     const waiting = suspects.size - unclear.size <= this.#accepted.ids ? unclear : suspects;
-    // Suspects first: after a kill the other rows are read again, and a suspect cannot lose its twin.
+    // Suspects first: after a kill the other rows are read again, so no suspect gets through once its twin changed.
     for (const isFirst of [true, false])
       for (const rows of staged.pages())
         await this.#take(

@@ -14,8 +14,8 @@ import type { Mapper } from "./map-row.ts";
 const page = 500;
 
 /**
- * Why a stored form is not mapped again: it was erased, its secrets are missing, it may not be the latest, the stream
- * skips it, or its id changed or is missing.
+ * Why a stored form is not mapped again: it was erased, its secrets are missing, or it may not be the latest. Or the
+ * stream skips it, or its id changed or is missing.
  */
 type LeftReason = "erased" | "secrets" | "older" | "skipped" | "otherId";
 

@@ -15,9 +15,9 @@ interface Stretch {
  * The fire times of a schedule in (from, to], in epoch milliseconds, ascending.
  *
  * A named time of day (`30 2 * * *`) fires once a day. If the clocks skip it, it fires at the first moment after the
- * gap; if they repeat it, the first time. A schedule with `*` as hour continues at its interval through both.
- * cron-parser loses times on Lord Howe Island. croner fires `45 1,2,3 * * *` twice in a repeated hour, and takes 200
- * times as long.
+ * gap; if they repeat it, the first time. A schedule with `*` as hour continues at its interval through both. Why not
+ * another library: cron-parser loses times on Lord Howe Island, and croner takes 200 times as long. In a repeated hour,
+ * croner also fires `45 1,2,3 * * *` twice.
  */
 export function* dueFireTimes(cron: Cron, zone: string, from: number, to: number): Generator<number> {
   if (!(to > from)) return;

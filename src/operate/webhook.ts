@@ -18,8 +18,8 @@ export class Unreached extends Error {}
 export const signatureHeader = "crm-sync-signature";
 
 /**
- * Proves who sent a text, and when: `t=SECONDS,v1=HEX`, an HMAC-SHA256 with the key over the seconds since 1970, a dot
- * and the bytes of the body.
+ * Proves who sent a text, and when: `t=SECONDS,v1=HEX`. It is an HMAC-SHA256 with the key over the seconds since 1970,
+ * a dot and the bytes of the body.
  */
 export function signatureOf(body: string, key: string, now: number): string {
   const seconds = Math.floor(now / 1_000);

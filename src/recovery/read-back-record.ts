@@ -21,8 +21,8 @@ export interface RecordSubject {
 }
 
 /**
- * Reads a person's manual work for a record, without a writing call: E3 for a customer; M5, M6 and E8 for a person; M7
- * of every asset for an order. Throws if a reading fails: a failed reading shows nothing about the work.
+ * Reads a person's manual work for a record, without a writing call. For a customer E3, for a person M5, M6 and E8, for
+ * an order M7 of every asset. Throws if a reading fails: a failed reading shows nothing about the work.
  */
 export async function readBackRecord(
   deps: Pick<EngineDependencies, "settings" | "ledger">,

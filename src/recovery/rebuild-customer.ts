@@ -109,8 +109,8 @@ async function acknowledge(knows: CustomerState): Promise<void> {
 }
 
 /**
- * The numbers under which an asset's products are shown become the numbers of its units, those of the CRM first;
- * numbers of amendments are used too. Both are fixed before the order counts as placed, and again if an interrupted
+ * The numbers under which an asset's products are shown become the numbers of its units, those of the CRM first.
+ * Numbers of amendments are used too. Both are fixed before the order counts as placed, and again if an interrupted
  * rebuild is repeated. An unwanted order that is not shown has nothing left. If it comes back, it is amended, not
  * placed under its number.
  */

@@ -22,8 +22,8 @@ export interface BroughtBack {
 }
 
 /**
- * Brings back a customer's state in a restored ledger if the platform shows it unchanged: orders with every product
- * under the same numbers and purchases and nothing else, existing accounts, and assets with the same holders.
+ * Brings back a customer's state in a restored ledger if the platform shows it unchanged. An order needs every product
+ * under the same numbers and purchases, and nothing else. Accounts must exist, and assets must have the same holders.
  * Everything that differs stays set aside and is read again. All customers have been looked at before.
  */
 export async function bringBack(

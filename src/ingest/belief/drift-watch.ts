@@ -25,8 +25,8 @@ interface WatchedStream {
 
 /**
  * Compares the shape of a reading's first rows at the places that the mapping, its conditions and `skip` read. If a
- * place is suddenly empty or has another type, the reading ends: the CRM renamed a field, and each record would seem to
- * have lost it.
+ * place is suddenly empty or has another type, the reading ends. The CRM probably renamed a field, and each record
+ * would seem to have lost it.
  */
 export class DriftWatch {
   readonly #watched: WatchedStream;

@@ -16,8 +16,8 @@ function textOf(record: JsonObject, field: string): string | undefined {
 }
 
 /**
- * Identifies a record without its id: by the name of a customer in any spelling, by name and mobile of a person
- * (without a mobile by name and customer), or by everything in an order except ids. Undefined if unknown.
+ * Identifies a record without its id. A customer: by its name in any spelling. A person: by name and mobile, or without
+ * a mobile by name and customer. An order: by everything except ids. Undefined if unknown.
  */
 export function identityOf(stream: Stream, record: JsonObject): string | undefined {
   if (stream === "orders") return contentOf(record);
