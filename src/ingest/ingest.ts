@@ -25,7 +25,7 @@ import type { Asked } from "./read-question.ts";
 import { emptyTally } from "./tally.ts";
 import type { StreamTally } from "./tally.ts";
 
-/** From which numbers on a read is not believed: see `guards`. */
+/** The numbers from which a read is doubted: see `guards`. */
 export interface BeliefLimits {
   sourceShrink: number;
   newIds: ReadLimit;
@@ -36,31 +36,30 @@ interface IngestDependencies {
   ledger: Ledger;
   settings: AssumptionSettings;
   limits: BeliefLimits;
-  /** When what is missing counts as gone; undefined: it does not count, and a read that is cut begins anew (a plan). */
+  /** When a missing record counts as deleted; undefined: never, and an interrupted read starts again (a plan). */
   absence: AbsenceRule | undefined;
   clock: Pick<Clock, "now">;
 }
 
-/** A stream of a source that is to be read. */
+/** A stream of a source to read. */
 interface StreamToRead {
   source: Source;
   stream: Stream;
   run: string;
-  /** A job that reads this stream: the command that believes a read names it. */
+  /** A job that reads this stream, for the command that accepts a read. */
   job: string | undefined;
-  /** What a person believes of this read. */
+  /** A person's acceptances of this read. */
   accepts: readonly Acceptance[];
   progress: (done: number) => void;
-  /** What it asks its source for, given the fingerprint of its question; everything, where nobody says. */
+  /** The request to the source, by the fingerprint of its question; default: everything. */
   asked?: (question: string) => Promise<Asked>;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads one stream of a source into the ledger in three steps. Reading: rows come from the source and are hashed; those
- * that are as they were are marked as seen, the others are mapped. Storing: what is new or changed is staged. Believing:
- * the read is judged by `guards`, and what is staged is taken in if it is believed. Only a full, complete read can show
- * that a record is missing.
+ * Reads one stream of a source into the ledger in three steps. Reading: hashes the rows from the source, marks
+ * unchanged ones as seen and maps the others. Storing: stages new and changed records. Believing: `guards` judge the
+ * read; if they believe it, the staged records are used. Only a full, complete read can show that a record is missing.
  */
 export async function ingestStream(deps: IngestDependencies, of: StreamToRead): Promise<StreamTally> {
   const { ledger } = deps;
@@ -86,7 +85,7 @@ export async function ingestStream(deps: IngestDependencies, of: StreamToRead): 
     return tally;
   } catch (error) {
     if (ledger.broken !== undefined) throw error;
-    // A reading that was stopped on purpose has not ended: it says nothing of the source.
+    // An intentionally stopped reading has not ended, and proves nothing about the source.
     if (signal?.aborted === true) return await stopped();
     tally.problem = error instanceof Problem ? error : unreadSource(source.name, stream, error);
     const rows = reading?.rows ?? { rows: 0, bad: 0 };
@@ -99,7 +98,7 @@ export async function ingestStream(deps: IngestDependencies, of: StreamToRead): 
   }
 }
 
-/** What a reading begins with; or why it cannot begin, which is told of it as of any other reading. */
+/** The start of a reading; or why it cannot start, which is reported like any other failure. */
 async function questionOf({
   source,
   stream,
@@ -119,14 +118,14 @@ interface ReadingOf extends Omit<StreamToRead, "asked"> {
   read: Reading;
   mapping: StreamMapping;
   asked: Asked;
-  /** The salt of the hashes by which raw forms are known again. */
+  /** The salt of the hashes that recognize raw records. */
   salt: string;
   earlier: readonly EarlierRead[];
-  /** What the rows of the last whole reading of a run looked like. */
+  /** The shape of a run's last complete full read. */
   shape: RowShape | undefined;
 }
 
-/** Rows that are new or changed, and those that the stream leaves out. */
+/** New or changed rows, and rows that the stream skips. */
 interface MappedRows {
   fresh: MappedRow[];
   skipped: SkippedRecord[];
@@ -142,10 +141,10 @@ class StreamReading {
   readonly #part: ReadPart;
   readonly #watch: DriftWatch;
   readonly #items: AsyncGenerator<SourceItem[], ReadOutcome, void>;
-  /** What is new or changed, until the read is believed; undefined: there is nothing to compare it with. */
+  /** New and changed rows until the read is believed; undefined: there is nothing to compare them with. */
   readonly #staged: StagedRecords | undefined;
   #isTaken = false;
-  /** Why the reader was told not to give the rows that it has joined. */
+  /** Why the reader must not return its joined rows. */
   #distrusted: Doubt | undefined;
 
   constructor(deps: IngestDependencies, of: ReadingOf, tally: StreamTally) {
@@ -176,12 +175,12 @@ class StreamReading {
     );
   }
 
-  /** Rows that came, also those that are staged. */
+  /** Received rows, including staged ones. */
   get #rows(): number {
     return this.#tally.extracted + (this.#isTaken ? 0 : (this.#staged?.size ?? 0));
   }
 
-  /** What this reading and the parts before it have read. */
+  /** The rows of this reading and of its earlier parts. */
   get rows(): { rows: number; bad: number } {
     const { rowsBefore, badBefore } = this.#part;
     return { rows: this.#rows + rowsBefore, bad: this.#tally.quarantined + badBefore };
@@ -203,7 +202,7 @@ class StreamReading {
     return this.#distrusted?.text;
   }
 
-  /** Marks rows that are as they were, and maps the others. */
+  /** Marks unchanged rows, and maps the others. */
   async #map(items: readonly SourceItem[]): Promise<MappedRows> {
     const { read, stream, mapping, salt } = this.#of;
     const { settings } = this.#deps;
@@ -225,7 +224,7 @@ class StreamReading {
     return { fresh, skipped };
   }
 
-  /** Stages what is new or changed, or takes it in where there is nothing to compare it with. */
+  /** Stages new and changed rows, or uses them at once if there is nothing to compare them with. */
   async #store({ fresh, skipped }: MappedRows): Promise<void> {
     if (skipped.length > 0) await this.#of.read.skip(skipped);
     if (this.#staged === undefined) await this.#take(fresh);
@@ -241,7 +240,7 @@ class StreamReading {
     this.#tally.quarantined += taken.quarantined;
   }
 
-  /** Takes in what was read, or says why it is not believed, and keeps how the reading ended. */
+  /** Uses the rows or says why they are doubted, and records how the reading ended. */
   async conclude(outcome: ReadOutcome): Promise<void> {
     const { source, stream, job, read, mapping, asked, earlier } = this.#of;
     const { limits, absence } = this.#deps;
@@ -282,7 +281,7 @@ class StreamReading {
     await this.ended(outcome);
   }
 
-  /** What a reading has brought that was stopped is taken in, where it is believed: the next one goes on behind it. */
+  /** Uses the rows of a stopped reading if they are believed; the next reading continues after them. */
   async takeIn(): Promise<void> {
     if (this.#watch.problem(true) !== undefined) return await this.#refuse();
     await this.#believe(false);
@@ -290,8 +289,8 @@ class StreamReading {
   }
 
   /**
-   * Why the rows that were staged are not believed; where they are, they are taken in. Those that look like others wait
-   * in quarantine, unless a person believes so many.
+   * Uses the staged rows if they are believed; otherwise returns the doubt. Rows that look like others wait in
+   * quarantine, unless a person accepts that many.
    */
   async #believe(isComplete: boolean): Promise<Doubt | undefined> {
     const staged = this.#staged;
@@ -308,7 +307,7 @@ class StreamReading {
     this.#isTaken = true;
     const unclear = new Map([...suspects].filter(([, { code }]) => code === "line-may-have-moved"));
     const waiting = suspects.size - unclear.size <= this.#accepted.ids ? unclear : suspects;
-    // Who waits goes first: after a kill the others are read again, and nobody who looked like one of them is let go.
+    // Suspects first: after a kill the other rows are read again, so no suspect gets through once its twin changed.
     for (const isFirst of [true, false])
       for (const rows of staged.pages())
         await this.#take(
@@ -317,17 +316,17 @@ class StreamReading {
     return undefined;
   }
 
-  /** Takes nothing in of what was staged. What it showed is not missing all the same. */
+  /** Discards the staged rows. Their records still do not count as missing. */
   async #refuse(): Promise<undefined> {
     if (this.#staged !== undefined) await this.#of.read.keepPresent(this.#staged);
   }
 
-  /** A reading that has ended is gone on with no more; one that was cut is, where that makes sense. */
+  /** Ends the reading. An interrupted one may be continued later. */
   async ended(outcome: { complete: boolean; problem?: Problem | undefined }): Promise<void> {
     await this.#part.end(outcome);
   }
 
-  /** Only a reading that was left before its end has something to close: why it was left is what is told. */
+  /** Only an unfinished reading has something to close. The reason for leaving it is reported, not an error here. */
   async close(): Promise<void> {
     await this.#items.return({ complete: false, full: false, rows: 0 }).catch(() => undefined);
     await this.#part.settled();

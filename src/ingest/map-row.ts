@@ -12,7 +12,7 @@ import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { StreamMapping } from "../source/source.ts";
 
 /**
- * The hash by which a raw form is known again. Salted by the ledger, because raw forms hold private values and may hold
+ * The hash that recognizes a raw record. The ledger salts it, because raw records have private values and may have
  * secrets.
  */
 export function hashOfItem(item: SourceItem, fingerprint: string): string {
@@ -22,12 +22,12 @@ export function hashOfItem(item: SourceItem, fingerprint: string): string {
   );
 }
 
-/** The hash by which a raw record is known again that was mapped with the mapping of this fingerprint. */
+/** The hash that recognizes a raw record under the mapping with this fingerprint. */
 export function hashOfRaw(value: JsonObject, salt: string, fingerprint: string): string {
   return hashOfItem({ raw: { place: "", value } }, salt + fingerprint);
 }
 
-/** The customer that a raw order or person names, although the record cannot be used. */
+/** The customer of a raw order or person that is unusable. */
 function customerNamed(rejection: Rejection): RecordKey | undefined {
   const { namespace, customerNamespace, customerId } = rejection;
   return customerId === undefined ? undefined : { namespace: customerNamespace ?? namespace ?? "crm", id: customerId };
@@ -40,15 +40,15 @@ export interface Mapper {
   settings: AssumptionSettings;
 }
 
-/** What a raw record comes to. */
+/** The result of mapping a raw record. */
 export type MappedItem = MappedRow | { skipped: SkippedRecord };
 
-/** A raw record of a source as the ledger takes it up, with the hash by which it is known again. */
+/** Maps a raw record of a source for the ledger, with the hash that recognizes it. */
 export function mapRaw(raw: RawRecord, salt: string, mapper: Mapper): MappedItem {
   return mapItem({ raw }, hashOfItem({ raw }, salt + mapper.mapping.fingerprint), mapper);
 }
 
-/** The same of what may be no record at all. */
+/** The same for an item that may not be a record. */
 export function mapItem(item: SourceItem, rawHash: string, { stream, mapping, settings }: Mapper): MappedItem {
   if ("bad" in item) {
     const { bad } = item;

@@ -4,25 +4,24 @@ import type { Reading } from "../ledger/records/reading.ts";
 import { sourceProblem } from "../source/problems.ts";
 import type { ReadOptions, ReadOutcome } from "../source/reader.ts";
 
-/** What a reading is: its number, what it asks, and whether it may be gone on with. */
+/** A reading: its number, its question, and whether it may be continued. */
 interface PartOf {
   read: Reading;
   question: string;
-  /** The reading that it goes on with. */
+  /** The reading that it continues. */
   before: Checkpoint | undefined;
-  /** A reading of everything by a run: should it be cut, the next run goes on with it. */
+  /** A full reading by a run: if it is interrupted, the next run continues it. */
   keeps: boolean;
-  /** When this part began. */
   now: string;
 }
 
-/** What this part has read until now, and whether all of it is in the ledger. */
+/** The progress of this part, and whether the ledger has all its rows. */
 interface PartProgress {
   taken: () => { rows: number; bad: number };
   isTakenIn: () => boolean;
 }
 
-/** After these a list is read from its start: what was read of it does not fit together. */
+/** After these problems a list is read from its start, because its parts do not fit together. */
 const doesNotFit: ReadonlySet<string> = new Set([
   "source.count-differs",
   "source.moved",
@@ -30,15 +29,15 @@ const doesNotFit: ReadonlySet<string> = new Set([
   "source.page-loop",
   "source.too-many-pages",
   "source.changed-while-read",
-  // What looks otherwise is looked at from its first row on.
+  // A reading with another shape is compared again from its first row.
   "source.drifted",
 ]);
-/** These say nothing of the place where a reading was to go on. */
+/** These problems say nothing about the place where a reading was to continue. */
 const sourceAway: ReadonlySet<string> = new Set(["source.down", "source.wrong-password"]);
 
 /**
- * One part of a reading of a stream: what the parts before it took, and how far this one has come. It keeps where the
- * next run goes on, and forgets that when the reading ends.
+ * One part of a stream's reading, with the counts of earlier parts and its progress. It keeps the place where the next
+ * run continues, until the reading ends.
  */
 export class ReadPart {
   readonly #checkpoints: Checkpoints;
@@ -46,9 +45,9 @@ export class ReadPart {
   readonly #progress: PartProgress;
   #before: Checkpoint | undefined;
   #isFurther = false;
-  /** How far it has come, where that is not kept yet. */
+  /** Progress that is not stored yet. */
   #reached: Omit<Parameters<Checkpoints["keep"]>[1], "question"> | undefined;
-  /** What is being written of it. */
+  /** The write in progress. */
   #writing: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
 
@@ -60,7 +59,7 @@ export class ReadPart {
     if (of.before !== undefined) checkpoints.goOn(of.read);
   }
 
-  /** Rows that the parts before it have read. */
+  /** Rows of the earlier parts. */
   get rowsBefore(): number {
     return this.#before?.rows ?? 0;
   }
@@ -69,7 +68,7 @@ export class ReadPart {
     return this.#before?.bad ?? 0;
   }
 
-  /** What the reader is told, and what it tells. */
+  /** The reader's options for continuing, and its callbacks. */
   get options(): Pick<ReadOptions, "resume" | "reached" | "beginsAnew"> {
     const { read, before, keeps } = this.#of;
     if (!keeps) return {};
@@ -90,13 +89,13 @@ export class ReadPart {
     };
   }
 
-  /** What was staged has been taken in: the next run need not read it again. */
+  /** The staged rows are in the ledger, so the next run need not read them again. */
   async caughtUp(): Promise<void> {
     this.#keepReached();
     await this.kept();
   }
 
-  /** What is not in the ledger is read again, should the reading be cut. */
+  /** Rows that are not in the ledger are read again if the reading is interrupted. */
   #keepReached(): void {
     if (this.#reached === undefined || !this.#progress.isTakenIn()) return;
     const { read, question } = this.#of;
@@ -105,20 +104,20 @@ export class ReadPart {
     this.#write(() => this.#checkpoints.keep(read, reached));
   }
 
-  /** Resolves when everything that was told is kept; rejects where the ledger could not. */
+  /** Resolves when all progress is stored; rejects if the ledger failed. */
   async kept(): Promise<void> {
     await this.#writing;
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Resolves when nothing is being written any more, also where it failed. */
+  /** Resolves when no write is in progress, also after a failure. */
   async settled(): Promise<void> {
     await this.#writing;
   }
 
   /**
-   * What a reading says that has gone on in a list whose records may have moved meanwhile: something of it may have
-   * been passed over, so it counts as incomplete, and the next run reads everything.
+   * The outcome of a continued reading in a list whose records may have moved meanwhile. It may have missed some, so it
+   * counts as incomplete, and the next run reads everything.
    */
   judged(outcome: ReadOutcome): ReadOutcome {
     if (this.#before === undefined || !outcome.complete || outcome.full) return outcome;
@@ -135,7 +134,7 @@ export class ReadPart {
     return { ...rest, complete: false, problem };
   }
 
-  /** A reading that has ended is gone on with no more; one that was cut is, where that makes sense. */
+  /** Ends the reading. The next run may continue an interrupted one, unless its parts do not fit or it is stuck. */
   async end(outcome: { complete: boolean; problem?: Problem | undefined }): Promise<void> {
     await this.settled();
     const code = outcome.problem?.code ?? "";

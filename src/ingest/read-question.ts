@@ -5,33 +5,32 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint } from "../ledger/records/checkpoints.ts";
 import type { Source } from "../source/source.ts";
 
-/** What a reading asks its source for: everything, or what changed since; and the one that it goes on with. */
+/** The request to a source: everything, or changes since a time; and the reading that it continues. */
 export interface Asked {
   since?: string | undefined;
   resume?: Checkpoint | undefined;
 }
 
-/** A stream, and the fingerprint of what its source is asked. */
+/** A stream, and the fingerprint of the question to its source. */
 interface AskedStream {
   source: Source;
   stream: Stream;
   question: string;
 }
 
-/** Who asks. */
+/** The kind and scope of the request. */
 interface Asking {
-  /** A run: a plan or a rebuild neither goes on with what a run has begun nor says when everything is due. */
+  /** A run. A plan or a rebuild neither continues a run's reading nor decides when a full read is due. */
   isRun: boolean;
-  /** What a person asked for. */
   scope: { source?: string; since?: string } | undefined;
   resumeWithinMs: number;
 }
 
 /**
- * What a reading of a stream asks for. Changes only, where the last complete reading asked the same question, and where
- * a run has read everything within the time that the source says; everything otherwise, where something in quarantine
- * is to be mapped anew, and where a person asks for a source. What a person asks for by a time reaches back at least to where the last reading ended: what lies between
- * would never be read. Throws a Problem (usage) where the two cannot be compared.
+ * The request for reading a stream. It asks for changes only if the last complete reading had the same question, and a
+ * run has read everything within the source's time limit. It asks for everything if quarantined records need a new
+ * mapping, or a person asks for a source. A person's time must not leave a gap, so it reaches back at least to the last
+ * reading. Throws a Problem (usage) if the two cannot be compared.
  */
 export async function askedOf(
   deps: { ledger: Ledger; clock: Clock },
@@ -54,12 +53,12 @@ export async function askedOf(
   return {};
 }
 
-/** No clock on earth is further behind UTC. */
+/** No time zone is further behind UTC. */
 const furthestBehindMs = 43_200_000;
 
 /**
- * The time that a person asks for, written as the last reading ended, where it is earlier than that. Without the zone
- * of a local time or a date it is taken for the earliest that it is anywhere, so that nothing is passed over.
+ * The earlier of a person's time and the last reading's cursor, in the cursor's format. Without a zone, a local time or
+ * date counts as the earliest possible one, so that nothing is missed.
  */
 function earlierOf(cursor: string, asked: string | undefined, { source, stream }: AskedStream): string {
   if (asked === undefined) return cursor;
@@ -78,7 +77,7 @@ function earlierOf(cursor: string, asked: string | undefined, { source, stream }
   return text < cursor ? text : cursor;
 }
 
-/** From when on changes are enough; undefined: they are not. */
+/** The time since which changes are enough; undefined: a full read is needed. */
 async function sinceOf(
   { ledger, clock }: { ledger: Ledger; clock: Clock },
   { source, stream, question }: AskedStream,
@@ -89,7 +88,7 @@ async function sinceOf(
   const { records } = ledger;
   const whole = await records.lastWholeRead(source.name, stream, isRun);
   if (whole?.question !== question || (await records.awaitsWholeRead(source.name, stream))) return undefined;
-  // What a reading with other settings took, also one that was cut, stands as it says until it is read again.
+  // Records from a reading with other settings, even an interrupted one, keep their form until they are read again.
   if (await records.checkpoints.wasAskedOtherwise(source.name, stream, whole.number, question)) return undefined;
   if (isRun) {
     const age = clock.now() - Date.parse(whole.started_at);

@@ -10,31 +10,31 @@ import type { Source } from "../source/source.ts";
 import { hashOfRaw, mapRaw } from "./map-row.ts";
 import type { Mapper } from "./map-row.ts";
 
-/** Records that are mapped at a time. */
+/** How many records are mapped at a time. */
 const page = 500;
 
 /**
- * Why a stored form is not mapped anew: it was erased, lacks its secrets, is not known to be the one that came last, is
- * left out by the stream, or gets another id or none.
+ * Why a stored form is not mapped again: it was erased, its secrets are missing, or it may not be the latest. Or the
+ * stream skips it, or its id changed or is missing.
  */
 type LeftReason = "erased" | "secrets" | "older" | "skipped" | "otherId";
 
-/** What became of the stored forms of one stream of a source. */
+/** The results for the stored forms of one stream of a source. */
 export interface Remapped {
   source: string;
   stream: Stream;
   changed: number;
-  /** Mapped anew to what they were. */
+  /** Mapped again without a change. */
   unchanged: number;
   quarantined: number;
-  /** Records that stand as they were mapped last, by why. */
+  /** Records that keep their earlier mapping, by reason. */
   left: Record<LeftReason, number>;
 }
 
 /**
- * Maps the stored raw forms of the records that the last whole reads of a stream lacked, with the mapping and the
- * tables of now. Customers of whom something changed are pending. A form is used only if its hash says that it is what
- * came last. The caller holds the run lock.
+ * Maps the stored raw forms of records that are missing from the last full reads of a stream, with the current mapping
+ * and tables. Customers with changes become pending. A form is used only if its hash proves that it is the latest. The
+ * caller holds the run lock.
  */
 export async function remapMissing(
   { ledger, settings }: { ledger: Ledger; settings: AssumptionSettings },
@@ -72,7 +72,7 @@ export async function remapMissing(
 interface How {
   mapper: Mapper;
   salt: string;
-  /** Fingerprints of mappings that the stored forms may have been mapped with. */
+  /** Fingerprints of earlier mappings of the stored forms. */
   earlier: readonly string[];
 }
 
@@ -84,7 +84,7 @@ function mapAnew(
   if (raw.includes(JSON.stringify(blankedSecret))) return "secrets";
   const value: JsonObject = parseJsonObject(raw);
   const isOfNow = hashOfRaw(value, salt, mapper.mapping.fingerprint) === rawHash;
-  // What is refused and would be mapped as it was once is good again.
+  // A rejected form that maps to its earlier result is good again.
   if (isOfNow && !isRefused) return "current";
   if (!isOfNow && !earlier.some((fingerprint) => hashOfRaw(value, salt, fingerprint) === rawHash)) return "older";
   const item = mapRaw({ place: `the stored form of ${formatKey(key)}`, value }, salt, mapper);

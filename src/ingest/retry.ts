@@ -9,19 +9,19 @@ import { blankedSecret } from "../source/mapping/secrets.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { mapRaw } from "./map-row.ts";
 
-/** What became of a row of the quarantine that a person asked to have mapped again. */
+/** The result for a quarantined row that a person asked to map again. */
 export type Retried =
   | { kind: "taken-up"; id: string }
-  /** Its stream leaves it out now. */
+  /** The stream now skips it. */
   | { kind: "skipped"; id: string }
   | { kind: "still-unusable"; id: string; message: string }
-  /** It is mapped again when its source is read the next time, and `why` not now. */
+  /** It is mapped again at the next read of its source; `why` it is not mapped now. */
   | { kind: "waits-for-source"; id: string; why: string }
   | { kind: "unknown"; id: string };
 
 /**
- * Maps rows of the quarantine anew from their stored raw form, with the mapping and the settings of now; their sources
- * are not asked.
+ * Maps quarantined rows again from their stored raw form, with the current mapping and settings. It does not call their
+ * sources.
  */
 export class QuarantineRetries {
   readonly #ledger: Ledger;
@@ -40,7 +40,7 @@ export class QuarantineRetries {
     if (row === undefined) return { kind: "unknown", id };
     const raw = storedForm(row);
     if (typeof raw === "string") return await this.#leave(id, by, raw);
-    // A reading that broke off with its process may have met a newer form of the same record.
+    // A reading that stopped with its process may have had a newer form of the same record.
     if ((await this.#ledger.records.lastRead(row.source, row.stream))?.finished_at === null)
       return await this.#leave(id, by, `the last read of ${row.source}/${row.stream} did not end`);
     const source = this.#sources.find((item) => item.name === row.source && item.streams.includes(row.stream));
@@ -80,7 +80,7 @@ function storedForm(row: WaitingRow): JsonObject | string {
   if (row.code === "duplicate-id" || row.code === "claimed-twice")
     return "which of its forms holds is seen only where they are read together";
   if (row.raw === null) return "its raw form was erased";
-  // Everything that a mapping refuses says what was expected; what came as no record at all does not.
+  // A mapping's rejection always has `expected`; an item that was not a record does not.
   if (row.expected === null) return "the record was not complete";
   if (row.raw.includes(JSON.stringify(blankedSecret))) return "its raw form is kept without its secrets";
   try {

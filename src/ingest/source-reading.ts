@@ -42,17 +42,17 @@ interface ReadingRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** The first phase of a run and of a plan: everything that its sources say now comes into the ledger. */
+/** The first phase of a run and of a plan: reads the current records of its sources into the ledger. */
 export class SourceReading {
   readonly tallies: StreamTally[] = [];
-  /** Why nothing may be taken away in this run. */
+  /** Why this run may remove nothing. */
   takingBlocked: Block | undefined;
   readonly #deps: ReadingDependencies;
   readonly #request: ReadingRequest;
   readonly #run: string;
   readonly #time: AskedTime | undefined;
 
-  /** A plan passes no `time`: what its reads lack is not missed. */
+  /** A plan passes no `time`: missing records do not count. */
   constructor(deps: ReadingDependencies, request: ReadingRequest, run: string, time?: AskedTime) {
     this.#deps = deps;
     this.#request = request;
@@ -61,15 +61,15 @@ export class SourceReading {
   }
 
   /**
-   * Reads the job's streams of every source: customers first, then what depends on them. A source that fails stops no
-   * other.
+   * Reads the job's streams of every source: customers first, then records that depend on them. A failing source stops
+   * no other.
    */
   async read(): Promise<void> {
     const { ledger, logger, settings, policies } = this.#deps;
     await ledger.records.configureStreams(this.#deps.streams);
     await ledger.records.decideBy(rulesOf({ policies, settings, canSeal: ledger.private.canSeal }));
     try {
-      // What somebody looked at before, a view of a database or tables, is no part of this reading.
+      // A database view or tables from an earlier look do not belong to this reading.
       for (const source of this.#deps.sources) await source.endReading();
       if (this.#request.read) await this.#readStreams();
     } finally {
@@ -114,7 +114,7 @@ export class SourceReading {
     if (isRun && tally.complete && tally.doubt === undefined) await this.#remapMissing(source, stream);
   }
 
-  /** What whole readings lack and is not gone yet is mapped as everything else is, from its stored form. */
+  /** Maps records again that are missing from full reads and not deleted yet, from their stored form. */
   async #remapMissing(source: Source, stream: Stream): Promise<void> {
     const { ledger, settings, logger } = this.#deps;
     const remapped = await remapMissing({ ledger, settings }, source, stream);
@@ -132,9 +132,9 @@ export class SourceReading {
 }
 
 /**
- * Why nothing may be taken away now: the last read of a configured stream, whichever job made it, did not reach its
- * end, shrank, was cut off, or never happened. What that source would have said may be what keeps the thing. A finished
- * read of changes only is no doubt.
+ * Why nothing may be removed now: the last read of a configured stream, by any job, was incomplete, shrank, was
+ * interrupted, or never happened. Its records might keep what would be removed. A finished incremental read is no
+ * reason.
  */
 async function takingBlockedBy(ledger: Ledger, streams: readonly ConfiguredStream[]): Promise<Block | undefined> {
   const doubts: string[] = [];

@@ -2,20 +2,20 @@ import type { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Stream } from "../crm/model.ts";
 
-/** How reading one stream of one source ended, in records. */
+/** The result of reading one stream of one source, in records. */
 export interface StreamTally {
   source: string;
   stream: Stream;
-  /** What was taken in, or into quarantine, or was left as it was. */
+  /** Rows that were used, quarantined or unchanged. */
   extracted: number;
   unchanged: number;
   changed: number;
   quarantined: number;
-  /** Left out by the `skip` of the stream. */
+  /** Rows that the stream's `skip` leaves out. */
   skipped: number;
   absent: number;
   complete: boolean;
-  /** Why what was read is not believed: nothing of it was taken in, and nothing counts as gone. */
+  /** Why the read is doubted: no row was used, and no record counts as deleted. */
   doubt: Problem | undefined;
   problem: Problem | undefined;
 }
@@ -25,13 +25,13 @@ export function emptyTally(source: string, stream: Stream): StreamTally {
   return { source, stream, ...counts, complete: false, doubt: undefined, problem: undefined };
 }
 
-/** What a tally counts, and of which stream. */
+/** The counts of a tally, with its stream. */
 export function countsOf(tally: StreamTally): Omit<StreamTally, "complete" | "doubt" | "problem"> {
   const { source, stream, extracted, unchanged, changed, quarantined, skipped, absent } = tally;
   return { source, stream, extracted, unchanged, changed, quarantined, skipped, absent };
 }
 
-/** Says in the log how reading one stream ended: what was found, or why it was not read or not believed. */
+/** Logs the result of reading one stream: its counts, or why it was not read or is doubted. */
 export function logTally(logger: Logger, run: string, tally: StreamTally): void {
   const fields = { run, ...countsOf(tally) };
   const why = tally.problem ?? tally.doubt;

@@ -14,7 +14,7 @@ import { notifyChanges } from "./notify/tell.ts";
 import type { NotifyDependencies } from "./notify/tell.ts";
 import type { RunSummary } from "../engine/run/run.ts";
 
-/** What needs a person now, from the state of things and the run that just ended. */
+/** Everything that needs a person now, by the ledger and the run that just ended. */
 export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {
   const alerts: Alert[] = [];
   for (const read of await ledger.records.troubledReads()) {
@@ -79,7 +79,7 @@ async function circuitAlerts(ledger: Ledger): Promise<Alert[]> {
   }));
 }
 
-/** The pause that is on. Its reason stands in `status`: an alert goes to places that nobody chose for a person's words. */
+/** The current pause. Only `status` has its reason, because an alert may reach people that its author did not expect. */
 function pausedAlerts(ledger: Ledger): Alert[] {
   const paused = ledger.pause.now();
   if (paused === undefined) return [];
@@ -99,7 +99,7 @@ function placeAlerts(ledger: Ledger): Alert[] {
   });
 }
 
-/** Channels that do not deliver, of which the other channels tell, and dead man's switches that could not be called. */
+/** Failing channels, which other channels report, and dead man's switches that could not be called. */
 async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
   return (await ledger.schedule.deliveries()).flatMap(({ kind, name, problem }): Alert[] => {
     if (problem === null) return [];
@@ -117,8 +117,8 @@ async function deliveryAlerts(ledger: Ledger): Promise<Alert[]> {
 const recordKinds: readonly Alert["kind"][] = ["deferred", "rejected", "quarantine", "canary"];
 
 /**
- * After a run that was stopped on purpose: what was told of records stands, as it did not come to them, and more is
- * told, not less.
+ * A stopped run did not reach all records. So after it, earlier alerts about records stay, and only higher counts
+ * change them.
  */
 function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Alert[] {
   const kept = new Map(records.map((alert) => [alert.key, alert]));
@@ -128,12 +128,12 @@ function asTold(records: readonly Alert[], told: ReadonlyMap<string, Alert>): Al
   return [...kept.values()];
 }
 
-/** Why records wait for an operation whose outcome is open. */
+/** Codes of records that wait for an operation with an open outcome. */
 const inDoubt: readonly string[] = ["operation.open"];
 
 /**
- * Records that are not done. Those that wait for an open operation or for a service that is down are not told where
- * that is told itself; what else an operation or a service keeps them from is theirs alone.
+ * Records that are not done. Records that wait for an open operation, a pause or an unavailable service are left out if
+ * there is an alert about that cause. All others are listed.
  */
 async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): Promise<Alert[]> {
   const alerts: Alert[] = [];
@@ -147,7 +147,7 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
       key: `${kind}:${group.stream}:${group.code === group.cause ? group.code : `${group.code}:${group.cause}`}`,
       kind,
       summary: openNamed(group),
-      // The reason itself may hold what an alert must not.
+      // The reason may contain values that must not be in an alert.
       cure: kind === "quarantine" ? nextForOpen(group) : `${nextForOpen(group)}; \`crm-sync status\` has the reason`,
       count: group.count,
     });
@@ -155,12 +155,12 @@ async function recordAlerts(ledger: Ledger, told: ReadonlySet<Alert["kind"]>): P
   return alerts;
 }
 
-/** What only a whole run of its job can end: a run that was stopped, failed or was interrupted did not look. */
+/** Only a complete run of the job can end these: a stopped, failed or interrupted run did not look. */
 const endedByWholeRun: readonly RunTrouble["kind"][] = ["run-failed", "not-as-placed", "service-down", "clock"];
 
 /**
- * What the last run of each job came to. What a person did by hand told its outcome already. Of what a run did not look
- * at, what was told before stands.
+ * Alerts about the last run of each job. A failed run that a person started is left out. Earlier alerts stay for
+ * everything that the run did not look at.
  */
 async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Promise<Alert[]> {
   const alerts: Alert[] = [];
@@ -180,7 +180,7 @@ async function runAlerts(ledger: Ledger, told: ReadonlyMap<string, Alert>): Prom
   return alerts;
 }
 
-/** Tells people what started or stopped needing one. */
+/** Notifies people of states that started or ended. */
 export async function tellPeople(
   deps: NotifyDependencies & { ledger: Ledger },
   summary: RunSummary | undefined,
@@ -195,7 +195,7 @@ export async function tellPeople(
   const now = await deliveryAlerts(deps.ledger);
   const isSame = JSON.stringify(now) === JSON.stringify(alerts.filter((alert) => !others.includes(alert)));
   if (isSame) return;
-  // What the channels that deliver say of those that do not; these are tried again with the next run.
+  // The working channels report the failing ones, which try again with the next run.
   const failing = new Set(now.map(({ key }) => key));
   await notifyChanges(
     [...others, ...now],

@@ -4,7 +4,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A stretch of time in which a zone keeps one offset from UTC. Epoch milliseconds, `to` excluded. */
+/** A period in which a zone keeps one offset from UTC, in epoch milliseconds; `to` is excluded. */
 interface Stretch {
   from: number;
   to: number;
@@ -12,19 +12,17 @@ interface Stretch {
 }
 
 /**
- * The fire times of a schedule in (from, to], epoch milliseconds, ascending.
+ * The fire times of a schedule in (from, to], in epoch milliseconds, ascending.
  *
- * A named time of day (`30 2 * * *`) comes once a day: when the clocks skip it, at the first moment after the gap; when
- * they repeat it, the first time. A schedule with `*` as hour runs on at its interval through both. Not cron-parser,
- * which loses times on Lord Howe Island, nor croner, which has `45 1,2,3 * * *` twice in a repeated hour and takes 200
- * times as long.
+ * A named time of day (`30 2 * * *`) fires once a day. If the clocks skip it, it fires at the first moment after the
+ * gap; if they repeat it, the first time. A schedule with `*` as hour continues at its interval through both. Why not
+ * another library: cron-parser loses times on Lord Howe Island, and croner takes 200 times as long. In a repeated hour,
+ * croner also fires `45 1,2,3 * * *` twice.
  */
 export function* dueFireTimes(cron: Cron, zone: string, from: number, to: number): Generator<number> {
   if (!(to > from)) return;
   let last = from;
-  // Around a change of clocks a fire time of one day may lie beside those of the next, so two neighbouring days are
-  // looked
-  // at together.
+  // When the clocks change, fire times of one day can mix with the next day's, so both days are compared.
   let carried: number[] = [];
   const end = startOfUtcDay(to) + 2 * day;
   for (let midnight = startOfUtcDay(from) - 2 * day; midnight <= end; midnight += day) {
@@ -47,7 +45,7 @@ export function* dueFireTimes(cron: Cron, zone: string, from: number, to: number
   }
 }
 
-/** The last fire time in (from, to], or undefined. Costs in proportion to the distance of that fire time from `to`. */
+/** The last fire time in (from, to], or undefined. The cost grows with its distance from `to`. */
 export function latestFireTime(cron: Cron, zone: string, from: number, to: number): number | undefined {
   if (!(to > from)) return undefined;
   const start = startOfUtcDay(from) - 2 * day;
@@ -65,16 +63,13 @@ export function latestFireTime(cron: Cron, zone: string, from: number, to: numbe
   return best;
 }
 
-/**
- * The next fire time after a moment, or undefined when there is none within eight years (29 February may be that far
- * away).
- */
+/** The next fire time after a moment; undefined if eight years have no fire time (29 February can be that far away). */
 export function nextFireTime(cron: Cron, zone: string, after: number): number | undefined {
   for (const fireTime of dueFireTimes(cron, zone, after, after + (8 * 366 + 1) * day)) return fireTime;
   return undefined;
 }
 
-/** How many fire times lie in (from, to], counted up to `most`. */
+/** How many fire times are in (from, to], counted up to `most`. */
 export function countFireTimes(
   cron: Cron,
   zone: string,
@@ -89,7 +84,7 @@ export function countFireTimes(
   return count;
 }
 
-/** The fire times whose local date in `zone` is that of the UTC midnight given, ascending, each once. */
+/** The fire times on the local date of the given UTC midnight, ascending, each once. */
 function fireTimesOfDay(cron: Cron, zone: string, midnight: number): number[] {
   if (!fitsDay(cron, midnight)) return [];
   const stretches = stretchesAround(zone, midnight);
@@ -126,7 +121,7 @@ function startOfUtcDay(time: number): number {
   return Math.floor(time / day) * day;
 }
 
-/** The stretches of constant offset that a local day can touch (offsets lie between −12 and +14 hours). */
+/** The periods of constant offset that a local day can touch (offsets are between −12 and +14 hours). */
 function stretchesAround(zone: string, midnight: number): Stretch[] {
   const to = midnight + 50 * hour;
   const found: Stretch[] = [];
@@ -140,7 +135,7 @@ function stretchesAround(zone: string, midnight: number): Stretch[] {
 }
 
 const mostKnown = 500;
-/** Stretches looked up before, by zone, the last used first: asking Temporal takes a hundred times as long. */
+/** Cached periods by zone, recently used ones first: Temporal takes a hundred times as long. */
 const known = new Map<string, Stretch[]>();
 
 function stretchAt(zone: string, time: number): Stretch {
@@ -158,7 +153,7 @@ function stretchAt(zone: string, time: number): Stretch {
 
 function lookUp(zone: string, time: number): Stretch {
   const local = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(zone);
-  // Asked from a millisecond later, because a change at this very moment has to count.
+  // A millisecond later, so that a change at exactly this moment counts.
   const previous = local.add({ milliseconds: 1 }).getTimeZoneTransition("previous");
   return {
     from: previous?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,

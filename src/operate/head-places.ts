@@ -11,20 +11,20 @@ import { postJson } from "./webhook.ts";
 
 export interface HeadPlaceDependencies {
   places: readonly HeadPlace[];
-  /** The head of the audit log, as a line of the file of heads; undefined where there is none. */
+  /** The head of the audit log, as a line of the file of heads; undefined if there is no head. */
   head: () => Promise<(JsonObject & { sequence: number }) | undefined>;
   ledger: Ledger;
   logger: Logger;
-  /** Where relative paths start. */
+  /** The start of relative paths. */
   directory: string;
-  /** The value behind a reference such as `env:NAME`. */
+  /** Resolves a reference such as `env:NAME`. */
   secret: (reference: string) => string;
   known: KnownSecrets;
 }
 
 /**
- * Writes the head of the audit log to each configured place outside the database. A place that fails keeps none of
- * the others from it: the ledger knows since when, people are told, and the next run tries it again.
+ * Writes the head of the audit log to each configured place outside the database. A failing place does not stop the
+ * others: the ledger records since when, people get an alert, and the next run tries again.
  */
 export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void> {
   const { places, ledger, logger } = deps;
@@ -47,7 +47,7 @@ export async function keepHeadOutside(deps: HeadPlaceDependencies): Promise<void
   }
 }
 
-/** The places with their names, and a number where several have the same: each is told of by itself. */
+/** The places with their names. Equal names get a number, because each place has its own alerts. */
 function namesOf(places: readonly HeadPlace[], known: KnownSecrets): { place: HeadPlace; name: string }[] {
   const counts = new Map<string, number>();
   return places.map((place) => {
@@ -58,14 +58,14 @@ function namesOf(places: readonly HeadPlace[], known: KnownSecrets): { place: He
   });
 }
 
-/** A place as people read it: without query and user. */
+/** A place for display, without query and user. */
 function nameOf(place: HeadPlace): string {
   if (place.kind === "file") return place.path;
   const { origin, pathname } = new URL(place.url);
   return `${origin}${pathname}`;
 }
 
-/** To the file itself: not to where a link leads, nor into a pipe that nobody reads. */
+/** Writes to the file itself: not through a link, nor into a pipe without a reader. */
 const appending =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -74,8 +74,8 @@ async function keep(place: HeadPlace, line: string, { directory, secret }: HeadP
     await postJson(place, line, secret);
     return;
   }
-  // Only ever appended to: a file that the system lets nobody change otherwise will do. A line begins with the end of
-  // the one before it, so that one which a crash left half-written takes no other with it.
+  // The file is only appended to, so an append-only file works. Each line starts with a line break, so that a
+  // half-written line after a crash does not damage the next one.
   const file = openSync(resolve(directory, place.path), appending, 0o600);
   try {
     if (!fstatSync(file).isFile()) throw new UnfitFile("it is no regular file");

@@ -18,37 +18,34 @@ import type {
 
 export type JobKind = "sync" | "verify" | "report" | "backup";
 
-/**
- * What happens to fire times that passed unused: `run-once` for all of them, `skip` them, or run `all` (the last 24).
- */
+/** The handling of missed fire times: `run-once` for all of them, `skip` them, or run `all` (the last 24). */
 export type MisfirePolicy = (typeof misfirePolicies)[number];
 
-/** A report that a job of the kind `report` writes, for the month before the fire time. */
+/** A report of a job of kind `report`, for the month before the fire time. */
 export interface JobReport {
   kind: (typeof statementKinds)[number];
   format: StatementFormat;
-  /** Which date puts a row into a month. */
+  /** The date that assigns a row to a month. */
   by: PeriodBy;
-  /** The folder that its files are written into; default: `reports` beside the ledger. */
+  /** The folder for its files; default: `reports` beside the ledger. */
   to?: string | undefined;
 }
 
 /** A job as the files in `jobs/` declare it. Data only. */
 export interface Job {
   id: string;
-  /** One line for people. */
   title: string;
   kind: JobKind;
-  /** Cron expression `minute hour day-of-month month weekday`; null: it runs only when you start it. */
+  /** Cron expression `minute hour day-of-month month weekday`; null: the job only runs when you start it. */
   schedule: string | null;
-  /** Zone of the schedule; default: `zone` of the configuration. */
+  /** Time zone of the schedule; default: `zone` of the configuration. */
   zone?: string;
   streams: readonly Stream[];
   misfire: MisfirePolicy;
-  /** Where they differ from `limits` of the configuration. */
+  /** Differences from `limits` of the configuration. */
   limits?: LimitsOfJob;
   reports?: readonly JobReport[];
-  /** What a verify may spend. */
+  /** The budget of a verify. */
   budget?: VerifyBudget;
 }
 
@@ -57,7 +54,7 @@ export interface BoundJob {
   id: string;
   title: string;
   kind: JobKind;
-  /** Undefined: by hand only. */
+  /** Undefined: the job only runs when you start it. */
   schedule: { cron: Cron; zone: string } | undefined;
   streams: readonly Stream[];
   /** Names of the sources that the job reads, in the order of the configuration. */
@@ -65,16 +62,16 @@ export interface BoundJob {
   misfire: MisfirePolicy;
   limits: LimitsSettings;
   reports: readonly JobReport[];
-  /** Who gets the reports by mail. */
+  /** The recipients of the reports by mail. */
   mailTo: readonly string[];
   budget?: VerifyBudget | undefined;
   /** Shares of the enterprises that go first, in per cent. */
   canary?: readonly number[] | undefined;
-  /** Where a job of kind backup copies the ledger to, and how many backups stay there. */
+  /** The folder for a job of kind backup, and how many backups to keep there. */
   backup?: { to: string; keep: number | undefined } | undefined;
 }
 
-/** What binding needs of the configuration. */
+/** The part of the configuration that binding needs. */
 export interface JobsConfig {
   zone: string;
   limits: LimitsSettings;
@@ -84,8 +81,8 @@ export interface JobsConfig {
 }
 
 /**
- * The jobs that ship with the program as the configuration changes them, then those of its own. A job reads every
- * source that has one of its streams unless the configuration names some.
+ * The shipped jobs with the changes of the configuration, then its own jobs. By default, a job reads every source that
+ * has one of its streams.
  */
 export function bindJobs(shipped: readonly Job[], config: JobsConfig): Result<BoundJob[], Problem[]> {
   const problems: Problem[] = [];
@@ -118,11 +115,11 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
   };
 }
 
-/** Settings that have an effect in jobs of one kind alone. */
+/** Settings that only affect jobs of one kind. */
 const kindOfSetting = { mailTo: "report", budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
 type KeyOfKind = keyof typeof kindOfSetting;
 
-/** Puts a job and its settings together. Every fault is told, not the first alone. */
+/** Combines a job with its settings. Reports every fault, not only the first. */
 function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): Result<BoundJob, Problem[]> {
   const kind = settings?.kind ?? job.kind;
   const streams = settings?.streams ?? job.streams;
@@ -173,7 +170,7 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   });
 }
 
-/** Sources that a job names and that do not exist, or have nothing of what it reads. */
+/** Sources in a job that do not exist, or that have none of its streams. */
 function sourceFaults(
   job: string,
   named: readonly string[],

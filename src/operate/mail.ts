@@ -1,7 +1,7 @@
 import { createTransport } from "nodemailer";
 import type { MailSettings } from "../engine/run/run-settings.ts";
 
-/** A message, maybe with files. What it says holds ids, counts and names of files: it passes servers of others. */
+/** A message, maybe with files. It only has ids, counts and file names, because it passes through other servers. */
 export interface Mail {
   to: readonly string[];
   subject: string;
@@ -11,9 +11,8 @@ export interface Mail {
 }
 
 /**
- * Sends a message through the mail server of the configuration, once, and says how many of its recipients the server
- * refused. Throws an Error with what the server answered where it refused all of them, or after the time-out; what it
- * says holds no password.
+ * Sends a message once through the configured mail server, and returns how many recipients the server refused. Throws
+ * an Error with the server's answer if it refused all of them, and after the time-out. The Error has no password.
  */
 export async function submitMail(
   { host, port, tls, user, password, from, timeoutMs }: MailSettings,
@@ -48,7 +47,7 @@ export async function submitMail(
   }
 }
 
-/** The same for a message that is for all of its recipients: one who is refused is an Error too. */
+/** The same for a message that all recipients must get: one refused recipient is an Error too. */
 export async function sendMail(
   settings: MailSettings,
   mail: Mail,

@@ -6,7 +6,6 @@ import { alertKinds, severities } from "./notify/alert.ts";
 
 const none = z.strictObject({ kind: z.literal("none").describe("Nothing is told.") });
 
-/** A program and its arguments. */
 const command = {
   kind: z.literal("command").describe("A program that gets the alert as JSON on its standard input."),
   command: z
@@ -97,7 +96,7 @@ const deadMansSwitchSchema = z.strictObject({
   timeoutMs: timeoutMs.describe("Time after which the call counts as failed."),
 });
 
-/** Who gets alerts, by which channels, and whom a good run tells that the program lives. */
+/** The recipients and channels of alerts, and the switches that a good run calls to show that the program works. */
 export const alertSettingsSchema = z
   .strictObject({
     remindAfter: durationSchema

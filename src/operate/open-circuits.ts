@@ -7,19 +7,19 @@ import type { CircuitState } from "../http/circuit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /**
- * Keeps in the ledger which circuits of a run are open, so that another process can show it. Only the holder of the run
- * lock does: what a short command beside it meets says nothing about the run. A service that answers is looked up once
- * in each run, since a run of another process may have opened its circuit. That it could not be kept stops nothing; a
- * ledger that is broken says so itself.
+ * Records a run's open circuits in the ledger, so that another process can show them. Only the holder of the run lock
+ * does this: a short command beside it shows nothing about the run. If a service answers, its circuit is checked once
+ * per run, because a run of another process may have opened it. A failed write stops nothing; a broken ledger reports
+ * itself.
  */
 export function keepOpenCircuits(deps: {
   ledger: () => Ledger | undefined;
   clock: Clock;
   logger: Logger;
 }): (service: ServiceName, state: CircuitState) => void {
-  /** Services that this process has noted, whose notes may not be committed yet. */
+  /** Services that this process has recorded. The records may not be committed yet. */
   const noted = new Set<ServiceName>();
-  /** In which run the circuit of each service was found closed. */
+  /** The run in which the circuit of each service was found closed. */
   const closedIn = new Map<ServiceName, number>();
 
   async function keep(ledger: Ledger, service: ServiceName, state: CircuitState): Promise<void> {

@@ -50,7 +50,6 @@ const toleranceSettings = z
   })
   .prefault({});
 
-/** Settings of statements. */
 export const reportSettingsSchema = z
   .strictObject({
     tolerances: toleranceSettings.describe(

@@ -3,14 +3,14 @@ import type { Logger } from "../base/logger.ts";
 import type { TrustedTime } from "../base/trusted-time.ts";
 import type { RetentionSettings } from "../ledger/runs/retention.ts";
 
-/** What thinning needs of the ledger. */
+/** The part of the ledger that thinning needs. */
 export interface ThinnableLedger {
   runs: { thinHistory(time: TrustedTime, kept: RetentionSettings, stop: () => boolean): Promise<JsonObject> };
 }
 
 /**
- * Thins the history that is older than the configuration keeps, after a run and under its lock, in batches that other
- * programs can write between. What was thinned is an audit entry and a line in the log. While the clock is not trusted,
+ * Thins history that is older than the configured retention, after a run and under its lock. It works in batches, so
+ * that other programs can write in between. An audit entry and a log line record the result. Without a trusted clock
  * nothing is thinned.
  */
 export async function thinHistory(

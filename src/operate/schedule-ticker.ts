@@ -8,9 +8,9 @@ const jumpMs = 5_000;
 const silent = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
 
 /**
- * node-cron as a ticker at full minutes. It sleeps until a wall-clock time, so a clock that is set back would stop it
- * and one that is set forward would make it count every minute between: a look at both clocks once a second starts it
- * afresh.
+ * A ticker at full minutes with node-cron, which sleeps until a wall-clock time. A clock that is set back would stop
+ * it, and one that is set forward would make it count every minute in between. So both clocks are compared once a
+ * second, and a jump restarts node-cron.
  */
 export function cronTicker(clock: Clock): Ticker {
   return {

@@ -8,24 +8,24 @@ import { countFireTimes, dueFireTimes, latestFireTime, nextFireTime } from "./fi
 const minute = 60_000;
 /** A fire time this late is still on time: ticks come once a minute. */
 const graceMs = 2 * minute;
-/** With the policy `all`, at most this many missed fire times are made up for. */
+/** With the policy `all`, at most this many missed fire times are run. */
 const mostMadeUp = 24;
 const mostCounted = 1_000;
-/** A last fire time this far in the future is worth a word: the clock was wrong when it fired, or is wrong now. */
+/** A last fire time this far in the future is logged: the clock was wrong when it fired, or is wrong now. */
 const farAheadMs = 60 * minute;
 
-/** Which fire time of a job fired last. Fire times are instants in ISO 8601 with `Z` and sort as text. */
+/** The last fire time of each job. Fire times are instants in ISO 8601 with `Z` and sort as text. */
 export interface FireTimeStore {
-  /** Records that a job fires; false when it did so at this time before. Committed before it answers. */
+  /** Records that a job fires; false if it already fired at this time. Committed before it returns. */
   claim(job: string, fireTime: string): Promise<boolean>;
   last(job: string): Promise<string | undefined>;
-  /** Records that a claimed fire time needs no run any more. */
+  /** Records that a claimed fire time needs no further run. */
   finish(job: string, fireTime: string): Promise<void>;
   /** Claimed fire times that are not finished, the oldest first. */
   unfinished(job: string): Promise<string[]>;
   /**
-   * Sets the last fire time back after the clock was set back a long way. Fire times that fired stay refused by
-   * `claim`. Without it a job waits until the clock is past its last fire time again.
+   * Sets the last fire time back after the clock was set back a long way. `claim` still refuses fire times that fired.
+   * Without it a job waits until the clock passes its last fire time again.
    */
   rewind?(job: string, fireTime: string): Promise<void>;
 }
@@ -34,14 +34,14 @@ export interface ScheduledRun {
   job: BoundJob;
   /** ISO instant. */
   fireTime: string;
-  /** Earlier fire times that this run stands for as well (counted up to 1,000). */
+  /** How many earlier fire times this run also covers (counted up to 1,000). */
   missed: number;
   signal: AbortSignal;
 }
 
 /**
- * `busy`: somebody else holds the run lock; the fire time is tried again with each tick. `unfinished`: the run failed
- * or was stopped; it runs again after the next start.
+ * `busy`: another run holds the run lock, and each tick tries the fire time again. `unfinished`: the run failed or was
+ * stopped; it runs again after the next start.
  */
 export type ScheduledOutcome = "done" | "busy" | "unfinished";
 
@@ -50,7 +50,7 @@ export interface ScheduleState {
   lastFireTime: string | undefined;
   nextFireTime: string | undefined;
   running: boolean;
-  /** The last fire time lies in the future: the clock was set back, and the job waits for it. */
+  /** The last fire time is in the future: the clock was set back, and the job waits for it. */
   clockBehind: boolean;
 }
 
@@ -66,8 +66,8 @@ export interface ScheduleDependencies {
   logger: Logger;
   ticker: Ticker;
   /**
-   * Runs a job, and finishes its fire time in the store while it holds the run lock; may reject, which is logged and
-   * leaves the schedule going.
+   * Runs a job, and finishes its fire time in the store while it holds the run lock. A rejection is logged, and the
+   * schedule continues.
    */
   execute(run: ScheduledRun): Promise<ScheduledOutcome>;
 }
@@ -81,21 +81,20 @@ interface Due {
 }
 
 /**
- * Runs jobs at their fire times, one at a time. A fire time is claimed in the store before its run begins, so that it
- * fires once whatever the clock does and however many programs run; what passed unused is treated by the job's misfire
- * policy.
+ * Runs jobs at their fire times, one at a time. The store claims a fire time before its run starts. So it fires once,
+ * whatever the clock does and however many programs run. The job's misfire policy decides about missed fire times.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
   readonly #abort = new AbortController();
-  /** Fire times of waiting jobs that came while another job ran: they are on time, however long that takes. */
+  /** Fire times of waiting jobs that came while another job ran. They are on time, however long that run takes. */
   readonly #queued = new Map<string, number>();
-  /** Claimed fire times that wait for their run: of an earlier process, or because the lock was taken. */
+  /** Claimed fire times that wait for their run: from an earlier process, or because another run held the lock. */
   readonly #owed = new Map<string, Due>();
   /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
   readonly #behind = new Set<string>();
-  /** Fire times of earlier processes that are still to be run again, by job, from when it was first looked at. */
+  /** Fire times of earlier processes that still need another run, by job, once they have been looked up. */
   readonly #interruptedFireTimes = new Map<string, string[]>();
   readonly #jobs: readonly BoundJob[];
   #running: string | undefined;
@@ -107,20 +106,18 @@ export class Schedule {
     this.#jobs = deps.jobs;
   }
 
-  /**
-   * Starts ticking. Fire times that passed while no program was running are due at once, by the job's misfire policy.
-   */
+  /** Starts ticking. Fire times missed while no program was running are due at once, by the misfire policy. */
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
   }
 
-  /** Whether a fire time waits for somebody else's run to end. */
+  /** Whether a fire time waits for another program's run to end. */
   get waits(): boolean {
     return this.#owed.size > 0 && this.#turn === undefined;
   }
 
-  /** Takes no further fire time, tells the current run to stop and waits for it. */
+  /** Takes no further fire time, stops the current run and waits for it. */
   async stop(): Promise<void> {
     this.#stopTicker?.();
     this.#stopTicker = undefined;
@@ -134,7 +131,7 @@ export class Schedule {
     await this.#turn;
   }
 
-  /** Looks for due fire times and runs them. While a run is on, only remembers what came due. Never rejects. */
+  /** Looks for due fire times and runs them. During a run it only notes new due fire times. Never rejects. */
   async tick(): Promise<void> {
     if (this.#abort.signal.aborted) return;
     if (this.#turn !== undefined) {
@@ -173,7 +170,7 @@ export class Schedule {
     }
   }
 
-  /** Runs due fire times, the oldest first, until none is left. */
+  /** Runs due fire times, the oldest first, until there are no more. */
   async #work(): Promise<void> {
     const busy = new Set<string>();
     while (!this.#abort.signal.aborted) {
@@ -226,8 +223,8 @@ export class Schedule {
   }
 
   /**
-   * Claims the fire time, or, where it fired before the clock was set back, the last one before it that did not.
-   * Undefined when another program was faster or nothing is left.
+   * Claims the fire time. If it already fired before the clock was set back, claims the last earlier one that did not.
+   * Undefined if another program was faster or nothing is left.
    */
   async #claim(due: Due): Promise<number | undefined> {
     const { store } = this.#deps;
@@ -273,9 +270,8 @@ export class Schedule {
   }
 
   /**
-   * A fire time of an earlier process whose run did not come to its end, by the job's misfire policy: the newest one
-   * for all of them, each one, or none. The fire time itself is run again, once after the start, so that a report is
-   * about its own month.
+   * An earlier process's fire time whose run did not finish. The job's misfire policy decides: the newest one for all,
+   * each one, or none. The fire time itself runs again, once after the start, so that a report covers its own month.
    */
   async #interrupted(job: BoundJob): Promise<Due | undefined> {
     const { store, logger } = this.#deps;
@@ -316,7 +312,7 @@ export class Schedule {
     return { job, fireTime: oldest, missed, claimed: false };
   }
 
-  /** From when on fire times are due, exclusive. A job seen for the first time starts now. */
+  /** The time after which fire times are due. A new job starts now. */
   async #from(job: BoundJob, now: number): Promise<number | undefined> {
     const { store, logger } = this.#deps;
     const last = await store.last(job.id);

@@ -3,7 +3,7 @@ import { isPlainHttp } from "../base/loopback.ts";
 import { credentialOf } from "../http/secrets.ts";
 import { undici } from "../http/undici.ts";
 
-/** Where something is posted, with a bearer token where one is named, and signed where a key is. */
+/** The target of a POST, with an optional bearer token. */
 export interface WebhookTarget {
   url: string;
   /** `env:NAME` or `file:/path`. */
@@ -11,22 +11,22 @@ export interface WebhookTarget {
   timeoutMs: number;
 }
 
-/** No answer came: what else would go there now would only wait as long. */
+/** No answer came, so further messages to the same place would wait as long. */
 export class Unreached extends Error {}
 
-/** The header that a signature stands in. */
+/** The header with the signature. */
 export const signatureHeader = "crm-sync-signature";
 
 /**
- * What proves who sent a text, and when: `t=SECONDS,v1=HEX`, an HMAC-SHA256 with the key over the seconds since 1970, a
- * dot and the bytes of the body.
+ * Proves who sent a text, and when: `t=SECONDS,v1=HEX`. It is an HMAC-SHA256 with the key over the seconds since 1970,
+ * a dot and the bytes of the body.
  */
 export function signatureOf(body: string, key: string, now: number): string {
   const seconds = Math.floor(now / 1_000);
   return `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex")}`;
 }
 
-/** Posts a text that is JSON. Throws an Error for any answer but 2xx, and after the time-out. */
+/** Posts a JSON text. Throws an Error for any answer but 2xx, and after the time-out. */
 export async function postJson(
   { url, token, timeoutMs }: WebhookTarget,
   body: string,
@@ -38,10 +38,7 @@ export async function postJson(
   await call({ url, method: "POST", headers, body, timeoutMs, what: "the webhook" });
 }
 
-/**
- * Calls an address that is a secret: no word of it is in an error. Throws an Error for any answer but 2xx, and after
- * the time-out.
- */
+/** Calls a secret address, which no error contains. Throws an Error for any answer but 2xx, and after the time-out. */
 export async function callSecret(
   { url, timeoutMs, what }: { url: string; timeoutMs: number; what: string },
   secret: (reference: string) => string,
@@ -76,7 +73,7 @@ async function call(to: {
   if (status < 200 || status > 299) throw new Error(`${what} answered HTTP ${status}`);
 }
 
-/** The word of the system or of TLS for what went wrong. The sentence around it may repeat the address. */
+/** The error code of the system or of TLS. The full message may contain the address. */
 function codeOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/u.test(code) ? code : "no connection";

@@ -12,10 +12,7 @@ import { amendmentsOf } from "../resources/order/shown-orders.ts";
 type Asset = OrderWithTree["tree"]["assets"][number];
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
-/**
- * The numbers of earlier units, of which each is shown under the number of the order of such a unit where that stands
- * as well.
- */
+/** The numbers of earlier units, each with whether the order of such a unit is also shown under that number. */
 export async function sharedNumbers(
   { ledger, settings }: Dependencies,
   customer: RecordKey,
@@ -41,9 +38,9 @@ export async function sharedNumbers(
 }
 
 /**
- * The earlier units, nearest first, whose number a unit of an asset has: by what the CRM says the asset continues,
- * through assets that ended meanwhile as well, and by the units of which it is `known` that they had that number.
- * Undefined where none of those is one of them.
+ * The earlier units, nearest first, with the same number as a unit of an asset. They follow from the CRM's links
+ * (`continues`), also through ended assets, and from the units `known` to have had that number. Undefined if no such
+ * unit had it.
  */
 export function earlierUnits(
   orders: readonly OrderWithTree[],

@@ -14,16 +14,15 @@ import type { AssetReading, Snapshot } from "../platform/snapshot.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
 
-/** A record that a person did something for on the platform. */
+/** A record for which a person did something on the platform. */
 export interface RecordSubject {
   stream: Stream;
   key: RecordKey;
 }
 
 /**
- * Reads back what a person did for a record, without a writing call: E3 of a customer; M5, M6 and E8 of a person; M7 of
- * every asset for an order.
- * Throws where the platform gives nothing: a failed reading says nothing of what was done.
+ * Reads a person's manual work for a record, without a writing call. For a customer E3, for a person M5, M6 and E8, for
+ * an order M7 of every asset. Throws if a reading fails: a failed reading shows nothing about the work.
  */
 export async function readBackRecord(
   deps: Pick<EngineDependencies, "settings" | "ledger">,
@@ -47,7 +46,7 @@ export async function readBackRecord(
   return readBackStaff(loaded, staff, { members, assets }, settings);
 }
 
-/** M7 of every asset: what a person bought may stand under a number that nobody knows. */
+/** Reads M7 of every asset, because a person's purchase may be under an unknown number. */
 async function readOrder(
   deps: Pick<EngineDependencies, "settings" | "ledger">,
   snapshot: Snapshot,

@@ -27,18 +27,17 @@ import { wantedForm } from "../resources/order/state/placed-orders.ts";
 import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
 import type { ShownAmendment } from "../resources/order/shown-orders.ts";
 
-/** How often a customer is looked at anew with what looking taught. */
+/** How often a customer is planned again with the new findings. */
 const mostRounds = 24;
 
-/** What building one customer anew came to. */
+/** The result of rebuilding one customer. */
 export interface RebuiltCustomer {
-  /** What a run would do now; undefined where the platform did not show enough in time. */
+  /** The plan that a run would make now; undefined if the platform did not show enough in time. */
   plan: CustomerPlan | undefined;
-  /** Why there is no plan. */
   why?: string;
-  /** What is taken for granted of it, since nothing shows it. */
+  /** Assumptions about the customer that no reading shows. */
   assumed: { record: string; why: string }[];
-  /** Customers of whom it was found out that something stands there of orders that moved away from them. */
+  /** Customers whose enterprise still has something of orders that moved away from them. */
   left: RecordKey[];
 }
 
@@ -53,10 +52,10 @@ const onlyRead: Block = {
 };
 
 /**
- * Brings the link, orders and assignments of one customer back into a ledger that lost them: what the platform shows is
- * adopted as a run would adopt it, the CRM's customer counts as acknowledged, numbers count for the instances whose
- * products they show, and whoever holds an asset that the CRM gives that person holds it by us. Makes no writing call.
- * Throws where the platform cannot be read.
+ * Restores the link, orders and assignments of one customer in a ledger that lost them. Everything the platform shows
+ * is adopted as in a run, and the CRM's customer counts as acknowledged. Numbers count for the instances whose products
+ * they show, and a person who holds an asset from the CRM holds it by us. Makes no writing call. Throws if the platform
+ * cannot be read.
  */
 export async function rebuildCustomer(
   deps: Dependencies,
@@ -101,7 +100,7 @@ export async function rebuildCustomer(
   return { plan: undefined, why: `${formatKey(customer)}: the platform kept changing`, assumed, left };
 }
 
-/** Nothing reads name, branch and address back: that they are as the CRM has them is taken for granted. */
+/** No reading shows name, branch and address, so they count as equal to the CRM's. */
 async function acknowledge(knows: CustomerState): Promise<void> {
   const { customer, desiredCustomer, known } = knows.held;
   if (desiredCustomer === undefined || known.link === undefined || known.acknowledged !== undefined) return;
@@ -110,10 +109,10 @@ async function acknowledge(knows: CustomerState): Promise<void> {
 }
 
 /**
- * The units of an asset instance are the numbers under which its products are shown, those of the CRM first; what was
- * bought by amendments stands by them, and their numbers are used. Both are fixed before the order counts as placed,
- * and the same again where a rebuild that was cut off is made once more. Of an order that the CRM does not want any
- * more and of which nothing is shown nothing stands: where it comes back it is amended, not placed under its number.
+ * The numbers under which an asset's products are shown become the numbers of its units, those of the CRM first.
+ * Numbers of amendments are used too. Both are fixed before the order counts as placed, and again if an interrupted
+ * rebuild is repeated. An unwanted order that is not shown has nothing left. If it comes back, it is amended, not
+ * placed under its number.
  */
 async function rebuiltOrder(
   deps: Dependencies,
@@ -122,7 +121,7 @@ async function rebuiltOrder(
 ): Promise<StateChange[]> {
   if (shown === undefined) {
     const gone = nothingStands(order, customer);
-    // What the CRM wants of it is bought anew, as an amendment.
+    // If the CRM wants the order, its contents are bought anew, as an amendment.
     const isWanted = order.state === "current" && !order.body.cancelled;
     return isWanted ? gone.filter(({ type }) => type !== "order-agreed") : gone;
   }
@@ -149,8 +148,8 @@ async function rebuiltOrder(
 }
 
 /**
- * What an order left in the enterprise of a customer that it moved away from: it stands there by the purchases under
- * whose numbers it is shown. Where it is shown in another form than the CRM has now, nobody knows what stands.
+ * The parts of an order in the enterprise of its former customer, by the purchases under whose numbers they are shown.
+ * If the shown form differs from the CRM's form, these parts are unknown.
  */
 async function leftOfOrder(
   { ledger, settings }: Dependencies,
@@ -177,7 +176,7 @@ async function leftOfOrder(
     : [...steps, { ...leaving, unclear: null }];
 }
 
-/** The numbers under which the products of an asset are shown, those that the CRM gives first. */
+/** The numbers under which the products of an asset are shown, those of the CRM first. */
 function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: shown }: ShownOrder): string[] {
   const products = [...asset.products, ...asset.packages.flatMap(productsUnder)];
   const numbers = new Set(products.flatMap(({ id }) => shown.get(id) ?? []));
@@ -185,7 +184,7 @@ function shownUnder(asset: OrderWithTree["tree"]["assets"][number], { products: 
   return [...new Set([...first, ...[...numbers].sort()])];
 }
 
-/** Units whose products are shown under the number of the unit that they continue, or that they continued. */
+/** Units whose products are shown under the number of the unit that they continue or continued. */
 function renewedUnits(
   order: OrderWithTree,
   orders: readonly OrderWithTree[],
@@ -220,7 +219,7 @@ function numbersOf(order: OrderWithTree, shown: ShownOrder, renewed: readonly Fi
   });
 }
 
-/** Adopts who M5 shows, with the assets of each person. Says whether anything was learned by that. */
+/** Adopts the people that M5 shows, with their assets. Returns whether this changed anything. */
 async function adoptPeople(
   { settings }: Dependencies,
   knows: CustomerState,
@@ -233,7 +232,7 @@ async function adoptPeople(
   return changes.length > 0;
 }
 
-/** Cancelled orders of which nothing is shown. */
+/** Cancelled orders of which the platform shows nothing. */
 function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
   return changes.flatMap((change) =>
     change.type === "order-removed" &&
@@ -249,7 +248,7 @@ function endedOf(changes: readonly StateChange[]): RebuiltCustomer["assumed"] {
   );
 }
 
-/** What the CRM requests beside its orders counts as requested, and nothing is sent for it: no reading shows it. */
+/** CRM requests beside orders count as made, and nothing is sent for them: no reading shows them. */
 async function assumeRequests({ policies }: Dependencies, knows: CustomerState): Promise<RebuiltCustomer["assumed"]> {
   const loaded = knows.held;
   const { customer } = knows;
@@ -264,23 +263,23 @@ function auditOf(customer: RecordKey, body: JsonObject): { kind: string; subject
   return { kind: "rebuilt", subject: `customer:${formatKey(customer)}`, body };
 }
 
-/** An order of which everything is shown, some of it under numbers of amendments. */
+/** A completely visible order, partly under numbers of amendments. */
 interface Amended {
   order: OrderWithTree;
   customer: RecordKey;
   channelOrderId: string;
-  /** Under the order's own number. */
+  /** The products under the order's own number. */
   own: ShownOrder | undefined;
   amendments: readonly ShownAmendment[];
   /** Numbers of units of the order. */
   numbers: readonly FixedNumber[];
-  /** Those of its units that continue earlier ones. */
+  /** Units of the order that continue earlier ones. */
   renewed: readonly FixedNumber[];
 }
 
 /**
- * What was bought under the number of an amendment stands by that purchase and not by the first one: as a step each,
- * the form that the CRM has now in the place of the one that was bought then.
+ * Each product under the number of an amendment counts for that purchase and not for the first. Each amendment becomes
+ * a step, with the CRM's current form instead of the form that was bought then.
  */
 export function rebuiltSteps(amended: Amended): StateChange[] {
   const { order, customer, channelOrderId } = amended;
@@ -320,8 +319,8 @@ function purchaseOf(
 }
 
 /**
- * What is left of an order where it was before it moved, as a purchase for each number under which it is shown;
- * undefined where something is shown that belongs to no unit of the order, or of which nobody knows what it is.
+ * The rest of a moved order at its former customer, as a purchase for each number under which it is shown. Undefined if
+ * a shown product belongs to no unit of the order, or is unknown.
  */
 export function leftSteps(
   { order, customer, numbers }: Pick<Amended, "order" | "customer" | "numbers">,
@@ -340,7 +339,7 @@ export function leftSteps(
   return changes;
 }
 
-/** All that an order has is gone, and it agrees with the CRM, which does not want it. */
+/** Records that nothing of an order is left, and that this agrees with the CRM, which does not want it. */
 export function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
   const { key, version } = order;
   const items = order.tree.assets.flatMap(({ id: instanceId, quantity }) =>
@@ -355,7 +354,7 @@ export function nothingStands(order: OrderWithTree, customer: RecordKey): StateC
   ];
 }
 
-/** What one purchase brought under one number; `ids` are all its products, also those in packages. */
+/** The contents of one purchase under one number; `ids` has all its products, also those in packages. */
 interface Brought extends BoughtItem {
   ids: string[];
 }
@@ -376,7 +375,7 @@ function itemsOf({ order, numbers }: Pick<Amended, "order" | "numbers">, { produ
   });
 }
 
-/** Products of an amendment that the first purchase is not shown to have brought under the same number. */
+/** Products of an amendment that are not shown under the same number of the first purchase. */
 function notBought(
   { own }: Amended,
   { instanceId, unit, number, ids }: Brought,

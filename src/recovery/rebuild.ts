@@ -23,39 +23,39 @@ import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
 import { SourceReading } from "../ingest/source-reading.ts";
 import { eachPendingCustomer } from "../engine/run/queue.ts";
 
-/** Something of one record that could not be brought back, or that the next run would do. */
+/** Something of one record that could not be restored, or that the next run would do. */
 export interface NotRebuilt {
   record: string;
   why: string;
 }
 
-/** What building the ledger anew came to. */
+/** The result of rebuilding the ledger. */
 export interface RebuildSummary {
   run: string;
   state: RunState;
   exitCode: ExitCode;
   sources: StreamTally[];
   customers: number;
-  /** What is known again. */
+  /** Counts of the restored state. */
   known: { enterprises: number; orders: number; staff: number; assignments: number };
-  /** Customers that the platform did not let be read. */
+  /** Customers that could not be read from the platform. */
   unreadable: number;
-  /** Customers at whom this program failed. */
+  /** Customers at which this program failed. */
   defects: number;
   lost: NotRebuilt[];
-  /** What is taken for granted, since nothing shows it. */
+  /** Assumptions that no reading shows. */
   assumed: NotRebuilt[];
-  /** What the next run would do; what of it makes something waits for a person. */
+  /** Operations of the next run. Those that create something wait for a person. */
   left: NotRebuilt[];
-  /** Where the ledger was restored: what it lacked, and how many of its orders stand as it had them. */
+  /** If the ledger was restored: the period that it lost, and how many of its orders were kept unchanged. */
   gap?: { from: string | null; until: string | null; kept: number } | undefined;
 }
 
 const kindsBefore = new Set(["plan", "rebuild"]);
 
 /**
- * Throws a Problem where anything was ever done with the ledger but plans and rebuilds, or since what it knew was set
- * aside. One that lacks what was done since it was backed up is rebuilt as well.
+ * Throws a Problem if the ledger was used for anything but plans and rebuilds, since its start or since its state was
+ * set aside. A restored ledger with an open gap may also be rebuilt.
  */
 export async function requireUnused(ledger: Ledger): Promise<void> {
   if (ledger.gap.isOpen()) return;
@@ -75,11 +75,11 @@ export async function requireUnused(ledger: Ledger): Promise<void> {
 type RebuildRequest = Pick<RunRequest, "limits" | "signal" | "header"> & { by: string };
 
 /**
- * Brings links, orders and assignments back from the platform and the sources into a ledger that was not used, or that
- * was restored and lacks what was done since: of that, what it knew is set aside first, and what the platform shows
- * just so is brought back. Until all customers were looked at, nobody but another rebuild may write into it. No
- * writing call is made: the platform is handed in without them. All customers are looked at before the first order
- * counts as placed: an order may stand for another one than it belongs to in the CRM. The caller holds the run lock.
+ * Restores links, orders and assignments from the platform and the sources, in an unused ledger or a restored one that
+ * lost its latest changes. State of a restored ledger is first set aside; unchanged parts are brought back. Until all
+ * customers have been looked at, only another rebuild may write to the ledger. It makes no writing call: the platform
+ * is passed without them. It looks at all customers before the first order counts as placed. The reason: an enterprise
+ * may have an order that now belongs to another customer in the CRM. The caller holds the run lock.
  */
 export async function runRebuild(deps: RunDependencies, request: RebuildRequest): Promise<RebuildSummary> {
   const { ledger } = deps;
@@ -132,7 +132,7 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
   return summary;
 }
 
-/** Looks at all customers, brings back what a restore set aside, and then rebuilds one after the other. */
+/** Looks at all customers, brings back state that a restore set aside, and then rebuilds one customer after another. */
 async function rebuildAll(
   deps: RunDependencies & { reader: SnapshotReader },
   asked: RunRequest,
@@ -144,12 +144,12 @@ async function rebuildAll(
   const lanes = { lanes: deps.concurrency, stopped };
   const given = { run: summary.run, summary, signal };
   const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
-  // What a source did not give now comes later, and may have been placed before.
+  // Records that a source did not give now arrive later, and may already be placed.
   const unnamed = await ledger.state.unnamedInQuarantine();
   const ofAllOrders =
     unnamed.includes("orders") || summary.sources.some((tally) => tally.stream === "orders" && isCutOff(tally));
   await forgetUnread(ledger, summary.sources, ofAllOrders);
-  // Of those who show orders that others have in the CRM it is told once it is known which of them moved away.
+  // Customers who show orders of others are reported last, when all moved orders are known.
   const later = new Map<string, RecordKey>();
   const left = new Map<string, RecordKey>();
   await workInLanes(customers(), lanes, async (customer) => {
@@ -171,7 +171,7 @@ async function rebuildAll(
 }
 
 /**
- * Sets aside what a restored ledger knew, once what may have left last before it was restored has had its time to be
+ * Sets aside the state of a restored ledger. It first waits until the last calls before the backup have had time to be
  * shown.
  */
 async function beginGap(
@@ -191,7 +191,7 @@ function inDoubtText({ id, endpoint, subject }: { id: string; endpoint: string; 
   return { record: subject, why };
 }
 
-/** One that cannot be read keeps nothing of what the ledger knew of it: what it has is compared once it can be. */
+/** State of an unreadable customer stays set aside; it is compared once the customer can be read. */
 async function bringOneBack(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,
@@ -229,8 +229,8 @@ function emptySummary({ run, sources }: Pick<RebuildSummary, "run" | "sources">)
 const unfinishedText = "a rebuild was cut off before all customers were looked at";
 
 /**
- * What an earlier rebuild could not look at is looked at anew. Whom the CRM gives only in quarantine, and whom a source
- * did not give, nobody can look at now.
+ * Marks customers that an earlier rebuild could not look at for another look. Customers that are only in quarantine, or
+ * that a source did not give, cannot be looked at now.
  */
 async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[], ofAllOrders: boolean): Promise<void> {
   const changes: StateChange[] = [];
@@ -255,12 +255,12 @@ async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[], ofA
   await ledger.state.record(notLookedAt, changes);
 }
 
-/** A source did not give all that it has of a stream. */
+/** Whether a source did not give all records of a stream. */
 function isCutOff({ problem, complete }: StreamTally): boolean {
   return problem !== undefined || !complete;
 }
 
-/** Nobody is left who was not looked at for want of time. `ofAllOrders`: the ledger does not know all orders yet. */
+/** Records that every customer was reached. `ofAllOrders`: the ledger does not know all orders yet. */
 async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise<void> {
   await ledger.state.record(notLookedAt, [
     { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders },
@@ -269,8 +269,8 @@ async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise<void> 
 }
 
 /**
- * Answers whether the customer's enterprise shows orders that are not the customer's in the CRM. One that cannot be
- * looked at is kept: as long as nobody can, no order is placed that may stand there.
+ * Returns whether the customer's enterprise shows orders that belong to others in the CRM. A customer that cannot be
+ * looked at is recorded: until it can, no order is placed that may exist there.
  */
 async function lookAtOne(
   deps: RunDependencies & { reader: SnapshotReader },
@@ -286,7 +286,7 @@ async function lookAtOne(
     return hasOthers;
   } catch (error) {
     if (ledger.broken !== undefined || signal?.aborted === true) throw error;
-    // Whose enterprise it is, that customer is looked at.
+    // The enterprise belongs to another customer, whose own look covers it.
     const isAnothers = error instanceof Problem && error.code === "enterprise.taken";
     if (!isAnothers) await isUnread(`could not be read: ${messageOf(error)}`);
     return false;
@@ -297,13 +297,13 @@ interface Rebuilding {
   run: string;
   summary: RebuildSummary;
   signal: AbortSignal | undefined;
-  /** Where what is known and left of the customer is told; undefined: it is looked at once more. */
+  /** Collects the results of the customer; undefined: the customer is rebuilt once more. */
   told: RebuildSummary | undefined;
 }
 
 /**
- * Answers the customers of whom it came out that orders which moved left something there. One that cannot be read stops
- * no other; the rebuild is to be made again for it.
+ * Returns the customers at which moved orders left something. A customer that cannot be read stops no other; the
+ * rebuild must be repeated for it.
  */
 async function rebuildOne(
   deps: RunDependencies & { reader: SnapshotReader },
@@ -322,7 +322,7 @@ async function rebuildOne(
     } else await tell(ledger, run, summary, plan);
     const { link, placedOrders, staffLinks, assignments } = await ledger.state.known(customer);
     summary.known.enterprises += link === undefined ? 0 : 1;
-    // An order that moved is known to two customers, and stands for one of them.
+    // A moved order is known to two customers, and counts for one of them.
     summary.known.orders += [...placedOrders.values()].filter((order) => isSameKey(order.customer, customer)).length;
     summary.known.staff += staffLinks.size;
     summary.known.assignments += assignments.length;
@@ -340,7 +340,7 @@ async function rebuildOne(
   }
 }
 
-/** What is as the CRM says is done with; what a run would do, or what waits, is looked at by the next one. */
+/** A record as in the CRM is done. The next run looks at records that it would change, and at waiting ones. */
 async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: CustomerPlan): Promise<void> {
   const name = (stream: Stream, key: RecordKey): string => subjectOf(stream, key);
   for (const { stream, key, outcome, code, reason } of plan.records)
@@ -358,7 +358,7 @@ async function tell(ledger: Ledger, run: string, summary: RebuildSummary, plan: 
   else await ledger.decisions.nothingLeftByRebuild(customer);
 }
 
-/** What is to be made of the customer waits for a person; `left: null`: nobody knows how much it is. */
+/** Creations for the customer wait for a person; `left: null`: their number is unknown. */
 function leftToBeMade(customer: RecordKey, run: string, left: number | null): StateChange {
   return { type: "observed", customer, kind: rebuiltKind, subject: "", body: { run, left } };
 }

@@ -13,18 +13,18 @@ import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings"> & { reader: SnapshotReader };
 
-/** What came back of a customer of a restored ledger. */
+/** The restored parts of a customer of a restored ledger. */
 export interface BroughtBack {
-  /** Orders that stand as the backup has them. */
+  /** Orders that are unchanged since the backup. */
   orders: number;
-  /** Orders that nothing shows, and that count as the backup has them. */
+  /** Orders that no reading shows, and that count as in the backup. */
   assumed: { record: string; why: string }[];
 }
 
 /**
- * Brings back what a restored ledger knew of a customer and the platform shows just so: an order with every product
- * under the numbers and purchases that it was bought with and no other, accounts that are there, assets that are in the
- * same hands. All that is otherwise stays set aside and is read anew. All customers are looked at before.
+ * Brings back a customer's state in a restored ledger if the platform shows it unchanged. An order needs every product
+ * under the same numbers and purchases, and nothing else. Accounts must exist, and assets must have the same holders.
+ * Everything that differs stays set aside and is read again. All customers have been looked at before.
  */
 export async function bringBack(
   deps: Dependencies,
@@ -78,7 +78,7 @@ export async function bringBack(
   return back;
 }
 
-/** Brings an order back of which only licence types stand that the platform never shows. */
+/** Brings an order back if it only has licence types that the platform never shows. */
 async function isUnseen(
   deps: Pick<EngineDependencies, "ledger" | "settings">,
   customer: RecordKey,
@@ -94,7 +94,7 @@ async function isUnseen(
   return await deps.ledger.gap.bringOrderBack(customer, order, () => true, shared);
 }
 
-/** Whether exactly what stands is shown: the same products, under the same asset numbers, by the same purchases. */
+/** Whether exactly the recorded units are shown: the same products, asset numbers and purchases. */
 export function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
   const stands = new Set<string>();
   for (const unit of units) {

@@ -11,8 +11,8 @@ export const earlierUnit = z.object({
 export type EarlierUnit = z.infer<typeof earlierUnit>;
 
 /**
- * A unit that is bought under the number of one that stands; `continues`: that unit, and those that it continues.
- * `shown`: the ledger does not know the number of that one yet, M7 shows it.
+ * A unit that is bought again under the number of an existing unit. `continues`: that unit and its predecessors.
+ * `shown`: the ledger does not know that unit's number yet, and M7 shows it.
  */
 export const renewedUnit = z.object({
   unit: z.int(),
@@ -27,12 +27,12 @@ const plannedAsset = z.object({
   licenseType: z.string(),
   quantity: z.int(),
   given: z.array(z.string()),
-  /** Which units they are; the first ones where it is not said. */
+  /** Which units are bought; undefined: the first ones. */
   units: z.array(z.int()).optional(),
-  /** Those of its units that continue earlier ones: no number is taken for them. */
+  /** Units that continue earlier ones; they need no new number. */
   renewed: z.array(renewedUnit).optional(),
 });
-/** An asset instance that an order brings: how many numbers it needs, and those that the CRM gave. */
+/** An asset instance that an order brings: how many numbers it needs, and the numbers that the CRM gave. */
 export type PlannedAsset = z.infer<typeof plannedAsset>;
 
 /** The units of an asset instance that need numbers. */
@@ -40,40 +40,40 @@ export function unitsOf({ quantity, units }: Pick<PlannedAsset, "quantity" | "un
   return units ?? Array.from({ length: quantity }, (_, unit) => unit);
 }
 
-/** The units of an asset instance that get a number of their own. */
+/** The units of an asset instance that get a new number. */
 export function newUnitsOf(asset: Pick<PlannedAsset, "quantity" | "units" | "renewed">): number[] {
   const renewed = new Set(asset.renewed?.map(({ unit }) => unit));
   return unitsOf(asset).filter((unit) => !renewed.has(unit));
 }
 
-/** The numbers that the CRM gives to the units that get one of their own, in their order. */
+/** The numbers from the CRM for the units that get a new number, in order. */
 export function givenToNew({ given, renewed = [] }: Pick<PlannedAsset, "given" | "renewed">): string[] {
   const taken = new Set(renewed.map(({ number }) => number));
   return given.filter((number) => !taken.has(number));
 }
 
-/** Numbers of planned assets that may be there before the purchase: those of the CRM, and those of earlier units. */
+/** Numbers of planned assets that may exist before the purchase: from the CRM, and of earlier units. */
 export function numbersThere(assets: readonly PlannedAsset[]): string[] {
   return assets.flatMap(({ given, renewed = [] }) => [...given, ...renewed.map(({ number }) => number)]);
 }
 
-/** What a plan says an order will be, in `after`. */
+/** The `after` of an order operation. */
 export const plannedOrder = z.object({ version: z.int(), bodyHash: z.string(), assets: z.array(plannedAsset) });
 
-/** A number that is fixed to one unit of an asset instance, for good. */
+/** A number that belongs to one unit of an asset instance permanently. */
 export interface FixedNumber {
   number: string;
   orderId: string;
   namespace: string;
   instanceId: string;
   unit: number;
-  /** The earlier units whose number it has, nearest first; undefined where the number was fixed to it. */
+  /** The earlier units with the same number, nearest first; undefined if the number was first fixed to this unit. */
   continues?: readonly EarlierUnit[] | undefined;
 }
 
 /**
- * The same once the ledger has chosen numbers for units of an order's assets; one that was fixed to such a unit before
- * is not used any more.
+ * Known state after the ledger has chosen numbers for units of an order's assets. A new number replaces the number that
+ * was fixed to the same unit before.
  */
 export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
   known: Whole,

@@ -1,18 +1,18 @@
 import type { AssumptionId } from "../../contract/assumptions/row.ts";
 import { assumptionIds } from "../../contract/assumptions/ids.ts";
 
-/** That a call or a reading contradicted a row of A1–A43. Ids, numbers and words of the contracts only. */
+/** A call or a reading contradicted a row of A1–A43. It has only ids, numbers and words of the contracts. */
 export interface AssumptionMet {
   row: AssumptionId;
   evidence: string;
-  /** The part of the row that it is about, such as a licence type; absent: all of it. */
+  /** The contradicted part of the row, such as a licence type; undefined: the whole row. */
   about?: string | undefined;
 }
 
-/** A row that the services contradicted, until a person accepts it. */
+/** A row that the services contradicted. It holds until a person accepts it. */
 export interface Contradiction {
   evidence: string;
-  /** The parts that were contradicted; empty: the whole row. */
+  /** The contradicted parts; empty: the whole row. */
   about: readonly string[];
   /** ISO instant. */
   since: string;
@@ -21,20 +21,20 @@ export interface Contradiction {
 /** By row. */
 export type Contradictions = ReadonlyMap<AssumptionId, Contradiction>;
 
-/** A row that an operation rests on. */
+/** A row that an operation depends on. */
 export interface Resting {
   row: AssumptionId;
-  /** The part of the row that it rests on. */
+  /** The part of the row that the operation depends on. */
   about?: string;
-  /** Fields of which one is named by a 13004 that contradicts it. */
+  /** A 13004 that names one of these fields contradicts the row. */
   fields?: readonly string[];
   /** Codes that contradict it. */
   codes?: readonly string[];
-  /** A contradiction is told and stops nothing. */
+  /** A contradiction is reported and blocks nothing. */
   isOnlyTold?: true;
 }
 
-/** The contradiction that an operation must not be sent over, if there is one. */
+/** The contradiction that stops an operation, if there is one. */
 export function contradictionOf(
   rests: readonly Resting[],
   contradictions: Contradictions,
@@ -49,8 +49,8 @@ export function contradictionOf(
 }
 
 /**
- * What a refusal shows of them: a code that speaks of a row, or a 13004 that names one of its fields, not something
- * inside it. `words` are the service's own and are not kept.
+ * The assumptions that a rejection contradicts: by its code, or by a 13004 that names one of the row's fields (not
+ * something inside the field). `words` is the service's message; it is not stored.
  */
 export function metByRefusal(
   rests: readonly Resting[],

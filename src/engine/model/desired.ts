@@ -2,7 +2,7 @@ import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../../crm/
 import { buildAssets } from "../../crm/tree.ts";
 import type { PrivateMarker } from "./references.ts";
 
-/** A canonical record with markers in place of its private fields. */
+/** A canonical record with markers instead of its private fields. */
 export type DesiredCustomer = Omit<Customer, CustomerPrivate> & { name: PrivateMarker } & {
   [Field in Exclude<CustomerPrivate, "name">]?: PrivateMarker;
 };
@@ -29,24 +29,24 @@ export type DesiredStaff = Omit<Staff, "userName" | "name" | "remark" | "mobile"
 
 export type RecordState = "current" | "quarantined" | "absent";
 
-/** One record of the CRM as the ledger holds it now. */
+/** The current version of one CRM record in the ledger. */
 export interface Desired<Body> {
   key: RecordKey;
   version: number;
-  /** Since when the CRM has it in this form. */
+  /** When the CRM first had the record in this form. */
   since: string;
   bodyHash: string;
   state: RecordState;
   /** Set while the record waits to be planned. */
   pending: boolean;
-  /** The last full read lacks it, and it does not count as deleted yet: nothing new is made for it meanwhile. */
+  /** The last full read does not have the record, which does not count as deleted yet. Nothing new is made for it. */
   missing?: true | undefined;
-  /** How often in a row it came back to the form before its last one. */
+  /** How many times in a row the record returned to its form before the last one. */
   flips?: number | undefined;
   body: Body;
 }
 
-/** An order of the CRM with its instances as the tree that they make: built once, when it is loaded. */
+/** An order of the CRM with the tree of its instances, which is built once, at load. */
 export interface OrderWithTree extends Desired<DesiredOrder> {
   tree: ReturnType<typeof buildAssets<PrivateMarker>>;
 }

@@ -4,21 +4,21 @@ import type { Operation } from "./operation.ts";
 import { typeOf } from "./registry.ts";
 import type { OperationName } from "./resource.ts";
 
-/** What things are called for whoever reads: only what this reader may see. Everything is safe on a terminal. */
+/** Names for display. It gives only names that this reader may see. Every text is safe on a terminal. */
 export interface Called {
-  /** `SO-50007`: a record by its id. */
+  /** The id of a record: `SO-50007`. */
   record(key: RecordKey): string;
   /** `E-20005`, or `Jana Novak (E-20005)`. */
   person(key: RecordKey): Promise<string>;
-  /** What a company is called, or was, by the commitment to its name; undefined for a person, and where nobody knows. */
+  /** The current or former name of a company, by its commitment; undefined for a person, and if the name is unknown. */
   company(customer: RecordKey, commitment?: string): Promise<string | undefined>;
   /** The products of an asset number or of a unit without one. */
   productsOf(asset: string): Promise<readonly string[]>;
-  /** The products that a part of an order is or holds. */
+  /** The products that a part of an order is, or contains. */
   productsIn(order: RecordKey, instanceId: string): Promise<readonly string[]>;
 }
 
-/** What an operation does in a few words; the sign says whether it adds, changes or removes. */
+/** An operation in a few words. The sign says whether it adds, changes or removes. */
 export interface OperationLine {
   sign: "+" | "~" | "−";
   text: string;
@@ -39,7 +39,7 @@ export const adds = (text: string): OperationLine => ({ sign: "+", text });
 export const changes = (text: string): OperationLine => ({ sign: "~", text });
 export const removes = (text: string): OperationLine => ({ sign: "−", text });
 
-/** How often each thing is there. */
+/** Counts how often each name occurs. */
 export class Counts {
   readonly #counts = new Map<string, number>();
 
@@ -54,7 +54,7 @@ export class Counts {
   }
 }
 
-/** `2 × Office Suite`: assets by their products, or by their numbers where nobody knows these. */
+/** `2 × Office Suite`: assets by their products. An asset whose products are unknown counts as `asset`. */
 export async function assetsText(assets: readonly string[], called: Called): Promise<string> {
   const counts = new Counts();
   for (const asset of assets) {

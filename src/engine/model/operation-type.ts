@@ -17,36 +17,36 @@ import type { PayloadFacts } from "../customer.ts";
 import type { Known, StateChange } from "./state.ts";
 import type { TakenThing } from "./taking.ts";
 
-/** An operation as the journal holds it, as far as its own kind needs it to find out what became of it. */
+/** The part of a journal entry that an operation type needs to settle an unknown outcome. */
 export interface JournalEntry<S extends Shapes> {
   id: string;
   operation: Change<string, S>;
   context: S["context"];
 }
 
-/** What is known once an operation is proven: the same, whether its own answer or a later reading proves it. */
+/** The facts that follow from a proven operation. Its own answer and a later reading prove the same. */
 export interface Effect {
   changes: StateChange[];
   audit: JsonObject;
-  /** What it shows of the rows of A1–A43. */
+  /** Rows of A1–A43 that the operation contradicts. */
   met?: readonly AssumptionMet[];
-  /** The same where the call had been sent before with an unknown outcome. */
+  /** The same, if an earlier call of this operation had an unknown outcome. */
   metIfRepeated?: readonly AssumptionMet[];
 }
 
-/** Members of staff whom an M1 that went through for others did not add, each with the service's words (60027). */
+/** Staff that an M1 did not add although it added others, each with the service's message (60027). */
 export interface RefusedPerson {
   key: RecordKey;
   message: string;
 }
 
-/** `doubt`: it says nothing, so a reading decides. `contradiction`: it says what cannot be, so a person does. */
+/** `doubt`: the answer proves nothing, so a reading decides. `contradiction`: it is impossible, so a person decides. */
 export type Concluded =
   | (Effect & { refused: RefusedPerson[] })
   | { doubt: string; met?: readonly AssumptionMet[] }
   | { contradiction: string; met?: readonly AssumptionMet[] };
 
-/** The doubt of an asynchronous call: it was answered as taken, and is done later. */
+/** The doubt of an asynchronous call: the service accepted it and does it later. */
 export const takenLater = { doubt: "it was taken asynchronously, and the platform has to show it yet (A15)" };
 
 /** A bound operation, ready to be sent. */
@@ -58,54 +58,54 @@ export interface Prepared<S extends Shapes> {
   ): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Concluded }>;
 }
 
-/** Why an operation cannot be sent as it is. */
+/** Why an operation cannot be sent. */
 export interface NotSendable {
   code: string;
   reason: string;
 }
 
-/** A bound payload and everything that its kind needs to make a call of it. */
+/** A bound payload, and everything that its type needs to make a call. */
 export interface Bound<S extends Shapes> {
   operation: Change<string, S>;
   wire: JsonObject;
   target: JsonObject;
   facts: PayloadFacts;
   settings: AssumptionSettings;
-  /** Members that M5 showed before (M1 only). */
+  /** Members that M5 showed before this operation (M1 only). */
   shownBefore: readonly { globalId: string }[];
-  /** Passwords that are sealed with its intent. */
+  /** Passwords that are sealed with the intent. */
   sealed: readonly { ref: string; version: number }[];
-  /** What is known of the customer when the answer is there. */
+  /** The recorded state of the customer at the time of the answer. */
   known(): Known;
 }
 
-/** What one reading of the platform says about an operation whose outcome is unknown. */
+/** The findings of one reading of the platform about an operation whose outcome is unknown. */
 export type Evidence =
-  /** It was applied, and this is what is known by it. */
+  /** It was applied; `effect` follows from it. */
   | { kind: "confirmed"; effect: Effect; detail: JsonObject }
-  /** The platform does not show it. That alone proves nothing. `partEffect` is what it does show of it. */
+  /** The platform does not show it, which alone proves nothing. `partEffect`: the part that the platform does show. */
   | { kind: "not-found"; detail: JsonObject; partEffect?: Effect | undefined }
   /**
-   * Something only a person can judge, such as an order that is shown in part; `effect` is what it would mean if it was
-   * applied. `says: "nothing"` where the answer cannot be believed, so that it shows nothing of the operation either.
+   * Only a person can decide, for example if an order is shown in part. `effect` follows if it was applied.
+   * If `says` is set, the answer is not credible, and shows nothing about the operation.
    */
   | {
       kind: "ambiguous";
       reason: string;
       detail: JsonObject;
       effect?: Effect | undefined;
-      /** What it shows of the rows of A1–A43 where it stays so over the settle time. */
+      /** Rows of A1–A43 that it contradicts if it stays ambiguous for the settle time. */
       met?: readonly AssumptionMet[];
       says?: "nothing" | undefined;
     };
 
-/** What the ledger knows beside the journal entry. */
+/** Facts from the ledger in addition to the journal entry. */
 export interface SettleFacts {
   settings: AssumptionSettings;
   ordersUnseen: "ask" | "resend";
   known(): Known;
   privateValue(marker: PrivateMarker): Json | undefined;
-  /** E3 has shown an enterprise that an E2 with these templates made (A8). */
+  /** E3 has shown an enterprise that an E2 with these templates created (A8). */
   correlationConfirmed(correlation: string): Promise<boolean>;
   /** The platform is known to show assets of this licence type (A43). */
   isShown(licenseType: string): Promise<boolean>;
@@ -118,61 +118,61 @@ export interface SettleFacts {
   >;
 }
 
-/** What is known when a call that was refused is looked for all the same. */
+/** Facts for finding out whether a rejected call did something anyway. */
 export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
-  /** The number that the order would be sent under now. */
+  /** The number under which the order would be sent now. */
   channelOrderId: string | undefined;
-  /** Asset numbers of orders of the customer that are placed. */
+  /** Asset numbers of the customer's placed orders. */
   placedNumbers(): Iterable<string>;
 }
 
-/** What is done with an operation that enough readings over its settle time did not find. */
+/** What happens to an operation that enough readings over its settle time did not find. */
 export type WhenNotFound =
-  /** It counts as not applied; the customer is planned anew. */
+  /** It counts as not applied, and the customer is planned again. */
   | { kind: "drop" }
   | { kind: "park"; reason: string }
   | { kind: "send-again"; why: string }
   | { kind: "unreadable"; reason: string };
 
-/** What a person's word that it was applied comes to, or why it cannot be taken. */
+/** The result of a person's decision that it was applied, or why that decision is impossible. */
 export type CountedAsApplied = { effect: Effect; summary: string } | { code: string; why: string; cure: string };
 
-/** What an operation claims for itself alone: it may be somebody else's already. */
+/** A number that an operation claims exclusively. Another operation may already have it. */
 export type Uniqueness =
   | { what: "order"; number: string; order: RecordKey }
   | { what: "enterprise"; number: string; customer: RecordKey };
 
-/** The placed order that an operation amends, and how it stood when that was planned: it has to stand so still. */
+/** The placed order that an operation amends, in its state at planning. That state must not have changed. */
 export interface Amends {
   order: RecordKey;
   /** Number of the last step of the order. */
   lastStep: number;
-  /** Hash of the form that it was in agreement with; null: the one that it was placed with. */
+  /** Hash of the last form that the order agreed with; null: the form that it was placed with. */
   agreed: string | null;
 }
 
-/** What a person needs to find out whether a call was carried out. Ids and numbers only: nothing private of anybody. */
+/** Tells a person how to find out whether a call was carried out. It has ids and numbers, and no private values. */
 export interface LookFor {
   what: string;
   where: string;
   whom: string;
 }
 
-/** An operation of a kind; it has no context before its intent. */
+/** An operation of one type; before its intent it has no context. */
 export type Looked<S extends Shapes> = Pick<Draft<S>, "target" | "payload" | "records"> & {
   context: S["context"] | undefined;
 };
 
-/** How what an operation did is taken back. */
+/** How an operation is undone. */
 export type Undone =
-  /** By another call of ours everything is as it was before. */
+  /** Another call of ours restores everything. */
   | { how: "exact"; by: EndpointId }
-  /** Another call of ours brings most of it back. */
+  /** Another call of ours restores most of it. */
   | { how: "approximate"; by: EndpointId; difference: string }
-  /** No call takes it back. */
+  /** No call undoes it. */
   | { how: "impossible"; why: string };
 
-/** What an operation comes to whose outcome is lost for good. */
+/** The result of an operation whose outcome is lost for good. */
 export interface Lost {
   verdict: string;
   audit: { kind: string; body: JsonObject };
@@ -180,78 +180,78 @@ export interface Lost {
   message: string;
 }
 
-/** How the engine finds out what became of a call whose outcome is unknown. */
+/** How the engine settles a call with an unknown outcome. */
 export type OnUnknown<S extends Shapes> =
   | {
-      /** By reading the platform until it shows the change, or has not shown it for the settle time. */
+      /** It reads the platform until the change is shown, or has not been shown for the settle time. */
       by: "observe";
       observe: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
-      /** What is done if it was not shown in that time. Left out: it counts as not applied and is planned again. */
+      /** What happens if the change was not shown in time. Default: it counts as not applied and is planned again. */
       notShown?: (entry: JournalEntry<S>, facts: SettleFacts) => Promise<WhenNotFound>;
-      /** The service takes it now and carries it out later (A15). */
+      /** The service accepts the call now and carries it out later (A15). */
       async?: (operation: Draft<S>) => boolean;
-      /** The call must not be sent twice: after three sends without a known outcome a person decides. */
+      /** The call must not be sent twice. After three sends without a known outcome a person decides. */
       nonRepeatable?: true;
     }
   | {
-      /** By sending it again: it sets a state, so that twice is the same as once. */
+      /** It sends the call again. The call sets a state, so sending it twice has the same effect. */
       by: "resend";
-      /** A success whose data is about something else is odd. After so many of them a person decides. */
+      /** A success is odd if its data is about something else. After this many odd answers a person decides. */
       maxOddAnswers?: number;
       observe?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: SettleFacts) => Promise<Evidence>;
     }
   | {
-      /** Not at all: what it brought is lost with its answer, and that is recorded. */
+      /** It cannot be settled: the result was lost with the answer, and the loss is recorded. */
       by: "lost";
       record: (payload: S["payload"]) => Lost;
     }
   | {
-      /** By asking a person at once: nothing reads it, and it is non-repeatable. */
+      /** It asks a person at once: no reading shows the change, and the call is non-repeatable. */
       by: "ask";
     };
 
-/** What a person's decision on an unknown outcome comes to: `settle --applied` and `settle --not-applied`. */
+/** The result of a person's decision on an unknown outcome: `settle --applied` or `settle --not-applied`. */
 export interface Decide<S extends Shapes> {
   applied: (entry: JournalEntry<S>, seen: Exclude<Evidence, { kind: "confirmed" }>) => CountedAsApplied;
-  /** Set: while a part of it is shown, nobody can settle it as not applied, and this is what to do instead. */
+  /** If set: while a part is shown, nobody can settle it as not applied. The text says what to do instead. */
   partCure?: string;
   notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
 }
 
-/** What only some operation types need. The engine asks for each where it needs it. */
+/** Members that only some operation types have. */
 export interface Capabilities<S extends Shapes> {
-  /** The policy that rules it; `alone`: a person approves each single one. */
+  /** The policy that applies; `alone`: a person approves every operation. */
   governed?: { policy: PolicyName; alone?: true };
   /** It removes something that limits count. */
   removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
   /** It claims a number that no other operation may have. */
   claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
-  /** It is sent only while nothing happened to its order since it was planned. */
+  /** It is sent only if its order has not changed since planning. */
   expects?: (operation: Draft<S>) => Amends | undefined;
-  /** Its parts that the service takes or rejects one by one. */
+  /** Its parts, if the service accepts or rejects each part separately. */
   items?: (operation: Draft<S>) => { record: RecordReference; part: Json }[];
-  /** Assets that it buys: the engine fixes their numbers before it binds the payload. */
+  /** Assets that it buys. The engine fixes their numbers before it binds the payload. */
   numbers?: (operation: Draft<S>) => PlannedAsset[];
-  /** People for whom the engine makes a password: the first of an account, or a new one. */
+  /** People for whom the engine generates a password: the first of an account, or a new one. */
   credentials?: {
     accounts?: (operation: Draft<S>) => RecordReference[];
     passwords?: (operation: Draft<S>) => RecordKey[];
   };
-  /** Requests that it carries out: it is not sent for what nobody asks for any more. */
+  /** Requests that it carries out. It is not sent if nobody wants them any more. */
   answers?: (operation: Draft<S>) => { of: RequestOf; about: string; askedAt: string }[];
-  /** Asset numbers that get a holder, and asset numbers that lose theirs. The engine orders operations by these. */
+  /** Asset numbers that get a holder, and asset numbers that lose theirs. The engine orders operations by them. */
   holders?: { grants?: (operation: Draft<S>) => string[]; frees?: (operation: Draft<S>) => string[] };
-  /** Assumptions (A1–A43) that it depends on, and what its outcomes say of them. */
+  /** Assumptions (A1–A43) that it depends on, and what its outcomes show about them. */
   assumes?: {
     always?: readonly AssumptionId[];
     by?: (operation: Draft<S>) => readonly Resting[];
     oddData?: (data: Json) => AssumptionMet[];
-    /** What it says of an assumption that the change was not shown in the settle time. */
+    /** What that shows about an assumption: the change was not shown within the settle time. */
     notShown?: (facts: { code: string | null; inPart: boolean }) => AssumptionMet[];
   };
-  /** A rejected call may have done something all the same (A16): what the platform shows of it, in words. */
+  /** A rejected call may have done something anyway (A16): describes the shown effects. */
   afterRefusal?: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) => Promise<string | undefined>;
-  /** How people see it: one line of a plan, the lines of its payload, and a number in reports. */
+  /** How it is displayed: one line of a plan, the lines of its payload, and a number in reports. */
   prints?: {
     line?: (operation: Change<string, S>, called: Called) => Promise<OperationLine>;
     payload?: (operation: Draft<S>) => string[];
@@ -262,23 +262,23 @@ export interface Capabilities<S extends Shapes> {
 /** One operation type. */
 export interface OperationType<S extends Shapes> {
   readonly endpoint: WritingEndpoint;
-  /** When it is sent among the operations of a customer. Of several, a draft names one; else the first counts. */
+  /** When it is sent among a customer's operations. A draft may name another stage than the first. */
   readonly stages: readonly [Stage, ...Stage[]];
   readonly schemas: Schemas<S>;
-  /** Readings of the enterprise that are old after it. */
+  /** Readings of the enterprise that are out of date after it. */
   readonly invalidates: readonly SnapshotList[];
-  /** Checks the bound payload by the contract, and gives the call and what its success changes. */
+  /** Checks the bound payload against the contract. Returns the call, and the changes after its success. */
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
   readonly onUnknown: OnUnknown<S>;
   readonly decide: Decide<S>;
-  /** How it can be taken back: by which endpoint, or why by none. */
+  /** Which endpoint undoes it, or why no endpoint does. */
   readonly reversal: Undone;
   /** Where a person can see whether it was carried out. */
   readonly whereToLook: (looked: Looked<S>) => LookFor | undefined;
   readonly can: Capabilities<S>;
 }
 
-/** A payload that does not fit the contract: nothing is sent. */
+/** Nothing is sent if the payload does not fit the contract. */
 export function notSendable(issues: readonly { path: readonly PropertyKey[]; message: string }[]): NotSendable {
   const [first] = issues;
   const place =

@@ -7,15 +7,15 @@ import { noWeight } from "./taking.ts";
 import type { Change, Draft, Stage } from "./shape.ts";
 import { stages } from "./shape.ts";
 
-/** One change we mean to make, of any kind or of these. */
+/** One planned change, of any type or of the types K. */
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];
 
-/** What a planning rule means, of any kind or of these: an operation but for what its kind says by itself. */
+/** The output of a planning rule: an operation without the members that its type supplies. */
 export type DraftOperation<K extends OperationName = OperationName> = {
   [P in K]: { kind: P } & Draft<OperationShapes[P]>;
 }[K];
 
-/** The operations of the first stage that has some. */
+/** The operations of the first stage that has any. */
 export function firstStage(operations: readonly Operation[]): Operation[] {
   const first = stages.find((stage) => operations.some((operation) => operation.stage === stage));
   return operations.filter((operation) => operation.stage === first);
@@ -28,7 +28,7 @@ export function compareOperations(left: Operation, right: Operation): number {
   return left.subject < right.subject ? -1 : left.subject > right.subject ? 1 : 0;
 }
 
-/** What is done to whom, as a hash: what an operation is known by, in a saved plan too. */
+/** Identifies an operation, also in a saved plan: a hash of the change and its subject. */
 export function operationHash({
   kind,
   customer: { namespace, id },
@@ -41,7 +41,8 @@ export function operationHash({
 }
 
 /**
- * Fills in endpoint, stage and hash of an operation. The hash covers what is done to whom, not the words of the reason.
+ * Adds endpoint, stage and hash to an operation. The hash covers the change and its subject, not the words of the
+ * reason.
  */
 export function operation<K extends OperationName>(kind: K, fields: Draft<OperationShapes[K]>): Operation<K> {
   const { endpoint, stages, can } = typeOf({ kind });

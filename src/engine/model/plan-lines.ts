@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { isPrivateMarker, isReference, knownAfter } from "./references.ts";
 
-/** A value as a person reads it: references say when they become known, private values only that they are there. */
+/** A value for display. A reference says when it becomes known; a private value shows only its version. */
 export function shown(item: Json | undefined): string {
   if (item === undefined || item === null) return "none";
   if (isReference(item)) return `(known after ${knownAfter[item.$ref]})`;
@@ -17,7 +17,7 @@ export function shown(item: Json | undefined): string {
   return String(item);
 }
 
-/** Texts with how often each stands in a row: `5 × (known after E9)`. */
+/** Counts equal texts that follow each other: `5 × (known after E9)`. */
 function repeated(texts: readonly string[]): string[] {
   const runs: { text: string; count: number }[] = [];
   for (const text of texts) {
@@ -39,10 +39,10 @@ export function fieldLines(payload: JsonObject): string[] {
     .map(([key, item]) => `${key}: ${shown(item)}`);
 }
 
-/** The smallest numbers that are seconds and milliseconds since 1970, and not a date such as 20261129. */
+/** The smallest numbers that count as seconds and milliseconds since 1970. A date such as 20261129 is smaller. */
 const [leastSeconds, leastMs] = [1e9, 1e11];
 
-/** A time of a payload as a person reads it, whatever form the settings give it. */
+/** A payload's time for display, in any format that the settings allow. */
 export function shownTime(time: string | number | null): string {
   if (typeof time !== "number" || time < leastSeconds) return shown(time);
   return Temporal.Instant.fromEpochMilliseconds(time < leastMs ? time * 1_000 : time).toString();

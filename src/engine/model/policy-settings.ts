@@ -2,7 +2,7 @@ import { z } from "zod";
 import { policyWords } from "./policy.ts";
 import type { PolicyWord } from "./policy.ts";
 
-/** Where no call exists, or none is needed: nothing can wait for a person, and nothing can be done later. */
+/** For changes that no call makes, or that need no call: nothing can wait for a person or be done later. */
 const toldWords = ["ignore", "report"] as const;
 const toldOnly = "no call does it, so it can only be told: write report or ignore";
 
@@ -12,7 +12,7 @@ const told = (what: string) => z.enum(toldWords, toldOnly).default("report").des
 const repairWords = ["ignore", "report", "ask", "apply"] as const;
 const repaired = (what: string) => z.enum(repairWords).default("report").describe(what);
 
-/** What is done of each kind of change; the composed configuration has it as `policies`. */
+/** The policy of each kind of change: `policies` in the composed configuration. */
 export const policySettingsSchema = z
   .strictObject({
     enterprises: z

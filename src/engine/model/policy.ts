@@ -1,14 +1,14 @@
 /**
- * What is done of a kind of change. `ignore`: nothing, and nothing is said. `report`: nothing, and the record says so.
- * `ask`: a person approves it first. `apply`: it is done, under limits if it removes something.
- * `apply-after-approvals`: `ask` until so many operations under this policy were approved in this ledger, then `apply`.
+ * What happens to a kind of change. `ignore`: nothing, and no report. `report`: nothing, and the record reports it.
+ * `ask`: a person must approve it. `apply`: it is done, within limits if it removes something. `apply-after-approvals`:
+ * `ask` until this ledger has enough approved operations under this policy, then `apply`.
  */
 export const policyWords = ["ignore", "report", "ask", "apply", "apply-after-approvals"] as const;
 export type PolicyWord = (typeof policyWords)[number];
 
 type Words<Name extends string> = Readonly<Record<Name, PolicyWord>>;
 
-/** What the configuration says of every kind of change. */
+/** The configured policy of every kind of change. */
 export interface Policies {
   readonly enterprises: Words<"update" | "renumbered" | "deleted">;
   readonly orders: Words<
@@ -19,11 +19,11 @@ export interface Policies {
   readonly locks: Words<"locked" | "unlocked">;
   readonly loans: Words<"lent">;
   readonly drift: Words<"missing" | "extra" | "different">;
-  /** So many different operations under a policy must have been approved before `apply-after-approvals` is `apply`. */
+  /** How many different operations under a policy must be approved before `apply-after-approvals` becomes `apply`. */
   readonly approvalsNeeded: number;
 }
 
-/** A policy by its place in the configuration: `orders.cancelled`. */
+/** A policy by its path in the configuration: `orders.cancelled`. */
 export type PolicyName =
   | {
       [Area in keyof Policies]: Policies[Area] extends Words<infer Name> ? `${Area}.${Name}` : never;
@@ -31,7 +31,7 @@ export type PolicyName =
   | typeof unproven;
 
 /**
- * What the platform does not show is bought again, and not being shown proves nothing: a person is asked, whatever
+ * An order that the platform does not show may exist all the same. A person must approve buying it again, whatever
  * `drift.missing` says (`orders.unseen: ask`).
  */
 export const unproven = "drift.unproven";
@@ -62,25 +62,23 @@ const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyW
   [unproven]: () => "ask",
 };
 
-/** What the configuration says, for people. */
+/** The configured policy, for display. */
 export function policyText(name: PolicyName, word: PolicyWord): string {
   return name === unproven
     ? "an order that the platform does not show is placed again only if a person decides so"
     : `policies.${name} is ${word}`;
 }
 
-/** What the configuration says under one name. */
 export function policyOf(policies: Policies, name: PolicyName): PolicyWord {
   return readings[name](policies);
 }
 
-/** Whether something is done under a policy, which a person may still have to approve. */
+/** Whether changes under a policy are made, possibly after an approval. */
 export function acts(policies: Policies, name: PolicyName): boolean {
   const word = policyOf(policies, name);
   return word !== "ignore" && word !== "report";
 }
 
-/** Whether any account may be deleted. */
 export function deletesAccounts(policies: Policies): boolean {
   return acts(policies, "staff.left") || acts(policies, "staff.moved");
 }

@@ -4,7 +4,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 
-/** What a plan cannot know yet. `of` says which one: a licence type, a staff subject, an asset instance. */
+/** Values that a plan cannot know yet. `of` identifies one: a licence type, a staff subject, an asset instance. */
 export const references = {
   enterpriseGlobalId: z.object({ $ref: z.literal("enterpriseGlobalId") }),
   customerId: z.object({ $ref: z.literal("customerId"), of: z.string() }),
@@ -17,10 +17,7 @@ export type Reference = {
   [Name in keyof typeof references]: z.infer<(typeof references)[Name]>;
 }[keyof typeof references];
 
-/**
- * A value that lives in the ledger's private table: which record, which version of it, which field, and the salted
- * commitment to it.
- */
+/** A value in the ledger's private table: its record, version and field, and the salted commitment to it. */
 export const privateMarker = z.object({
   $private: z.string(),
   field: z.string(),
@@ -32,7 +29,7 @@ export type PrivateMarker = z.infer<typeof privateMarker>;
 /** A password that is generated when the payload is bound; the text is the key of the staff record. */
 export const generatedPassword = z.object({ $initialPassword: z.string() });
 
-/** A password that is generated for this one operation when it is bound; the text is the key of the staff record. */
+/** A password that is generated at binding for this operation only; the text is the key of the staff record. */
 export const newPassword = z.object({ $newPassword: z.string() });
 
 export function isReference(value: Json | undefined): value is Reference {
@@ -49,7 +46,6 @@ export function isPrivateMarker(value: Json | undefined): value is PrivateMarker
   );
 }
 
-/** The reference to the number of one unit of an asset instance. */
 export function assetNumberReference(
   order: RecordKey,
   instanceId: string,
@@ -58,36 +54,36 @@ export function assetNumberReference(
   return { $ref: "assetNumber", of: assetUnit(order, instanceId, unit) };
 }
 
-/** The name of one unit of an asset instance, as a reference to its number has it. */
+/** The name of one unit of an asset instance in references. */
 export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit: number): string {
   return JSON.stringify([namespace, id, instanceId, unit]);
 }
 
 const assetUnitName = z.tuple([z.string(), z.string(), z.string(), z.int()]);
 
-/** The asset instance of the unit that such a name is of; undefined for an asset number. */
+/** The asset instance of a unit's name; undefined for an asset number. */
 export function assetUnitOf(text: string): { order: RecordKey; instanceId: string } | undefined {
   if (!isAssetUnit(text)) return undefined;
   const [namespace, id, instanceId] = assetUnitName.parse(JSON.parse(text));
   return { order: { namespace, id }, instanceId };
 }
 
-/** Whether a text is such a name, and no asset number. */
+/** Whether a text is the name of a unit, and not an asset number. */
 export function isAssetUnit(text: string): boolean {
   return text.startsWith("[");
 }
 
-/** The reference to the channel order number that an amendment of an order gets before its intent. */
+/** The reference to the channel order number that an amendment gets before its intent. */
 export function amendmentReference(order: RecordKey): z.infer<typeof references.channelOrderId> {
   return { $ref: "channelOrderId", of: formatKey(order) };
 }
 
-/** The reference to the member that a staff record is. */
+/** The reference to the member of a staff record. */
 export function staffReference(staff: RecordKey): z.infer<typeof references.memberGlobalId> {
   return { $ref: "memberGlobalId", of: formatKey(staff) };
 }
 
-/** Which endpoint makes a reference known, as a plan prints it: "(known after E3)". */
+/** The endpoint that makes a reference known, as a plan prints it: "(known after E3)". */
 export const knownAfter: Record<Reference["$ref"], string> = {
   enterpriseGlobalId: "E2",
   customerId: "E3",
@@ -97,28 +93,28 @@ export const knownAfter: Record<Reference["$ref"], string> = {
   channelOrderId: "the intent",
 };
 
-/** The key under which a private value is looked up in a loaded set. */
+/** The key of a private value in a loaded set. */
 export function markerKey(marker: Pick<PrivateMarker, "$private" | "field" | "version">): string {
   return `${marker.$private}@${marker.version}#${marker.field}`;
 }
 
-/** The account of a person at one customer: who moves has one at each, and what is sealed for one opens no other. */
+/** A person's account at one customer. After a move there is one at each, with separately sealed passwords. */
 interface Account {
   staff: RecordKey;
   customer: RecordKey;
 }
 
-/** The name under which the password is sealed that an account was made with. */
+/** The sealed name of the password that an account was created with. */
 export function initialPasswordRef({ staff, customer }: Account): string {
   return `initial-password/${formatKey(staff)} at ${formatKey(customer)}`;
 }
 
-/** The name under which the passwords are sealed that were set for an account afterwards. */
+/** The sealed name of passwords that were set for an account later. */
 export function newPasswordRef({ staff, customer }: Account): string {
   return `reset-password/${formatKey(staff)} at ${formatKey(customer)}`;
 }
 
-/** How the names begin under which the passwords of a person's accounts are sealed: initial ones, then new ones. */
+/** The prefixes of a person's sealed names: initial passwords, then new ones. */
 export function passwordRefsBegin(staff: RecordKey): string[] {
   const person = `${formatKey(staff)} at `;
   return [`initial-password/${person}`, `reset-password/${person}`];

@@ -23,22 +23,22 @@ import type {
 export interface HandedIn {
   readonly types: { readonly [K in OperationName]: OperationType<OperationShapes[K]> };
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
-  /** How an operation is taken back, if its type has a way. */
+  /** How an operation is undone, if its type can be. */
   readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
-  /** What is recorded of a customer of whom nothing is recorded. */
+  /** The recorded state of a customer without records. */
   readonly nothing: Known;
   /** The rows of each resource in an open ledger. */
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
-  /** What undoing a run needs to know. */
+  /** Reads the facts for undoing a run. */
   readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;
-  /** In the order in which they plan. */
+  /** In planning order. */
   readonly resources: readonly Resource[];
 }
 
 let all: HandedIn | undefined;
 
-/** Called once by `app`, before anything else: so the engine names no resource. */
+/** `app` calls this once, before anything else, so the engine names no resource. */
 export function handIn(everything: HandedIn): void {
   all = everything;
 }
@@ -48,7 +48,6 @@ export function handedIn(): HandedIn {
   return all;
 }
 
-/** All about the type of an operation. */
 export function typeOf<K extends OperationName>({ kind }: { kind: K }): OperationType<OperationShapes[K]> {
   return handedIn().types[kind];
 }
@@ -61,15 +60,15 @@ export function operationNames(): OperationName[] {
   return Object.keys(handedIn().types).filter(isOperationName);
 }
 
-/** What is asked of a type whatever its shapes are. */
+/** The members of a type that do not depend on its shapes. */
 type AnyType = Pick<OperationType<OperationShapes[OperationName]>, "onUnknown" | "can">;
 
-/** The names of the operation types of which something holds. */
+/** The names of the operation types that satisfy `holds`. */
 export function namesWhere(holds: (type: AnyType) => boolean): OperationName[] {
   return operationNames().filter((kind) => holds(typeOf({ kind })));
 }
 
-/** The same as a condition of SQL; of one type as `=`, since only that uses an index over this type. */
+/** The same as an SQL condition. A single type uses `=`, because only that uses the type's index. */
 export function typeIn(column: string, holds: (type: AnyType) => boolean): string {
   const names = namesWhere(holds).map((name) => `'${name}'`);
   return names.length === 1 ? `${column} = ${names[0]}` : `${column} in (${names.join(", ")})`;
@@ -80,7 +79,7 @@ export function removedBy(of: { kind: OperationName }): TakenThing | undefined {
   return typeOf(of).can.removes?.thing;
 }
 
-/** A person approves each single operation of its type. */
+/** A person must approve each operation of its type. */
 export function needsApproval(of: { kind: OperationName }): boolean {
   return typeOf(of).can.governed?.alone === true;
 }
@@ -91,12 +90,12 @@ export function isNonRepeatable(of: { kind: OperationName }): boolean {
   return onUnknown.by === "ask" || (onUnknown.by === "observe" && onUnknown.nonRepeatable === true);
 }
 
-/** Asset numbers that get a holder by it. */
+/** Asset numbers that get a holder. */
 export function grantedBy(operation: Operation): string[] {
   return typeOf(operation).can.holders?.grants?.(operation) ?? [];
 }
 
-/** Asset numbers that lose their holder by it. */
+/** Asset numbers that lose their holder. */
 export function freedBy(operation: Operation): string[] {
   return typeOf(operation).can.holders?.frees?.(operation) ?? [];
 }
@@ -106,7 +105,7 @@ export function numbersOf(operation: Operation): PlannedAsset[] {
   return typeOf(operation).can.numbers?.(operation) ?? [];
 }
 
-/** The lines of its payload, as people read them. */
+/** The lines of its payload, for display. */
 export function payloadLines(operation: Operation): string[] {
   return typeOf(operation).can.prints?.payload?.(operation) ?? fieldLines(operation.payload);
 }

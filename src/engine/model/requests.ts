@@ -5,27 +5,26 @@ import type { RequestType, RequestTypes } from "./resource.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { fits } from "./shape.ts";
 
-/** Who asked where nobody did by hand; no person can be called so. */
+/** The requester if no person asked manually; no person can have this name. */
 export const theCrm = "the CRM";
 
-/** What differs from one kind of request to another. Each kind's file says how. */
+/** The shapes that differ between kinds of request. Each kind's file says how. */
 export interface RequestShapes {
-  /** What is asked for, in a word: an answer to another word says nothing of it. */
+  /** The wanted state, in one word. An answer to another word does not count for this one. */
   wanted: string;
-  /** What else has to be kept to carry it out: ids and facts, nothing private. */
+  /** What else is needed to carry it out: ids and facts, nothing private. */
   details: JsonObject;
   answer: JsonObject;
 }
 
-/** The shapes that schemas describe. */
 export type RequestShapesOf<T extends { readonly [Column in keyof RequestShapes]: z.ZodType }> = {
   [Column in keyof RequestShapes]: z.infer<T[Column]>;
 };
 
-/** What a person asked for of one thing of a customer, and what the service answered last. */
+/** A person's request about one thing of a customer, with the service's last answer. */
 export interface Requested<Of extends string, S extends RequestShapes> {
   of: Of;
-  /** The number or the key of what it is of. At most one request of a kind stands for it. */
+  /** The number or key of that thing. It has at most one request of a kind. */
   about: string;
   wanted: S["wanted"];
   details: S["details"];
@@ -36,35 +35,34 @@ export interface Requested<Of extends string, S extends RequestShapes> {
   operationId: string | null;
 }
 
-/** What an answer comes to: it is as asked; the next run tries again; or a person has to ask for something else. */
+/** What an answer means: done; the next run tries again; or a person must ask for something else. */
 export type Verdict = "done" | "failed" | "refused";
 
 export type RequestOf = keyof RequestTypes;
 
 type Asked<Of extends RequestOf> = { [P in Of]: Requested<P, RequestTypes[P]> }[Of];
 
-/** What a person asked for, of any kind. */
+/** A person's request, of any kind. */
 export type ManualRequest = Asked<RequestOf>;
-/** The same of one kind. */
 export type RequestIn<Of extends RequestOf> = Extract<ManualRequest, { of: Of }>;
 
-/** What is asked for, whenever that was. */
+/** The request itself, without its time and its answer. */
 export type Wish = {
   [Of in RequestOf]: Omit<Requested<Of, RequestTypes[Of]>, "askedAt" | "answer" | "operationId">;
 }[RequestOf];
 
-/** What the CRM asked for last; `gone` where the asset that it is of was deleted since. */
+/** The last request of the CRM; `gone` if its asset was deleted since. */
 export type CrmWish = Wish & { gone?: true };
 
-/** A request when it is made; `askedAt` where that is not now: since when the CRM says so. */
+/** A new request; `askedAt` if it differs from now: since when the CRM wants it. */
 export type NewRequest = Wish & { askedAt?: string };
 
-/** Which request is meant. */
+/** Identifies a request. */
 export type RequestName = {
   [Of in RequestOf]: Pick<Requested<Of, RequestTypes[Of]>, "of" | "about" | "wanted">;
 }[RequestOf];
 
-/** What a service answered to a request. */
+/** A service's answer to a request. */
 export type RequestAnswer = {
   [Of in RequestOf]: Pick<Requested<Of, RequestTypes[Of]>, "of" | "about" | "wanted"> & {
     answer: RequestTypes[Of]["answer"];
@@ -72,7 +70,6 @@ export type RequestAnswer = {
   };
 }[RequestOf];
 
-/** All about a type of request. */
 export function requestKindOf<Of extends RequestOf>({ of }: { of: Of }): RequestType<Of> {
   return handedIn().requests[of];
 }
@@ -85,48 +82,47 @@ export function requestsOf(): RequestOf[] {
   return Object.keys(handedIn().requests).filter(isRequestOf);
 }
 
-/** The requests of one kind. */
 export function only<Of extends RequestOf>(requests: readonly ManualRequest[], of: Of): RequestIn<Of>[] {
   return requests.filter((request): request is RequestIn<Of> => request.of === of);
 }
 
-/** How it stands: not answered yet (`open`), or as its answer says. */
+/** The state of a request: not answered yet (`open`), or by its answer. */
 export function standing({ of, answer }: Pick<ManualRequest, "of" | "answer">): "open" | "done" | "failed" | "refused" {
   return answer === null ? "open" : requestKindOf({ of }).verdict(answer);
 }
 
-/** Whether nobody asked for it by hand. */
+/** Whether the CRM made the request, and not a person. */
 export function isOfCrm({ by }: Pick<ManualRequest, "by">): boolean {
   return by === theCrm;
 }
 
-/** Whether it is still to be sent: it was not answered, or it failed and is tried again. */
+/** Whether it must still be sent: it has no answer, or it failed and is tried again. */
 export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
   const stands = standing(request);
   return stands === "open" || stands === "failed";
 }
 
 /**
- * Whether it is still asked for once the asset that it is of is gone. An asset whose number the CRM gave can come back
- * under it: then what is still to be sent is sent. What was done or refused says nothing of what is bought anew.
+ * Whether the request continues after its asset is removed. An asset can return under the number that the CRM gave it;
+ * then a request that is still due is sent. A done or refused request does not count for an asset that is bought anew.
  */
 export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer">): boolean {
   return !requestKindOf(request).isOfAsset || isDue(request);
 }
 
-/** The subject of the operations that carry a request out. */
+/** The subject of the operations that carry out a request. */
 export function subjectOf(customer: RecordKey, { of, about }: Pick<ManualRequest, "of" | "about">): string {
   return requestKindOf({ of }).subject(customer, about);
 }
 
-/** What it is of, and how it stands: "lock 8000000001 is locked: ...". */
+/** The thing that it is about: `lock 8000000001`. */
 export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): string {
   return `${requestKindOf({ of }).noun} ${about}`;
 }
 
 /**
- * A request from what was stored of it: checked by the schemas of its kind and not changed. Names the column that does
- * not fit them.
+ * Reads a stored request. The schemas of its kind check it and change nothing. On failure, names the column that does
+ * not fit.
  */
 export function readRequest<Of extends RequestOf>(
   of: Of,
@@ -140,7 +136,7 @@ export function readRequest<Of extends RequestOf>(
   return { request: { of, ...common, wanted, details, answer } };
 }
 
-/** A request with an answer to it. What does not have the form of an answer to this kind is none. */
+/** A request with an answer. An answer that does not fit its kind's schema leaves the request unchanged. */
 export function withAnswer(
   request: ManualRequest,
   { answer, operationId }: Pick<RequestAnswer, "answer" | "operationId">,

@@ -6,8 +6,8 @@ import type { PolicyName } from "./policy.ts";
 import type { Weight } from "./taking.ts";
 
 /**
- * The stages of one customer, in the order in which they are applied: what orders no longer have is deleted after
- * people were given what they are to have.
+ * The stages of one customer, in order of application. Products and assets that orders no longer have are deleted after
+ * people got their new ones.
  */
 export const stages = [
   "enterprise",
@@ -27,24 +27,24 @@ export interface RecordReference {
   id: string;
 }
 
-/** An operation of the same plan that another one is not carried out without, in whichever order they stand. */
+/** The operation is not carried out without this other operation of the same plan, in any order. */
 export type Need = {
   stage: Stage;
   subject: string;
 };
 
-/** What differs from kind to kind in an operation, and what it has to remember. Each kind's file says how. */
+/** What differs between kinds of operation, and what must be remembered. Each kind's file says how. */
 export interface Shapes {
   /** Values of the path or of the search: enterpriseGlobalId or memberGlobalId, unbound. */
   target: JsonObject;
   payload: JsonObject;
   before: Json;
   after: Json;
-  /** What has to be remembered so that its outcome can be found out later: ids and commitments only. */
+  /** Facts for settling its outcome later: ids and commitments only. */
   context: JsonObject;
 }
 
-/** The schemas of these in the form in which the journal keeps them. They check and change nothing. */
+/** The schemas of these in the journal's form. They check and change nothing. */
 export interface Schemas<S extends Shapes> {
   readonly target: z.ZodType<S["target"], S["target"]>;
   readonly payload: z.ZodType<S["payload"], S["payload"]>;
@@ -53,48 +53,47 @@ export interface Schemas<S extends Shapes> {
   readonly context: z.ZodType<S["context"], S["context"]>;
 }
 
-/** The shapes that schemas describe. */
 export type ShapesOf<T extends { readonly [Column in keyof Shapes]: z.ZodType }> = {
   [Column in keyof Shapes]: z.infer<T[Column]>;
 };
 
-/** What a planning rule says of a change. References and private values are not bound yet. */
+/** A planning rule's change. References and private values are not bound yet. */
 export interface Draft<S extends Shapes> {
   customer: RecordKey;
   /** `order:crm/10248`: at most one open intent per customer and subject. */
   subject: string;
-  /** The records this operation serves, so that operations and records tie up in the balance. */
+  /** The records that this operation serves, so that operations and records agree in the balance. */
   records: RecordReference[];
   target: S["target"];
   payload: S["payload"];
   reason: string;
   before: S["before"];
   after: S["after"];
-  /** Where it is not the first stage of its kind: one of the others that the kind may stand in. */
+  /** If it is not the first stage of its kind: another stage that the kind allows. */
   stage?: Stage;
-  /** Where it is not the policy of its kind that rules it. */
+  /** If it is not the policy of its kind. */
   policy?: PolicyName | undefined;
-  /** What it takes away, in units that people know; no part of its hash. */
+  /** Its removals, in units that people know; not part of its hash. */
   weight?: Weight;
-  /** Where one of these is held, refused or put off, or is not planned at all, this waits with it. */
+  /** If one of these is held, rejected, waiting or not planned, this operation waits too. */
   needs?: Need[];
 }
 
-/** One change we mean to make; `hash` covers its unbound form. */
+/** One planned change; `hash` covers its unbound form. */
 export interface Change<Name extends string, S extends Shapes> extends Draft<S> {
   kind: Name;
   endpoint: WritingEndpoint;
   stage: Stage;
-  /** What rules it; undefined where nothing does, and where it comes from the journal. */
+  /** The policy that applies; undefined: no policy, or the operation comes from the journal. */
   policy: PolicyName | undefined;
   weight: Weight;
   needs: Need[];
-  /** How many live things this operation takes away; 0 for all others. */
+  /** How many live things this operation removes; 0 for operations that remove nothing. */
   takesAway: number;
   hash: string;
 }
 
-/** Whether a stored value has the form that a schema describes. It stays as it was stored, to the last byte. */
+/** Whether a stored value fits a schema. The value is not changed. */
 export function fits<Value>(schema: z.ZodType<Value, Value>, value: unknown): value is Value {
   return schema.safeParse(value).success;
 }

@@ -7,14 +7,14 @@ import type { ChangeContext } from "./state-part.ts";
 import { formatKey } from "../../crm/keys.ts";
 
 /**
- * A person did on the platform what the CRM says of a record, and it was read back; `unseen` names what of it could not
- * be, and counts by that person's word alone.
+ * A person made a CRM record's change on the platform, and a reading confirmed it. `unseen` names the parts that no
+ * reading could show: they count only because of that person's word.
  */
 export interface DoneByHand {
   type: "done-by-hand";
   stream: Stream;
   key: RecordKey;
-  /** Of the form that the person did: a note says nothing of a later one. */
+  /** The form that the person made. The note does not count for a later form. */
   bodyHash: string;
   by: string;
   reason: string;
@@ -23,7 +23,7 @@ export interface DoneByHand {
 
 export const byHandParts = { "done-by-hand": notOfCustomers };
 
-/** Licence types whose assets the platform has shown: of others, not seeing an order says nothing (A43). */
+/** Licence types whose assets the platform has shown. For other types, an unseen order proves nothing (A43). */
 export interface LicenceTypesShown {
   type: "licence-types-shown";
   types: readonly string[];
@@ -39,9 +39,9 @@ export interface ShownThing {
 }
 
 /**
- * What the platform showed, for people to read. `observed-all`: everything of these kinds was read, and nothing else of
- * them is shown; where a subject stands twice, the last one counts. `observation-ended`: it is not shown any more.
- * `observation-failed`: that could not be read.
+ * Readings of the platform, for display. `observed-all`: everything of these kinds was read, and nothing else exists;
+ * if a subject occurs twice, the last one counts. `observation-ended`: the subject is no longer shown.
+ * `observation-failed`: the reading failed.
  */
 export type ObservationChange =
   | { type: "observed"; customer: RecordKey; kind: string; subject: string; body: Json }
@@ -57,9 +57,9 @@ export const observationsParts = {
 };
 
 export interface KnownRequests {
-  /** What people asked for, by kind and by what it is of, until they take it back or it ends with its asset. */
+  /** People's requests by kind and subject, until a person withdraws them or their asset ends. */
   requests: ManualRequest[];
-  /** What the CRM asked for last of each thing, also where it was taken back or somebody asked otherwise since. */
+  /** The CRM's last request for each thing, even if a person withdrew or changed it since. */
   crmAsked: CrmWish[];
 }
 
@@ -68,12 +68,12 @@ export type RequestChange =
   | ({ type: "request-answered" } & RequestAnswer)
   | { type: "request-withdrawn"; customer: RecordKey; of: ManualRequest["of"]; about: string };
 
-/** What was done or refused of assets that are gone is asked for no more. */
+/** Removes done or refused requests about assets that no longer exist. */
 export function withoutGone(asked: readonly ManualRequest[], numbers: readonly string[]): ManualRequest[] {
   return asked.filter((request) => !numbers.includes(request.about) || outlivesAsset(request));
 }
 
-/** What the CRM asked for of assets that are gone says nothing of what is bought under their numbers. */
+/** Marks CRM requests about removed assets: they do not count for new assets with the same numbers. */
 export function goneWishes(asked: readonly CrmWish[], numbers: readonly string[]): CrmWish[] {
   return asked.map((wish) =>
     requestKindOf(wish).isOfAsset && numbers.includes(wish.about) ? { ...wish, gone: true } : wish,
@@ -103,7 +103,7 @@ function made(
   return [...others, { askedAt, ...request, answer: null, operationId: null }].toSorted(byName);
 }
 
-/** A wish of the CRM takes the place of its last one for the same. */
+/** A CRM request replaces the CRM's previous request for the same thing. */
 function heard(before: readonly CrmWish[], { request }: Extract<RequestChange, { type: "request-made" }>): CrmWish[] {
   if (request.by !== theCrm) return [...before];
   const { askedAt: _at, ...wish } = request;
@@ -118,22 +118,22 @@ function isAbout(one: Pick<ManualRequest, "of" | "about">, other: Pick<ManualReq
   return one.of === other.of && one.about === other.about;
 }
 
-/** An answer to what was asked for before says nothing of what is asked for now. */
+/** An answer to an earlier request does not count for the current one. */
 function answered(request: ManualRequest, change: Extract<RequestChange, { type: "request-answered" }>): ManualRequest {
   return isAbout(request, change) && request.wanted === change.wanted ? withAnswer(request, change) : request;
 }
 
-/** What was sealed for a payload is not needed any more. */
+/** A payload no longer needs this sealed value. */
 export interface SecretsWiped {
   type: "secrets-wiped";
   ref: string;
   version: number;
 }
 
-/** Of a secret that is needed in no form any more. */
+/** For a secret that is no longer needed in any version. */
 export const everyVersion = Number.MAX_SAFE_INTEGER;
 
-/** Licence passwords of an order: nothing that is bought needs them any more. */
+/** Wipes licence passwords of an order: no purchase needs them any more. */
 export function passwordsWiped(order: RecordKey): SecretsWiped {
   return { type: "secrets-wiped", ref: `orders/${formatKey(order)}`, version: everyVersion };
 }
@@ -141,18 +141,18 @@ export function passwordsWiped(order: RecordKey): SecretsWiped {
 export const secretsParts = { "secrets-wiped": notOfCustomers };
 
 /**
- * What could not be looked at when a ledger was new to the platform, so that an order may stand there that belongs to
- * somebody else in the CRM by now: a customer, or (under a key without a namespace) what no customer is known of.
+ * A customer that could not be read when the ledger was new to the platform. It may have an order that now belongs to
+ * another customer in the CRM. A key without a namespace is for what belongs to no known customer.
  */
 export interface CustomerUnread {
   type: "customer-unread";
   customer: RecordKey;
   why: string;
-  /** It counts for every order, and not only for those that the ledger knew by then. */
+  /** It counts for every order, not only for orders that the ledger knew at that time. */
   ofAllOrders: boolean;
 }
 
-/** What a customer has is known now. */
+/** The customer has been read since. */
 export interface CustomerRead {
   type: "customer-read";
   customer: RecordKey;

@@ -19,10 +19,10 @@ import type {
 } from "./state-parts.ts";
 import type { ChangeContext, StatePart } from "./state-part.ts";
 
-/** What is recorded of one customer. Each resource adds its own fields by `declare module`. */
+/** The recorded state of one customer. Each resource adds its own fields by `declare module`. */
 export interface Known extends KnownRequests {}
 
-/** The changes that are of no resource. */
+/** Changes that belong to no resource. */
 type OwnChange =
   | LicenceTypesShown
   | RequestChange
@@ -36,10 +36,10 @@ declare module "./resource.ts" {
   interface ChangeShapes extends OwnChanges {}
 }
 
-/** What becomes known by an outcome or a reading. Applied in the transaction of that outcome. */
+/** A change of recorded state by an outcome or a reading. It is applied in the transaction of that outcome. */
 export type StateChange = ChangeShapes[keyof ChangeShapes];
 
-/** How those that are of no resource change what is recorded. */
+/** How changes that belong to no resource affect recorded state. */
 export const stateParts: { readonly [Type in keyof OwnChanges]: StatePart<Known, OwnChanges[Type]> } = {
   ...licenceTypesParts,
   ...requestsParts,
@@ -49,12 +49,12 @@ export const stateParts: { readonly [Type in keyof OwnChanges]: StatePart<Known,
   ...unreadCustomersParts,
 };
 
-/** What is recorded of a customer of whom nothing is recorded, but for what resources record. */
+/** The recorded state of a customer without records, without the resources' fields. */
 export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };
 
 /**
- * What is known of a customer once a change is written: the same as is read back from the rows that the ledger writes
- * for it. What a change says of others leaves this customer as it is.
+ * Known state of a customer after a change is written. A load from the ledger's rows gives the same. Changes of other
+ * customers leave it unchanged.
  */
 export function applyChange(known: Known, change: StateChange, context: ChangeContext): Known {
   return advanced(known, change.type, [change], context);
@@ -69,7 +69,7 @@ function advanced<Type extends keyof ChangeShapes>(
   return handedIn().changes[type].apply(known, changes, context);
 }
 
-/** The same for many changes, one after the other. */
+/** The same for several changes in order. */
 export function applyChanges(known: Known, changes: readonly StateChange[], context: ChangeContext): Known {
   const apart = new Map<object, { type: StateChange["type"]; changes: StateChange[] }>();
   let after = known;

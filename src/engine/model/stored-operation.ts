@@ -7,19 +7,19 @@ import type { OperationName, OperationShapes } from "./resource.ts";
 import { fits } from "./shape.ts";
 import type { Change, RecordReference, Shapes } from "./shape.ts";
 
-/** An operation as the journal holds it; the context is there once its intent was recorded. */
+/** An operation in the journal; it has a context once its intent is recorded. */
 export type Stored<K extends OperationName = OperationName> = {
   [P in K]: { operation: Operation<P>; context: OperationShapes[P]["context"] | undefined };
 }[K];
 
-/** An operation with its context, as the kinds ask for it. */
+/** An operation with its context, for its type. */
 export type Entry = JournalEntry<OperationShapes[OperationName]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 
 /**
- * An operation of a kind from what was stored of it: checked by the schemas of its kind and not changed. Names the
- * column that does not fit them.
+ * Reads a stored operation. The schemas of its type check it and change nothing. On failure, names the column that does
+ * not fit.
  */
 export function readOperation<K extends OperationName>(
   kind: K,
@@ -45,19 +45,19 @@ interface Kept {
   records: RecordReference[];
 }
 
-/** There is no context before the intent was recorded. */
+/** An operation has no context before its intent is recorded. */
 function isNone(context: Json): boolean {
   return isJsonObject(context) && Object.keys(context).length === 0;
 }
 
-/** What a person needs to find out whether an operation was carried out; undefined if it cannot be read. */
+/** Tells a person how to find out whether an operation was carried out; undefined if the operation is unreadable. */
 export function lookForStored(kind: OperationName, { target, payload, context, records }: Kept): LookFor | undefined {
   const { schemas, whereToLook } = typeOf({ kind });
   if (!fits(schemas.target, target) || !fits(schemas.payload, payload)) return undefined;
   return whereToLook({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
 }
 
-/** The number that a report gives beside an operation, by its kind. */
+/** The number that a report shows for an operation, by its type. */
 export function countedStored(kind: OperationName, payload: Json): number | undefined {
   const { schemas, can } = typeOf({ kind });
   return fits(schemas.payload, payload) ? can.prints?.count?.(payload) : undefined;

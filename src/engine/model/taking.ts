@@ -1,28 +1,27 @@
-/** What can be taken away, each counted against the live things of its own kind. */
+/** Kinds of things that can be removed. Each is counted against the live things of its own kind. */
 export const takenThings = ["seats", "products", "accounts", "locks"] as const;
 export type TakenThing = (typeof takenThings)[number];
 
-/** None of anything. */
 export function noThings(): Record<TakenThing, number> {
   return { seats: 0, products: 0, accounts: 0, locks: 0 };
 }
 
-/** What an operation takes away, in units that people of the business know. Numbers only, of nobody by name. */
+/** What an operation removes, in units that business people know. It has numbers only and names nobody. */
 export type Weight = {
-  /** Asset numbers that somebody holds. */
+  /** Asset numbers with a holder. */
   readonly seats: number;
   readonly products: number;
   /** Accounts of members of staff. */
   readonly accounts: number;
   /** Physical locks that are disabled. */
   readonly locks: number;
-  /** Of the products, summed. */
+  /** Sum over the products. */
   readonly nodes: number;
-  /** People who hold nothing any more afterwards. */
+  /** People who hold nothing afterwards. */
   readonly lastAsset: number;
-  /** People who lose something and whom the platform showed as online when it was planned. */
+  /** People who lose something and whom the platform showed as online at planning. */
   readonly online: number;
-  /** Locks that are lent and stand for something that is taken. */
+  /** Removed locks that are lent. */
   readonly lent: number;
 };
 
@@ -37,7 +36,7 @@ export const noWeight: Weight = {
   lent: 0,
 };
 
-/** What an operation removes that the limits count: each seat by its asset number, so that it counts once. */
+/** What an operation removes, for limits. Seats have their asset numbers, so that each counts once. */
 export interface Removes {
   seats: readonly string[];
   products: number;
@@ -53,8 +52,8 @@ interface Taker {
 }
 
 /**
- * What an operation removes: what its kind counts (`takes`), and what goes along, as seats do with an asset that is
- * deleted. `numbers`: the asset numbers that it frees.
+ * What an operation removes: the things that its type counts (`takes`), and things removed with them, such as the seats
+ * of a deleted asset. `numbers`: the asset numbers that it frees.
  */
 export function removesOf(
   { hash, takesAway, weight }: Taker,
@@ -72,7 +71,7 @@ export function removesOf(
   };
 }
 
-/** How many things of each kind are removed together; a seat that several remove counts once. */
+/** How many things of each kind are removed together. A seat that several operations remove counts once. */
 export function countRemoved(all: readonly Removes[]): Record<TakenThing, number> {
   const sum = (thing: Exclude<TakenThing, "seats">): number => all.reduce((total, item) => total + item[thing], 0);
   return {
@@ -88,18 +87,18 @@ export function removesSomething(removes: Removes): boolean {
   return takenThings.some((thing) => counts[thing] > 0);
 }
 
-/** Whether nothing is removed that was not shown: a part of it may be done by now. */
+/** Whether an operation removes no more than a person was shown. It may remove less, if a part is already done. */
 export function removesNoMore(now: Removes, shown: Removes): boolean {
   const counts = ["products", "accounts", "locks", "nodes"] as const;
   return now.seats.every((seat) => shown.seats.includes(seat)) && counts.every((thing) => now[thing] <= shown[thing]);
 }
 
-/** Whether an operation takes anything away that the limits count: things of its own kind, or what goes along. */
+/** Whether an operation removes something that limits count, directly or along with another thing. */
 export function isTaking({ takesAway, weight }: { takesAway: number; weight: Weight }): boolean {
   return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);
 }
 
-/** What several operations take away together. */
+/** What several operations remove together. */
 export function sumOf(weights: Iterable<Weight>): Weight {
   let sum = noWeight;
   for (const weight of weights) {
@@ -117,7 +116,7 @@ export function sumOf(weights: Iterable<Weight>): Weight {
   return sum;
 }
 
-/** A number as people read it: `2,011`. */
+/** A number for display: `2,011`. */
 export function grouped(count: number): string {
   return count.toLocaleString("en");
 }
@@ -127,8 +126,8 @@ function some(count: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * `12 seats, 3 products with 240 nodes; 4 people lose their last asset, 1 person was online, 1 lock is lent`; empty
- * where nothing is taken away.
+ * `12 seats, 3 products with 240 nodes; 4 people lose their last asset, 1 person was online, 1 lock is lent`; empty if
+ * nothing is removed.
  */
 export function weightText(weight: Weight): string {
   const { seats, products, accounts, locks, nodes, lastAsset, online, lent } = weight;
@@ -147,12 +146,12 @@ export function weightText(weight: Weight): string {
 }
 
 /**
- * What holds an operation: the limit of an enterprise, the sum of a run, of 24 hours or of 7 days, a policy, its kind,
- * which a person approves one by one, a CRM that changes it to and fro, or a ledger that was built anew.
+ * What holds an operation: a limit (of an enterprise, a run, 24 hours or 7 days), a policy, or its type, which needs
+ * single approvals. Also a value that the CRM changes repeatedly, or a rebuilt ledger.
  */
 export type HoldScope = "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
 
-/** Whether a limit holds it, so that it is a matter of a sum; else it is held for what it is itself. */
+/** Whether a limit holds it; otherwise the operation itself is the reason. */
 export function isLimit(scope: HoldScope): boolean {
   return scope === "enterprise" || scope === "run" || scope === "day" || scope === "week";
 }

@@ -2,25 +2,25 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { PrivateMarker, Reference } from "../model/references.ts";
 import { isPrivateMarker, isReference } from "../model/references.ts";
 
-/** What a payload is bound against. `undefined` means: not known (yet), or erased. */
+/** The values that a payload is bound to. `undefined`: not known (yet), or erased. */
 export interface Bindings {
   reference(reference: Reference): Json | undefined;
   privateValue(marker: PrivateMarker): Json | undefined;
-  /** The initial password of a staff record, generated once and then always the same. */
+  /** The initial password of a staff record, which is generated once and then stays the same. */
   initialPassword(staff: string): string | undefined;
-  /** The password that was made for this one operation. */
+  /** The password that was generated for this operation only. */
   newPassword(staff: string): string | undefined;
 }
 
-/** What a payload lacks. */
+/** A value that a payload needs and does not have. */
 type Missing = Reference | { $private: string; field: string; version: number };
 
 export type Bound = { ok: true; wire: JsonObject } | { ok: false; missing: Missing[] };
 
 /**
- * Makes the wire payload of an operation: every reference and every private marker is replaced by its value. Nothing is
- * dropped and nothing is invented: one missing value makes the whole payload unusable, and all missing ones are named.
- * What holds nothing to be replaced is taken over as it is, so the two share it and neither may be changed.
+ * Makes the wire payload of an operation: replaces every reference and every private marker by its value. If one value
+ * is missing, the whole payload is unusable, and `missing` has every missing value. Parts without anything to replace
+ * are shared with the result, so neither may be changed.
  */
 export function bind(payload: JsonObject, bindings: Bindings): Bound {
   const missing: Missing[] = [];
@@ -72,7 +72,7 @@ function boundValue(value: Json[] | JsonObject, bindings: Bindings, missing: Mis
   return made.password ?? null;
 }
 
-/** The password that a value stands for, and under which name it is sealed; undefined for a value of another kind. */
+/** The password that a value refers to, and its sealed name; undefined for a value of another kind. */
 function madePassword(
   value: JsonObject,
   bindings: Bindings,

@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import { counted } from "../../report/text.ts";
 import type { CustomerInput } from "./input.ts";
 
-/** Why nothing of a customer may be removed while records that could want it kept are in quarantine. */
+/** Nothing of a customer may be removed while quarantined records could still need it. */
 export function quarantineBlock({
   customer,
   quarantinedInScope: own,
@@ -28,21 +28,20 @@ export function quarantineBlock({
 }
 
 /**
- * A reason for which something is not done, with a dotted code; `again` says whether it is looked at in each run or
- * only when the record changes.
+ * Why something is not done, with a dotted code. `again`: each run tries again; else only a change of the record does.
  */
 export interface Block {
   code: string;
   reason: string;
   again: boolean;
-  /** A service refused it: the record is rejected, not deferred. */
+  /** A service rejected it: the record is rejected, not waiting. */
   rejected?: true;
 }
 
-/** A record by its formatted key, and why something of it is not done. */
+/** The formatted key of a record, and a reason why the record is not done. */
 export type BlockedRecord = readonly [key: string, block: Block];
 
-/** The first block of each record, but never one that is not looked at again in place of one that is. */
+/** The first block of each record; a block with `again` takes precedence over one without. */
 export function firstBlocks(blocked: Iterable<BlockedRecord>): Map<string, Block> {
   const blocks = new Map<string, Block>();
   for (const [key, block] of blocked) {
@@ -52,7 +51,7 @@ export function firstBlocks(blocked: Iterable<BlockedRecord>): Map<string, Block
   return blocks;
 }
 
-/** Why nothing new is made for a record that the last full read lacks. */
+/** Nothing new is made for a record that is missing from the last full read. */
 export const missingRecord: Block = {
   code: "record.missing",
   reason:

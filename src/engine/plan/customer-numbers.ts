@@ -7,16 +7,16 @@ import type { Known } from "../model/state.ts";
 import type { Block } from "./block.ts";
 
 /**
- * Which templates tie a CRM customer to its channel number: confirmed once E3 showed an enterprise that an E2 of this
- * ledger made (A8).
+ * The templates that connect a CRM customer with its channel number. They are confirmed once E3 showed an enterprise
+ * that an E2 of this ledger created (A8).
  */
 export function correlationOf(settings: AssumptionSettings): string {
   return correlation(settings, settings.channelCustomerIdTemplate);
 }
 
 /**
- * What E3 must have shown before a customer counts as absent: its template, or, if the CRM gave a number of its own,
- * that very number.
+ * The correlation that E3 must have confirmed before a customer counts as missing there. It has the template of the
+ * channel number, or the number itself if the CRM gave another one.
  */
 export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;
@@ -29,7 +29,7 @@ function correlation(settings: AssumptionSettings, channelCustomerId: string): s
 }
 
 /**
- * Blocks an order whose customers on the platform are known and do not give exactly one hit for a licence type (A12).
+ * Blocks an order if the customer's platform customers are known and a licence type does not match exactly one (A12).
  */
 export function selectionBlock(
   known: Pick<Known, "platformCustomers" | "link">,
@@ -44,7 +44,7 @@ export function selectionBlock(
   return undefined;
 }
 
-/** The platform customer that takes orders of a licence type, or why there is not exactly one (A12). */
+/** The platform customer for orders of a licence type, or why there is not exactly one (A12). */
 export function selectPlatformCustomer(
   known: Pick<Known, "platformCustomers">,
   licenseType: Parameters<typeof selectCustomer>[1],

@@ -2,28 +2,28 @@ import { removesNoMore, removesSomething } from "../model/taking.ts";
 import type { Removes } from "../model/taking.ts";
 import type { Taking } from "./limits.ts";
 
-/** What a person was asked about one operation, and how it stands. */
+/** A question to a person about one operation, with its state. */
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {
   state: "asked" | "approved" | "rejected";
-  /** What the person was shown that it removes. */
+  /** The removals of the operation, as shown to the person. */
   removes: Removes;
-  /** A record that it is about is not the one that the person was shown. */
+  /** A record of the operation changed since the person saw it. */
   changed: boolean;
 }
 
-/** How people's decisions stand on the operations of a plan, by hash. */
+/** The state of people's decisions about the operations of a plan, by hash. */
 export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
   /**
-   * What is still planned, but not as it was shown: other records, another policy, more that is removed, or the same
-   * done to the same thing by another call.
+   * Decisions about operations that are planned differently now. Records or policy changed, more is removed, or another
+   * call does the same to the same subject.
    */
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }
 
-/** Whether two operations do the same to the same thing, or remove something of it. */
+/** Whether two operations on the same subject are of one type, or both remove something. */
 export function isAlike(one: Alike, other: Alike): boolean {
   if (one.subject !== other.subject) return false;
   return one.kind === other.kind || (removesSomething(one.removes) && removesSomething(other.removes));
@@ -31,12 +31,12 @@ export function isAlike(one: Alike, other: Alike): boolean {
 
 type Alike = Pick<Taking, "kind" | "subject" | "removes">;
 
-/** Whether a decision is about what is planned now: the same records and policy, and nothing more is removed. */
+/** Whether a decision fits the planned operation: same records, same policy, and nothing more removed. */
 export function isAsShown(hold: Omit<DecidedOn, "state">, taking: Pick<Taking, "policy" | "removes">): boolean {
   return !hold.changed && hold.policy === taking.policy && removesNoMore(taking.removes, hold.removes);
 }
 
-/** A decision covers exactly the operation that was shown: its records, its policy and no more than it removed. */
+/** A decision covers only the operation in its question: its records, its policy and at most its removals. */
 export function decidedOn<Hold extends DecidedOn>(holds: readonly Hold[], takings: readonly Taking[]): Decided<Hold> {
   const planned = new Map(takings.map((taking) => [taking.hash, taking]));
   const of = { asked: new Map<string, Hold>(), approved: new Map<string, Hold>(), rejected: new Map<string, Hold>() };

@@ -6,10 +6,10 @@ import type { RecordState } from "../model/desired.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
 
-/** What a plan of one customer was made from: each fact by its name, as a hash. */
+/** The facts that one customer's plan was made from: a hash by name. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** The facts of a customer: what the CRM says, what is known, and what M7 showed of the assets it was read for. */
+/** The facts of a customer: CRM records, recorded state, and what M7 showed of the assets that were read. */
 export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "observed">>): Facts {
   const { desiredCustomer, known, observed } = input;
   const facts: [name: string, fact: Json][] = [];
@@ -25,7 +25,7 @@ export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "obs
   return Object.fromEntries(facts.map(([name, fact]) => [name, hashOf(fact)]));
 }
 
-/** What resources say that a saved plan depends on. */
+/** Facts from the resources that a saved plan depends on. */
 function recordedFacts() {
   return handedIn().resources.flatMap(({ state }) => Object.entries(state?.facts ?? {}));
 }
@@ -38,7 +38,7 @@ function contentsFact({ asset, products, packages, bare }: AssetReading): Json {
   return toJson([asset.assetId, asset.borrowed, products, packages, bare]);
 }
 
-/** What each kind of fact is called where it moved: where it is another, and where it is there no more or new. */
+/** Messages for a fact of each kind: it changed, it is missing, or it is new. */
 const moved: Readonly<Record<string, (of: string) => [other: string, gone: string, come: string]>> = {
   customer: () => ["the customer changed in the CRM", "the customer is gone", "the customer came"],
   order: (of) => [
@@ -57,7 +57,7 @@ const moved: Readonly<Record<string, (of: string) => [other: string, gone: strin
   },
 };
 
-/** What moved between the facts of a saved plan and those of now, as sentences for people. */
+/** Sentences for people about the facts that differ between a saved plan and now. */
 export function movedFacts(saved: Facts, now: Facts): string[] {
   const names = [...new Set([...Object.keys(saved), ...Object.keys(now)])].sort();
   return names.flatMap((name) => {
@@ -71,7 +71,7 @@ export function movedFacts(saved: Facts, now: Facts): string[] {
   });
 }
 
-/** The facts that nothing but the CRM changes. */
+/** The facts that only the CRM changes. */
 export function crmFacts(facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).filter(([name]) => /^(?:customer|order|staff)(?: |$)/u.test(name)));
 }

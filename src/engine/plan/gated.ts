@@ -10,12 +10,12 @@ import { turnedBefore } from "./drift.ts";
 import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 
-/** Policies of the old form of what was bought anew. */
+/** Policies for the old form of something that was bought again. */
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 
 /**
- * The operations of a plan, whose weight counts no seat that nobody loses: its asset was replaced in its order, and the
- * person holds the new one or is given it by this plan.
+ * The operations of a plan, without counting seats that nobody really loses. The seat's asset was replaced in its
+ * order, and the person holds the new asset or gets it in this plan.
  */
 export function withoutReplacedSeats(
   operations: readonly Operation[],
@@ -42,15 +42,15 @@ export function withoutReplacedSeats(
   });
 }
 
-/** So often in a row a record may come back to a form that it had shortly before until a person is asked. */
+/** How often in a row a record may return to an earlier form before a person is asked. */
 const mostFlips = 5;
 
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
 
-/** What the gate of a run has to see of a plan before anything of it is carried out. */
+/** Finds the operations of a plan that the gate of a run must see before anything is carried out. */
 export class Gated {
   readonly #policies: Policies;
-  /** What a person is told of records that the CRM turns to and fro, by stream and key. */
+  /** Messages about flapping records, by stream and key. */
   readonly #flips: ReadonlyMap<string, string>;
   readonly #rebuilt: boolean;
   readonly #drift: Judged["drift"];
@@ -70,7 +70,7 @@ export class Gated {
     return word === "ask" || word === "apply-after-approvals";
   }
 
-  /** Of what the CRM asks for, what asks counts; what a person asks for waits for no other person. */
+  /** A CRM request flaps if its order or person does. A person's request never waits for another person. */
   #flipsOf({ records, stage, policy }: Operation): string | undefined {
     if (policy === "drift.different") return turnedText(records, this.#drift);
     if (this.#flips.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
@@ -82,7 +82,7 @@ export class Gated {
     return undefined;
   }
 
-  /** Those of a customer's operations that a limit or a policy may hold, as these judge them. */
+  /** A customer's operations that a limit or a policy may hold, in the form that these need. */
   takings(operations: readonly Operation[]): Taking[] {
     return operations.filter((operation) => this.#has(operation)).map((operation) => this.#taking(operation));
   }
@@ -108,10 +108,10 @@ export class Gated {
   }
 }
 
-/** What makes enterprises and accounts, and what buys. */
+/** Endpoints that create enterprises or accounts, or buy. */
 const making: ReadonlySet<Operation["endpoint"]> = new Set(["E1", "E2", "E5", "M1"]);
 
-/** Whether an operation makes something that nothing takes back, so that it is held after a rebuild. */
+/** Whether an operation creates something that nothing can undo. A rebuilt ledger holds such operations. */
 export function makes({ endpoint, takesAway }: Pick<Operation, "endpoint" | "takesAway">): boolean {
   return making.has(endpoint) && takesAway === 0;
 }
@@ -129,7 +129,7 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   return told;
 }
 
-/** What the platform has had otherwise too often, each time after it was as it was sent. */
+/** The message for a person whom the platform changed too often, each time after our value was there. */
 function turnedText(records: Operation["records"], drift: Judged["drift"]): string | undefined {
   for (const { namespace, id } of records) {
     const times = turnedBefore(drift, { namespace, id });

@@ -1,7 +1,7 @@
 import type { ObservedAsset } from "../../platform/snapshot.ts";
 import type { Block } from "./block.ts";
 
-/** Holders by asset number as M6 shows them, `null` for nobody; undefined where it was not read. */
+/** Holders by asset number from M6, `null` for nobody; undefined if M6 was not read. */
 export type Holders = ReadonlyMap<string, string | null> | undefined;
 
 export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders {
@@ -14,7 +14,7 @@ export const holdersNotRead: Block = {
   again: true,
 };
 
-/** Of E8 the flag says that a lock may be lent, and not that it is. */
+/** Whether a lock is lent. E8's flag only says that it may be lent. */
 export function saysLent({ from }: ObservedAsset): boolean {
   return from === "M6";
 }

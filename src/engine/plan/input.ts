@@ -20,91 +20,89 @@ import type {
   ShownEnterprise,
 } from "../../platform/snapshot.ts";
 
-/** What a plan is made with beside its input. */
+/** Options of planning, beside the input. */
 export interface PlanOptions {
   settings: AssumptionSettings;
   /** Whether initial passwords can be sealed (A30). */
   canSeal: boolean;
-  /** What is done of each kind of change. */
   policies: Policies;
-  /** Why nothing may be taken away in this run: an incomplete or shrunken source. */
+  /** Why this run may remove nothing: an incomplete or shrunken source. */
   takingBlocked: Block | undefined;
-  /** Assumptions that the services contradicted: what rests on one is not planned. */
+  /** Assumptions that the services contradicted. Operations that depend on one are not planned. */
   contradicted: Contradictions;
-  /** Hashes of operations that a person rejected: none of them is planned again as it was. */
+  /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
-  /** How what was read back otherwise than it was left is repaired; left out: nothing of it is. */
+  /** How drift is repaired; undefined: not at all. */
   repairs?: RepairSettings | undefined;
-  /** Subjects of what was carried out in this attempt already, for what is tried once in an attempt. */
+  /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
 }
 
-/** Who a staff record is on the platform, or becomes in this plan. */
+/** A staff record's member on the platform, or what this plan does about it. */
 export type Membership =
   | { kind: "member"; memberGlobalId: string; origin: "linked" | "adopted"; insteadOf?: RecordKey }
-  /** `lost`: the account that was linked is gone, and `drift.missing` lets another one be made. */
+  /** `lost`: the linked account is missing, and `drift.missing` allows a new one. */
   | { kind: "to-add"; lost?: true }
   | { kind: "blocked"; block: Block };
 
-/** What planning orders, or planning people, came to. */
+/** The result of planning orders, or people. */
 export interface Part {
   operations: Operation[];
   changes: StateChange[];
-  /** Why something of a record is not done, by its key; of people who belong elsewhere now too. */
+  /** Why something of a record is not done, by its key; also of people who now belong elsewhere. */
   blocks: ReadonlyMap<string, Block>;
 }
 
-/** What the stages after the enterprise make: what is done for orders, and what is done for people. */
+/** The plans of the stages after the enterprise, for orders and for people. */
 export interface Planned {
   orders: Part;
   people: Part;
-  /** The member of each person that was looked at, by key. */
+  /** The membership of each person that was planned, by key. */
   memberships: ReadonlyMap<string, Membership>;
-  /** What is worth noting of people of whom nothing else is said; the first of each counts. */
+  /** Remarks about people without any other block; the first of each person counts. */
   notes: readonly BlockedRecord[];
-  /** Asset numbers that are to go whole: who holds one keeps it until then, and nobody is given one. */
+  /** Asset numbers that will be removed completely. Their holders keep them until then, and nobody new gets them. */
   endingNumbers: ReadonlySet<string>;
 }
 
-/** Everything one customer is planned from, with what more than one stage needs of it made once. */
+/** A customer's planning input, with the values that several stages need computed once. */
 export interface Prepared extends CustomerInput {
   numbers: CustomerNumbers;
-  /** The channel customer number is no longer the one under which the enterprise is linked. */
+  /** The channel customer number differs from the number under which the enterprise is linked. */
   renumbered: Block | undefined;
 }
 
-/** What the stages are planned from. */
 export function prepare(input: CustomerInput, settings: AssumptionSettings): Prepared {
   const numbers = customerNumbers(input.customer, input.desiredCustomer?.body.channelCustomerId, settings);
   return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
 }
 
-/** Whether the CRM no longer has the customer. */
+/** Whether the CRM deleted the customer. */
 export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer">): boolean {
   return desiredCustomer?.state === "absent";
 }
 
-/** A customer as far as it was read. `thorough`: people are read even if nothing changed. */
+/** The part of a customer that was read. `thorough`: people are read even if nothing changed. */
 type Looked = Pick<LoadedCustomer, "orders" | "staff" | "known" | "away" | "standings" | "ended"> & {
   observed?: Pick<Observed, "members" | "unread">;
   thorough?: boolean;
 };
 
-/** What a customer may have that resources plan and read for. */
+/** Parts of a customer that resources plan and read for. */
 const concerns = {
-  /** Orders that exist on the platform and may change, or go. */
+  /** Orders that exist on the platform and may change or end. */
   standings: ({ standings, away = [] }: Looked): boolean => (standings?.size ?? 0) + away.length > 0,
   orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
   /** Locks that the CRM wants enabled or disabled. */
   switches: ({ orders }: Looked): boolean =>
     orders.some(({ tree }) => tree.assets.some(({ locked }) => locked !== undefined)),
-  /** People who are new or changed, or were to be read. */
+  /** New or changed people, and people that should have been read. */
   people({ staff, known, observed }: Looked): boolean {
     if (staff.length + known.assignments.length === 0) return false;
     const isRead = observed?.members !== undefined || observed?.unread?.people !== undefined;
     return isRead || known.link === undefined || staff.some(({ pending }) => pending);
   },
-  /** Accounts and seats of somebody who is no person of the customer any more. */
+  /** Accounts and seats of people who no longer belong to the customer. */
   leavers({ staff, known }: Looked): boolean {
     if (known.staffLinks.size + known.assignments.length === 0) return false;
     const here = new Set(staff.flatMap(({ key, state }) => (state === "absent" ? [] : [formatKey(key)])));
@@ -121,7 +119,7 @@ const concerns = {
 
 export type Concern = keyof typeof concerns;
 
-/** Whether a resource is asked for its part of a customer. */
+/** Whether a resource is called for this part of a customer. */
 export function isAsked(
   { asked }: Pick<Resource, "asked">,
   part: keyof NonNullable<Resource["asked"]>,
@@ -147,13 +145,13 @@ function otherNumber(
   };
 }
 
-/** Under which numbers the platform knows a customer of the CRM (A8). */
+/** The numbers under which the platform knows a CRM customer (A8). */
 export interface CustomerNumbers {
   crmCustomerId: string;
   channelCustomerId: string;
 }
 
-/** The CRM and channel numbers of a customer, made by the configured templates; `override` is the CRM's own. */
+/** A customer's CRM and channel numbers from the configured templates; `override` is a number from the CRM. */
 export function customerNumbers(
   customer: RecordKey,
   override: string | undefined,
@@ -166,85 +164,85 @@ export function customerNumbers(
   };
 }
 
-/** What the platform showed just now; `undefined` where it was not read. A read that failed is never an empty list. */
+/** The platform's current state; `undefined`: not read. A failed reading is never an empty list. */
 export interface Observed {
   /** E3: enterprises under the customer's channel numbers. */
   enterprises: ShownEnterprise[] | undefined;
-  /** Why E3's answer says neither that there is an enterprise nor that there is none. */
+  /** Why E3's answer does not show whether an enterprise exists. */
   ambiguous?: string | undefined;
   members: ObservedMember[] | undefined;
-  /** M6, and those of E8 that M6 leaves out where it leaves out a number that people hold or are given. */
+  /** M6. If M6 leaves out a number that people hold or get, also the assets that only E8 shows. */
   assets: ObservedAsset[] | undefined;
-  /** M7 of the asset numbers that were asked for and that M6 or E8 shows. */
+  /** M7 of the requested asset numbers that M6 or E8 shows. */
   contents?: ReadonlyMap<string, AssetReading> | undefined;
-  /** Asset numbers that neither M6 nor E8 shows, and of whose assets M7 says that there are none. */
+  /** Asset numbers that neither M6 nor E8 shows, and for which M7 shows no asset. */
   goneAssets?: ReadonlySet<string> | undefined;
-  /** M7 was read of all assets that M6 and E8 show. */
+  /** M7 was read for all assets that M6 and E8 show. */
   allContents?: boolean | undefined;
-  /** M8, read where M5 or M6 shows something lent, where the CRM wants that, and where something is to go. */
+  /** M8. It is read if M5 or M6 shows a loan, if the CRM wants one, and if something may be removed. */
   loans?: readonly ObservedLoan[] | undefined;
-  /** Readings that gave nothing in this attempt: nothing is planned that rests on one of them. */
+  /** Readings that failed in this attempt. Nothing is planned that depends on one. */
   unread?: Unread | undefined;
 }
 
 /**
- * Why what rests on a reading waits, by the reading that gave nothing.
- * - `people`: M5 and M6, and M8 where it was needed: what is done for people and what is taken away of orders.
- * - `seats`: E8 beside M6: what is done about numbers that M6 leaves out, and deleted of accounts.
+ * Why planning that depends on a failed reading waits, by reading.
+ * - `people`: M5 and M6, and M8 if needed: everything for people, and removals from orders.
+ * - `seats`: E8 beside M6: everything about numbers that M6 leaves out, and deletion of accounts.
  * - `customers`: E3 of a linked enterprise: every purchase.
- * - `contents`: M7 of what stands: changes and repairs of orders, and what goes on under the number of another.
- * - `examined`: M7 of all that an enterprise shows which somebody else made: orders that may be there already.
+ * - `contents`: M7 of existing assets: changes and repairs of orders, and units that continue another one's number.
+ * - `examined`: M7 of everything in an enterprise that somebody else made: orders that may exist already.
  */
 export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
 
-/** Whether a service gave nothing for something that a plan rests on. */
+/** Whether a reading that a plan depends on failed. */
 export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
   return Object.values(unread).some((block) => block.code === unreadable);
 }
 
-/** Something that a service refused for a record, as the ledger keeps it while the record has not changed since. */
+/** Something that a service rejected for a record. The ledger keeps it until the record changes. */
 export interface Rejection {
   record: RecordReference;
   kind: OperationName;
-  /** Of what was refused: the operation, or one person's part of M1. */
+  /** Hash of the rejected operation, or of one person's part of M1. */
   hash: string;
-  /** Fingerprint of the settings that it was made with. */
+  /** Fingerprint of the settings at that time. */
   settings: string;
   operationId: string;
   code: string;
   reason: string;
-  /** Refused together with others, so that it is not known whose fault it was. */
+  /** Rejected together with others, so the record at fault is unknown. */
   shared: boolean;
 }
 
-/** Everything one customer is planned from. A resource adds its own fields by `declare module`. */
+/** Everything that one customer is planned from. A resource adds its own fields by `declare module`. */
 export interface CustomerInput {
   customer: RecordKey;
   desiredCustomer: Desired<DesiredCustomer> | undefined;
   orders: OrderWithTree[];
   staff: Desired<DesiredStaff>[];
   known: Known;
-  /** The ledger was built anew, which left something of the customer to be made, and no person approved of that yet. */
+  /** The ledger was rebuilt, and no person has approved yet the creations that are left for the customer. */
   rebuilt?: true | undefined;
-  /** A rebuild could not look at the customer, and nobody could since. */
+  /** A rebuild could not read the customer, and neither could a later reading. */
   unread?: true | undefined;
-  /** What was read back otherwise than it was left; undefined where nothing was. */
+  /** Drift that readings showed; undefined: none. */
   drift?: Drift | undefined;
   observed: Observed;
-  /** Clear private values of customer and staff, by marker key, where there is any staff; in memory only. */
+  /** Clear private values of customer and staff, by marker key, if there is any staff; in memory only. */
   privateValues: ReadonlyMap<string, string>;
-  /** The customer's own record was read, and could not be used yet. */
+  /** The customer's own record was read but is not usable yet. */
   customerInQuarantine?: boolean | undefined;
   /** Quarantined records that belong to this customer and block deletes in its scope. */
   quarantinedInScope: number;
   /**
-   * A source of this customer's people that gave a row of which nobody can tell whose it is: it blocks deletes wherever
-   * the source's people are.
+   * A source of this customer's people with a row whose customer is unknown. It blocks deletes for all people of the
+   * source.
    */
   sourceWithStrayRecord: { source: string; row: string } | undefined;
-  /** What was refused for this customer and its records, and stands while nothing has changed. */
+  /** What services rejected for this customer and its records; it holds while nothing changes. */
   rejections: readonly Rejection[];
 }
 
-/** The same as the ledger gives it, before the platform was read. */
+/** The same from the ledger, before the platform is read. */
 export type LoadedCustomer = Omit<CustomerInput, "observed">;

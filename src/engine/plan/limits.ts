@@ -10,7 +10,7 @@ import type { RecordReference } from "../model/shape.ts";
 import { countRemoved, grouped, removesSomething, takenThings } from "../model/taking.ts";
 import { goingWithout } from "./needs-of-operations.ts";
 
-/** How much may be taken away: the larger of `floor` things and `share` of the live things of the same kind. */
+/** How much may be removed: the larger of `floor` things and `share` of the live things of the same kind. */
 export interface DeletionLimit {
   floor: number;
   share: number;
@@ -30,27 +30,26 @@ export interface Taking {
   hash: string;
   kind: OperationName;
   subject: string;
-  /** What rules it; undefined where nothing does. */
+  /** The policy that applies; undefined: none. */
   policy: PolicyName | undefined;
-  /** What its kind removes; undefined where it removes nothing. */
+  /** The things that its type removes; undefined: it removes nothing. */
   thing: TakenThing | undefined;
   removes: Removes;
   weight: Weight;
   /** Why it is planned, for the message of a policy. */
   reason: string;
-  /** No policy and no limit releases it: only the approval of this very operation does. */
+  /** No policy and no limit releases it: only the approval of exactly this operation does. */
   alone: boolean;
-  /** Of a record that the CRM turns to and fro: what a person is told of it. */
+  /** The message if the CRM changes its record back and forth. */
   flips: string | undefined;
-  /** The records that it is about. */
   records: readonly RecordReference[];
-  /** It makes something, and what people decided of the customer is not known: the ledger was built anew. */
+  /** It creates something, and the ledger was rebuilt, so people's earlier decisions about the customer are unknown. */
   rebuilt: boolean;
-  /** A person was asked about it as it was before something of it changed, and how that stood: it is asked anew. */
+  /** Earlier questions about it, before something of it changed. It needs a new decision. */
   askedBefore?: readonly AskedBefore[] | undefined;
 }
 
-/** What a person was asked before, by the id of the hold. */
+/** An earlier question to a person, by the id of its hold. */
 export interface AskedBefore {
   id: number;
   state: "asked" | "approved" | "rejected";
@@ -64,41 +63,40 @@ export interface Live {
   all: Counts;
 }
 
-/** What was taken away without a person's approval in the last 24 hours and 7 days, before this run. */
+/** Removals without a person's approval in the 24 hours and 7 days before this run. */
 export interface Windows {
   day: Counts;
   week: Counts;
 }
 
-/** What limits hold and nobody answered: it counts along with what comes after it. */
+/** Removals that limits hold and nobody decided yet. They count together with later ones. */
 export interface Asked {
   all: readonly Removes[];
   of(customer: RecordKey): readonly Removes[];
 }
 
-/** What the configuration and the ledger say of a policy. */
+/** The configuration of a policy, and its approvals in the ledger. */
 export interface TakingRule {
   word(policy: PolicyName): PolicyWord;
-  /** Different operations under the policy that people approved in this ledger. */
+  /** How many different operations under the policy people approved in this ledger. */
   earned(policy: PolicyName): number;
   toEarn: number;
 }
 
-/** The numbers that everything of a run is judged by. */
+/** The numbers that everything of a run is compared with. */
 export interface Sums {
   live: Live;
   windows: Windows;
   asked: Asked;
-  /** What was released in this run before: it counts along and is judged no more. */
+  /** What this run released before: it counts, and is not held any more. */
   released: readonly Taking[];
 }
 
-/** Why an operation is held; what it is and what it removes is not repeated. */
+/** Why an operation is held, without the operation and its removals. */
 export interface HeldFor {
   scope: HoldScope;
-  /** The policy that holds it. */
   policy?: PolicyName;
-  /** So many operations under the policy must have been approved until it holds none. */
+  /** The number of approvals after which the policy holds nothing. */
   toEarn?: number;
   explanation: string;
   count: number;
@@ -107,22 +105,22 @@ export interface HeldFor {
 }
 
 /**
- * Decimal places to which a share of a count is exact: far below one thing, far above the noise of a product such as
- * 0.29 × 100.
+ * Decimal places to which a share of a count is exact. They are far below one thing, and far above the rounding error
+ * of a product such as 0.29 × 100.
  */
 const places = 6;
 
-/** So few things may always go, however few there are: as many as one enterprise may lose. */
+/** This many things may always be removed, however few exist: as many as one enterprise may lose. */
 const fewThings = 5;
 
-/** How many things a limit allows of so many in one enterprise. */
+/** How many of the `live` things a limit allows in one enterprise. */
 export function allowedBy(limit: DeletionLimit, live: number): number {
   return Math.max(limit.floor, Math.floor(Number((live * limit.share).toFixed(places))));
 }
 
 /**
- * How many things a limit allows of so many in all enterprises: a floor that suits a large ledger would let a small one
- * lose everything, so that it allows at most half of what exists. A share allows what it says.
+ * How many of the `live` things a limit allows in all enterprises. The floor is limited to half of them: a floor that
+ * suits a large ledger would let a small one lose everything. The share is not limited.
  */
 export function allowedOfAll(limit: DeletionLimit, live: number): number {
   const most = Math.max(fewThings, Math.floor(live / 2));
@@ -130,11 +128,11 @@ export function allowedOfAll(limit: DeletionLimit, live: number): number {
 }
 
 /**
- * Judges what is new of a run that a limit or a policy may hold, before the first of it is carried out; by hash, what
- * is not among them is released. What a policy holds is not counted, nor what a person decided on. Over the limit of an
- * enterprise all that takes away there is held; over one of the run, of 24 hours or of 7 days all that takes away in
- * the run is, what enterprises are held for counted too. `sums.asked` counts along, since nobody answered that yet, and
- * so does `sums.released`.
+ * Judges the new operations of a run that a limit or a policy may hold, before the first is carried out. Returns the
+ * held ones by hash; everything else is released. Operations that a policy holds, or that a person decided on, do not
+ * count. Over the limit of an enterprise, all its removals are held. Over a limit of the run, of 24 hours or of 7 days,
+ * all removals of the run are held. Removals that an enterprise's limit holds count there too. So do `sums.asked`,
+ * because nobody decided yet, and `sums.released`.
  */
 export function judgeTakings(
   items: readonly Taking[],
@@ -178,7 +176,7 @@ function isCounted({ removes }: Taking): boolean {
   return removesSomething(removes);
 }
 
-/** What one operation is held for that a policy holds: what it removes of so many. */
+/** The counts for an operation that a policy holds: its removals, of so many. */
 function countOf({ customer, thing, removes }: Taking, live: Live): Pick<HeldFor, "count" | "allowed" | "total"> {
   if (thing === undefined) return { count: 0, allowed: 0, total: 0 };
   return { count: countRemoved([removes])[thing], allowed: 0, total: live.of(customer)[thing] };
@@ -188,7 +186,7 @@ function policyOf({ policy }: Taking): Pick<HeldFor, "policy"> {
   return policy === undefined ? {} : { policy };
 }
 
-/** Why an operation waits for a person whatever the limits say. */
+/** Why an operation needs a person, whatever the limits allow. */
 function ruledOut(item: Taking, rule: TakingRule): Pick<HeldFor, "scope" | "toEarn" | "explanation"> | undefined {
   if (item.flips !== undefined) return { scope: "flips", explanation: item.flips };
   if (item.rebuilt) return { scope: "rebuilt", explanation: forgotten };
@@ -222,11 +220,11 @@ interface Over {
   allowed: number;
   total: number;
   limit: DeletionLimit;
-  /** Of them, those that a limit held before and that nobody answered. */
+  /** How many of them a limit held earlier and nobody decided. */
   waiting: number;
 }
 
-/** The first kind of thing of which more would be taken away than a limit allows, with what waits for an answer. */
+/** The first kind of thing with more removals than a limit allows, including undecided ones. */
 function overLimit(
   items: readonly Taking[],
   asked: readonly Removes[],
@@ -285,12 +283,12 @@ function taken({ allowed, limit, waiting }: Over, when = ""): string {
   return `would have been removed${when}${asked}; ${grouped(allowed)} are allowed: ${why}`;
 }
 
-/** What is held of a customer for one reason: a limit, a policy, or the operation itself. */
+/** Held operations of a customer with one reason: a limit, a policy, or the operation itself. */
 export interface HeldTogether extends Omit<HeldFor, "explanation"> {
   takings: readonly { taking: Taking; reason: string }[];
 }
 
-/** What is held of a customer, by why: one question for each, so that an answer is about one thing. */
+/** Held operations of a customer, by reason: one question each, so that a decision is about one thing. */
 export function questionsOf(takings: readonly Taking[], held: ReadonlyMap<string, HeldFor>): HeldTogether[] {
   const all = takings.flatMap((taking) => {
     const why = held.get(taking.hash);
@@ -310,8 +308,8 @@ function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTog
 }
 
 /**
- * What of a customer's plan goes on while some of it is held: everything but that, the grants of a number that one of
- * the held ones would free, whether the grant names the number or the unit of an instance, and what needs one of those.
+ * The part of a customer's plan that continues while a part is held. It leaves out held operations, and grants of a
+ * number that a held one would free (by number or by unit). It also leaves out operations that need any of these.
  */
 export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<string>): Operation[] {
   const stopped = operations.filter(({ hash }) => held.has(hash));

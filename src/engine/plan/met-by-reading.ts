@@ -5,8 +5,8 @@ import type { Observed } from "./input.ts";
 import type { CustomerPlan } from "./plan.ts";
 
 /**
- * What the lists of one reading show of the rows of A1–A43. `together`: M5 and M6 were read one after the other, with
- * nothing of ours between them.
+ * Rows of A1–A43 that the lists of one reading contradict. `together`: M5 and M6 were read one after the other, without
+ * a call of ours between them.
  */
 export function metByReading({ ambiguous, members, assets }: Observed, together: boolean): AssumptionMet[] {
   const met: AssumptionMet[] = [];
@@ -34,10 +34,10 @@ function heldTwice(assets: readonly ObservedAsset[]): AssumptionMet[] {
   }));
 }
 
-/** E8 shows assets that M6 leaves out, whoever holds them. */
+/** M5 and M6 are compared without assets that only E8 shows, whoever holds them. */
 const ofStaff: ObservedAsset["from"] = "M6";
 
-/** Whether M5 and M6 say the same of who holds what (A34). */
+/** Whether M5 and M6 agree about who holds what (A34). */
 function holdersAgree(members: readonly ObservedMember[], assets: readonly ObservedAsset[]): AssumptionMet[] {
   const live = members.filter((member) => !member.deleted);
   const ids = new Set(live.map((member) => member.globalId));
@@ -50,13 +50,13 @@ function holdersAgree(members: readonly ObservedMember[], assets: readonly Obser
   return agree ? [] : [{ row: "A34", evidence: "M5 and M6 disagree about who holds what" }];
 }
 
-/** Why a record waits, where that contradicts a row of A1–A43. */
+/** Codes of waiting records that contradict a row of A1–A43. */
 const contradictingBlocks: Readonly<Record<string, Pick<AssumptionMet, "row" | "evidence">>> = {
   "staff.ambiguous": { row: "A28", evidence: "two members of staff fit one account name" },
   "staff.shown-otherwise": { row: "A41", evidence: "M5 shows otherwise what an accepted M2 had said" },
 };
 
-/** What the reasons why a customer's records wait show of the rows of A1–A43. */
+/** Rows of A1–A43 that the reasons of a customer's waiting records contradict. */
 export function metByBlocks({ customer, records }: Pick<CustomerPlan, "customer" | "records">): AssumptionMet[] {
   const codes = new Set(records.map(({ code }) => code ?? ""));
   return [...codes].flatMap((code) => {

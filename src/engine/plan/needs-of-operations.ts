@@ -9,8 +9,8 @@ import type { Need } from "../model/shape.ts";
 import type { Block } from "./block.ts";
 
 /**
- * What of a plan goes on without some of it (`left`): all but what needs something of that, or something that is not
- * there at all, and what needs one of those.
+ * The part of a plan that continues without `left`. An operation does not continue if it needs one of `left` or
+ * something that does not exist, or if it needs such an operation.
  */
 export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
   const gone = new Set(left.map(nameOf));
@@ -25,7 +25,7 @@ export function goingWithout(operations: readonly Operation[], left: readonly Op
   }
 }
 
-/** What a need names of an operation. */
+/** The part of an operation that a need names. */
 function nameOf({ stage, subject }: Need): string {
   return JSON.stringify([stage, subject]);
 }
@@ -34,7 +34,7 @@ function isFor({ stage, subject }: Need): (operation: Operation) => boolean {
   return (operation) => operation.stage === stage && operation.subject === subject;
 }
 
-/** Why an operation waits that does not go on without another one. */
+/** Why an operation waits without the operation that it needs. */
 export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   const named = [...new Set(needs.map(({ subject }) => subject))].join(" and ");
   const reason =
@@ -44,8 +44,8 @@ export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
 }
 
 /**
- * Which operations of one customer's plan each of them needs to be done before, both by hash: what it says itself, who
- * makes what it refers to, and who frees an asset number that it gives.
+ * By hash: the operations of one customer's plan that must be done before each operation. It has its own needs, needs
+ * the source of each reference, and needs the operations that free the asset numbers it grants.
  */
 export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
   return new Map(
@@ -70,7 +70,7 @@ function referencesIn(value: Json): Reference[] {
   return isJsonObject(value) ? Object.values(value).flatMap((item) => referencesIn(item ?? null)) : [];
 }
 
-/** Whether an operation makes known what a reference stands for. */
+/** Whether an operation makes the value of a reference known. */
 function makes(operation: Operation, reference: Reference): boolean {
   const { can } = typeOf(operation);
   switch (reference.$ref) {
@@ -87,7 +87,7 @@ function makes(operation: Operation, reference: Reference): boolean {
   }
 }
 
-/** Whether a unit or an instance, as a reference names it, is one of an order. */
+/** Whether a reference names a unit or an instance of an order. */
 function isOf({ namespace, id }: { namespace: string; id: string }, of: string): boolean {
   return of.startsWith(`${JSON.stringify([namespace, id]).slice(0, -1)},`);
 }

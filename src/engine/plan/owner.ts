@@ -1,17 +1,17 @@
 import { documentedCodes } from "../../contract/codes.ts";
 
-/** The code of an order that moved and waits until nothing of it is left at its old customer. */
+/** The code of an order that moved and waits until its old customer has nothing of it any more. */
 export const orderMoving = "order.moving";
 
 /**
- * Who can end what keeps a record from being done: the people of the CRM, of the configuration, of the platform, whoever
- * decides here, or the program by itself.
+ * Who can resolve what stops a record: the people of the CRM, of the configuration or of the platform, the operator, or
+ * the program itself.
  */
 export type Owner = "crm" | "configuration" | "platform" | "operator" | "program";
 
 /**
- * Owners by the code of what stops a record. A code that ends in a dot stands for all that begin with it; a longer one
- * outranks it.
+ * Owners by the code that stops a record. A code that ends in a dot covers all codes with that prefix; a longer code
+ * has precedence.
  */
 const owners: Record<string, Owner> = {
   "asset.": "crm",
@@ -118,10 +118,7 @@ const owners: Record<string, Owner> = {
   "staff.would-set-back": "configuration",
 };
 
-/**
- * Codes under which nothing is left undone: a person decided so, or there is nothing to do. They are shown and never
- * counted.
- */
+/** Codes with nothing left to do: a person decided so, or there was nothing. They are shown and never counted. */
 const settled = new Set([
   "asset.ending",
   "customer.gone",
@@ -130,20 +127,17 @@ const settled = new Set([
   "revokes.rejected",
 ]);
 
-/**
- * Codes of records that the next run takes up by itself, because a person stopped this one or asked it for something
- * else.
- */
+/** Codes of records for the next run, because a person stopped this run or limited it. */
 const leftToNextRun = new Set(["run.scope", "run.stopped"]);
 
-/** The owner of a code, or undefined where the table does not name it. */
+/** The owner of a code; undefined if the table does not have it. */
 export function namedOwner(code: string): Owner | undefined {
   return owners[code] ?? owners[`${code.split(".")[0] ?? ""}.`];
 }
 
 /**
- * Codes under which a record of a source cannot be used, beside those that the table of owners names: the program gives
- * them, whatever stands in the record.
+ * Further codes for unusable source records, beside the owners' table. They come from the program, whatever the record
+ * contains.
  */
 const unusable: ReadonlySet<string> = new Set([
   "bad-term",
@@ -200,37 +194,33 @@ const unusable: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A code as one of a closed list, whatever a source or a service made of it: one of the program (`order.moving`), or of
- * the contract (`rejected.60009`); else the family that it is of (`rejected.other`), or `other`.
+ * Maps a code into a closed list, whatever a source or a service made of it. It stays if the program (`order.moving`)
+ * or the contract (`rejected.60009`) has it; otherwise it becomes its family (`rejected.other`), or `other`.
  */
 export function closedRecordCode(code: string): string {
   if (unusable.has(code) || Object.hasOwn(owners, code)) return code;
   const [family = "", word = "", ...rest] = code.split(".");
   if (!Object.hasOwn(owners, `${family}.`)) return "other";
-  // Behind it stands what a service answered with.
+  // The code of a service follows `rejected.`.
   const isOurs = family === "rejected" ? documentedCodes.includes(word) : /^[a-z-]{1,40}$/u.test(word);
   return rest.length === 0 && isOurs ? code : `${family}.other`;
 }
 
-/** Who can end a deferral or rejection with this code. */
+/** Who can resolve a waiting or rejected record with this code. */
 export function ownerOf(code: string): Owner {
   return namedOwner(code) ?? "program";
 }
 
-/** Who can end a quarantine with this code: the CRM, unless it is a matter of settings. */
+/** Who can resolve a quarantine with this code: the CRM, unless settings are the cause. */
 export function ownerOfQuarantine(code: string): Owner {
   return owners[code] ?? "crm";
 }
 
-/**
- * Whether a record with this code is work that is not done: it counts in exit codes, `status`, `/healthz` and alerts as
- * long as it has it.
- */
+/** Whether a record with this code is open work. It then counts in exit codes, `status`, `/healthz` and alerts. */
 export function counts(code: string): boolean {
   return !settled.has(code) && !leftToNextRun.has(code);
 }
 
-/** Whether a record with this code only waits for the next run. */
 export function waitsForNextRun(code: string): boolean {
   return leftToNextRun.has(code);
 }

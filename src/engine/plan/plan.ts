@@ -17,25 +17,20 @@ import { planRequested } from "./requested.ts";
 import type { RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 
-/** Everything that is meant to happen for one customer. */
+/** Everything planned for one customer. */
 export interface CustomerPlan {
   customer: RecordKey;
   operations: Operation[];
   records: RecordOutcome[];
-  /**
-   * What reading the platform changes in what is known, without an operation: adoptions, and assignments found gone.
-   */
+  /** Changes of recorded state from readings, without an operation: adoptions, and assignments that no longer exist. */
   changes: StateChange[];
-  /**
-   * The customer itself waits: of what is under it nothing was planned but what people asked for, and nothing can be
-   * told from what is not there.
-   */
+  /** The customer itself waits, or the plan is an undo. A missing operation then proves nothing. */
   waits?: true;
-  /** Hashes of what would be done, had a person not rejected it. */
+  /** Hashes of operations that are left out because a person rejected them. */
   rejected?: ReadonlySet<string> | undefined;
   /**
-   * What the plan was made from; a plan of which a fact moved is stale. Made when it is asked for: most plans are
-   * compared with none.
+   * The facts that the plan was made from; the plan is stale if one changed. Computed on demand, because most plans are
+   * never compared.
    */
   readonly facts: Facts;
 }
@@ -62,7 +57,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
 
   const enterprise = planFirst(prepared, { ...options, rejections });
   const refused = enterprise.blocks[0]?.[1];
-  // A rejected change of an enterprise that exists (E4) stops nothing.
+  // A rejected change of an existing enterprise (E4) blocks nothing.
   const isMade = known.link !== undefined || enterprise.changes.length > 0;
   const own = enterprise.stops ?? (isMade ? undefined : refused);
   if (own !== undefined && known.link === undefined) return waiting(own);
@@ -73,7 +68,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
     known.requests.length === 0 ? nothingRequested : planRequested(input, settings, { rejections, tried });
   if (own !== undefined) return waiting(own, planned);
 
-  // What is only told of stands back behind what is not as people asked for.
+  // A block of people's requests has precedence over a remark that is only reported.
   const note = requested.block !== undefined && enterprise.note?.again === false ? undefined : enterprise.note;
   const told = recordsOf(input, { refused, note, asked: requested.block }, planned);
   const records = withUnread(told, input);
@@ -93,7 +88,7 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   };
 }
 
-/** Where a reading gave nothing, the next run looks at the customer again, also where no record of it waits for that. */
+/** After a failed reading, the next run looks at the customer again, even if none of its records waits for that. */
 function withUnread(records: RecordOutcome[], { customer: key, observed }: CustomerInput): RecordOutcome[] {
   const [block] = Object.values(observed.unread ?? {});
   if (block === undefined || records.some(({ again }) => again === true)) return records;
@@ -102,8 +97,7 @@ function withUnread(records: RecordOutcome[], { customer: key, observed }: Custo
 }
 
 /**
- * What M5 shows of the profile of somebody who is linked is noted also while the customer waits, so that nobody is told
- * of who is done.
+ * M5's profile of a linked person is recorded also while the customer waits. So nobody is reported who is already done.
  */
 function isShownProfile({ type }: StateChange): boolean {
   return type === "staff-edited";
@@ -127,14 +121,14 @@ const nothingPlanned: Planned = {
   endingNumbers: new Set<string>(),
 };
 
-/** Without an enterprise there is nothing else: the resource of customers plans first. */
+/** The resource of customers plans first, because everything else needs an enterprise. */
 function planFirst(given: Prepared, options: StageOptions): ResourcePlan {
   const [first] = handedIn().resources;
   if (first === undefined) throw new Error("no resource was handed in");
   return first.plan(given, earlierOf(nothingPlanned, options), options);
 }
 
-/** Everything after the enterprise but what people asked for: each resource plans with what those before it planned. */
+/** Plans everything after the enterprise, without requests: each resource gets the plans of the earlier ones. */
 function planStagesOf(given: Prepared, options: StageOptions): Planned {
   const [, ...resources] = handedIn().resources;
   const planned = resources.reduce((before, resource) => {
@@ -164,12 +158,12 @@ function withPlan(plan: Plan, given: Prepared, before: Planned, options: StageOp
   return { ...before, endingNumbers, memberships, notes, [part]: joined(before[part], own) };
 }
 
-/** What is only worth noting comes after what a person holds, and before what is requested for them. */
+/** Remarks come after the blocks of what people hold, and before the blocks of their requests. */
 function withNotes({ notes, people, ...before }: Planned): Planned {
   return { ...before, notes: [], people: joined(people, { ...nothing, blocks: new Map(notes.toReversed()) }) };
 }
 
-/** What was said of a record first stands. */
+/** The first block of a record counts. */
 function joined(earlier: Part, later: Part): Part {
   if (isEmpty(later)) return earlier;
   if (isEmpty(earlier)) return later;

@@ -1,14 +1,14 @@
 import type { StateChange } from "../model/state.ts";
 
-/** What a reading says of what a person did for a record. Nothing of it counts where anything is otherwise. */
+/** A reading of a person's manual work for a record. Nothing of it counts if anything differs. */
 export interface ReadBack {
-  /** What is known by it, where it counts. */
+  /** The facts to record, if the reading counts. */
   changes: StateChange[];
-  /** What the platform shows as the CRM says, in words without private values. */
+  /** Descriptions of parts that are as the CRM wants them, without private values. */
   seen: string[];
-  /** What no reading shows. */
+  /** Descriptions of unobservable parts. */
   unseen: string[];
-  /** What the platform shows otherwise. */
+  /** Descriptions of parts that differ. */
   otherwise: string[];
 }
 
@@ -16,7 +16,7 @@ export function nothingRead(): ReadBack {
   return { changes: [], seen: [], unseen: [], otherwise: [] };
 }
 
-/** Adds what another resource reads of the same record. */
+/** Adds another resource's reading of the same record. */
 export function addRead(read: ReadBack, more: ReadBack): void {
   read.changes.push(...more.changes);
   read.seen.push(...more.seen);

@@ -2,7 +2,7 @@ import type { LoadedCustomer, PlanOptions } from "./input.ts";
 import { isAsked } from "./input.ts";
 import { handedIn } from "../model/registry.ts";
 
-/** What a resource says must be read of the platform before the plan. Nothing, if nothing depends on it. */
+/** The readings that a resource needs before it plans; empty if it depends on nothing. */
 export interface Reads {
   /** E3, to find the enterprise. */
   enterprises?: boolean;
@@ -22,11 +22,11 @@ interface Contents {
 export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
   /** People are read even if nothing changed. */
   thorough: boolean;
-  /** Contents in place of those that resources name; undefined in it: none. */
+  /** Contents instead of those that resources name; with `contents: undefined`, none. */
   instead?: { contents: Contents | undefined };
 };
 
-/** What all resources need together. Only E3 is read of a customer without an enterprise. */
+/** The readings that all resources need together. A customer without an enterprise needs only E3. */
 export function readsOf(
   loaded: LoadedCustomer,
   options: ReadOptions,

@@ -4,34 +4,33 @@ import type { Block, BlockedRecord } from "./block.ts";
 import type { CustomerInput, Part, Planned } from "./input.ts";
 import { counts } from "./owner.ts";
 
-/** What becomes of one record: its operations are planned, or it waits for a reason. */
+/** The result of one record: its operations are planned, or it waits for a reason. */
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
   /**
-   * A `rejected` record was refused by a service: it waits until the record, the settings or a person changed
-   * something.
+   * `rejected`: a service rejected the record. It waits until the record, the settings or a person changes something.
    */
   outcome: "planned" | "deferred" | "rejected";
-  /** For a deferral or a rejection: a dotted code and the reason in words. */
+  /** For a waiting or rejected record: a dotted code and the reason in words. */
   code?: string;
   reason?: string;
-  /** Whether a deferred record is looked at again in each run (true), or only when it changes. */
+  /** Whether each run looks at a waiting record again (true), or only after it changed. */
   again?: boolean;
 }
 
 type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "staff" | "known">;
 
-/** What the customer's own record waits for, although nothing under it does. */
+/** Reasons why the customer's own record waits although nothing below it does. */
 interface OwnBlocks {
-  /** The service refused to have the enterprise changed. */
+  /** The service rejected a change of the enterprise. */
   refused: Block | undefined;
   note: Block | undefined;
   /** Why something that people asked for is not done. */
   asked: Block | undefined;
 }
 
-/** What becomes of each record of a customer that does not wait. */
+/** The results of the records of a customer that does not wait. */
 export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, planned: Planned): RecordOutcome[] {
   const { customer } = given;
   const { operations, blocks } = planned.people;
@@ -39,8 +38,8 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
   if (given.desiredCustomer?.pending === true) records.push(recordOf("customers", customer, refused ?? note));
   for (const { key, state } of given.orders)
     if (state !== "quarantined") records.push(recordOf("orders", key, planned.orders.blocks.get(formatKey(key))));
-  // An order or a person that belongs elsewhere now: the customer itself keeps what is still to be taken away here in
-  // mind. What only has to be told comes after everything else.
+  // For an order or person that now belongs elsewhere, the customer's record remembers the removals still to do here.
+  // Remarks come last.
   const elsewhere = [...blocksElsewhere(given.orders, planned.orders), ...blocksElsewhere(given.staff, planned.people)];
   const undone = elsewhere.filter(([, { code }]) => counts(code));
   const told = toldTogether(undone.length > 0 ? undone : (refused ?? note) === undefined ? elsewhere : []);
@@ -51,7 +50,7 @@ export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, pla
     const block = blocks.get(formatKey(key));
     if (pending || served.has(formatKey(key)) || block?.again === true) records.push(recordOf("staff", key, block));
   }
-  // What the customer itself waits for comes first: it is looked at again, which a request that was refused is not.
+  // The customer's own reason comes first: each run looks at it again, but not at a refused request.
   const waits =
     refused !== undefined ||
     records.some(({ stream, code }) => stream === "customers" && code !== undefined && counts(code));
@@ -67,7 +66,7 @@ function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): 
 /** How many records that belong elsewhere a customer names. */
 const named = 3;
 
-/** One block for several records, each with its name and its reason; it is looked at again where one of them is. */
+/** One block for several records, each with its name and reason; with `again` if one has it. */
 function toldTogether(blocked: readonly BlockedRecord[]): Block | undefined {
   const [, first] = blocked.find(([, { again }]) => again) ?? blocked[0] ?? [];
   if (first === undefined) return undefined;
@@ -86,8 +85,8 @@ function recordOf(stream: Stream, key: RecordKey, block: Block | undefined): Rec
 }
 
 /**
- * What waits for its customer. What is as the CRM wants it waits for nothing, nor does what is gone and was never on
- * the platform. `planned` is what would be done if the customer did not wait; undefined where it has no enterprise.
+ * The records that wait for their customer. A record that already is as the CRM wants it does not wait, nor does a
+ * deleted one that never was on the platform. `planned`: the plan without the wait; undefined without an enterprise.
  */
 export function recordsWaiting(given: Given, own: Block, planned: Planned | undefined): RecordOutcome[] {
   const { customer, desiredCustomer } = given;
@@ -115,13 +114,13 @@ export function recordsWaiting(given: Given, own: Block, planned: Planned | unde
   return records;
 }
 
-/** Orders for which something would be done or said. */
+/** Orders with planned operations or blocks. */
 function ordersOf({ orders }: Planned): ReadonlySet<string> {
   const { operations, blocks } = orders;
   return new Set([...blocks.keys(), ...operations.flatMap((operation) => operation.records.map(formatKey))]);
 }
 
-/** People for whom something would be done, recorded or said. */
+/** People with planned operations, changes or blocks. */
 function peopleOf({ known }: Given, { operations, changes, blocks }: Part): ReadonlySet<string> {
   const holdersOf = (assetNumber: string): string[] =>
     known.assignments.filter((item) => item.assetNumber === assetNumber).map((item) => formatKey(item.staff));

@@ -16,8 +16,8 @@ import type { OperationName } from "../model/resource.ts";
 import type { RecordReference } from "../model/shape.ts";
 
 /**
- * Whether a planner goes on with a change: `act` where an operation is made of it, which the gate of the run may still
- * hold; `nothing` where it is ignored; or the block of a record that is only told of. `what` says what would be done.
+ * Whether a planner makes a change. `act`: it makes an operation, which the run's gate may still hold. `nothing`: the
+ * policy ignores it. A block: the change is only reported. `what` describes the change.
  */
 export function consider(policies: Policies, name: PolicyName, what: string): "act" | "nothing" | Block {
   const word = policyOf(policies, name);
@@ -30,13 +30,13 @@ export function consider(policies: Policies, name: PolicyName, what: string): "a
   };
 }
 
-/** Every row of A1–A43 that an operation rests on: those of its kind, and those of what is in it. */
+/** Every row of A1–A43 that an operation depends on, by its type and by its contents. */
 export function restsOf(operation: Operation): Resting[] {
   const { assumes } = typeOf(operation).can;
   return [...(assumes?.always ?? []).map((row) => ({ row })), ...(assumes?.by?.(operation) ?? [])];
 }
 
-/** Why an operation is not planned or sent: a row that it rests on was contradicted by the services. */
+/** Why an operation is not planned or sent: the services contradicted a row that it depends on. */
 export function contradictedBlock(operation: Operation, contradictions: Contradictions): Block | undefined {
   if (contradictions.size === 0) return undefined;
   const found = contradictionOf(restsOf(operation), contradictions);
@@ -51,7 +51,7 @@ export function contradictedBlock(operation: Operation, contradictions: Contradi
 
 const fingerprints = new WeakMap<AssumptionSettings, string>();
 
-/** One fingerprint of the contract settings: if it changes, what was refused is tried once more. */
+/** The fingerprint of the contract settings. If it changes, rejected operations are tried again. */
 export function settingsFingerprint(settings: AssumptionSettings): string {
   const known = fingerprints.get(settings);
   if (known !== undefined) return known;
@@ -60,12 +60,12 @@ export function settingsFingerprint(settings: AssumptionSettings): string {
   return made;
 }
 
-/** Names what a call says of one record among several, so that it is known again where that was rejected. */
+/** Identifies one record's part of a call, so that its rejection is recognized later. */
 export function partHash(kind: string, customer: RecordKey, record: RecordKey, part: Json): string {
   return hashOf([kind, formatKey(customer), formatKey(record), part]);
 }
 
-/** For each record of an operation the hash under which a refusal of it is kept. */
+/** The hash under which a rejection of each record of an operation is stored. */
 export function refusedParts(operation: Operation): { record: RecordReference; hash: string }[] {
   const { kind, customer, hash, records } = operation;
   const parts = typeOf(operation).can.items?.(operation);
@@ -77,8 +77,8 @@ type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
   Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
 
 /**
- * Makes operations of what is meant, but of what may not be taken away now, of what a policy leaves undone, of what
- * rests on an assumption that was contradicted, and of what was refused and is not sent again as it was.
+ * Makes operations from drafts. It leaves out removals that are not allowed now, and operations that a policy does not
+ * do or that depend on a contradicted assumption. It also leaves out rejected ones that would be sent again unchanged.
  */
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;
@@ -93,8 +93,7 @@ export class StandingRejections {
   }
 
   /**
-   * The operations that are meant and may go out now; the records of the others (`left`) wait, but those of ignored
-   * ones.
+   * The operations that may be sent now. The records of the others (`left`) wait, except those of ignored operations.
    */
   operations(meant: readonly DraftOperation[]): {
     operations: Operation[];
@@ -115,7 +114,7 @@ export class StandingRejections {
     return { operations, left, refused };
   }
 
-  /** What a policy makes of an operation, or what a person rejected of it. */
+  /** The effect of a policy or of a person's rejection on an operation. */
   #ruled(made: Operation): Block | "nothing" | undefined {
     const { policies, rejected, takingBlocked } = this.#rules;
     if (takingBlocked !== undefined && takesByItself(made)) return takingBlocked;
@@ -131,7 +130,7 @@ export class StandingRejections {
     return found === undefined || found.shared ? undefined : rejectionBlock(found);
   }
 
-  /** What became of one part of an operation that has several: rejected alone, or together with others of it. */
+  /** What happened to one part of an operation with several: rejected alone, or together with other parts. */
   part(kind: OperationName, hash: string): { alone?: Block; together?: string } {
     const found = this.#byHash.get(`${kind} ${hash}`);
     if (found === undefined) return {};
@@ -139,7 +138,7 @@ export class StandingRejections {
   }
 }
 
-/** Whether it takes something away because a source says so, or says nothing any more: no person asked for it. */
+/** Whether it is a removal that no person asked for, because a source changed or ended something. */
 function takesByItself(made: Operation): boolean {
   return removedBy(made) !== undefined && made.stage !== "requests";
 }
@@ -151,6 +150,6 @@ function rejectedByPerson({ takesAway }: Operation): Block {
 
 export function rejectionBlock(rejection: Pick<Rejection, "code" | "reason">): Block {
   const block = { code: rejection.code, reason: rejection.reason, again: false };
-  // Where the service refuses this application as a whole, no record is at fault.
+  // If the service refuses this application as a whole, no record is at fault.
   return rejection.code.startsWith("service.") ? block : { ...block, rejected: true };
 }

@@ -6,15 +6,15 @@ import type { Block } from "./block.ts";
 import type { CustomerInput } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";
 
-/** What is sent of what people asked for, and why the rest of it is not. */
+/** The operations for people's requests, and why the others are blocked. */
 export interface RequestStage {
   operations: Operation[];
   block: Block | undefined;
 }
 
 /**
- * Plans what people asked for. What a service answered for stays as answered: what failed is tried once in each
- * attempt, what was refused waits for a person.
+ * Plans people's requests. An answered request keeps its answer: a failed one is tried once per attempt, and a refused
+ * one waits for a person.
  */
 export function planRequested(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
@@ -22,7 +22,7 @@ export function planRequested(
   options: {
     rejections: Pick<StandingRejections, "operations">;
     tried: ReadonlySet<string>;
-    /** What the CRM asked for is left to a run, which judges it. */
+    /** Leaves out requests of the CRM, which only a run judges. */
     byHand?: true;
   },
 ): RequestStage {
@@ -51,7 +51,7 @@ function plannedOf<Of extends RequestOf>(
   return own.length === 0 ? [] : requestKindOf({ of }).plan(customer, own, settings, known);
 }
 
-/** Why something is not as it was asked to be, by what the service answered for it. */
+/** Why something is not as requested, by the service's answer. */
 function answeredBlock(requests: readonly ManualRequest[]): Block | undefined {
   const not = requests.filter((request) => request.answer !== null && standing(request) !== "done");
   const worst = not.find((request) => standing(request) === "refused") ?? not[0];

@@ -16,22 +16,22 @@ import type { CustomerPlan } from "./plan.ts";
 import { prepare } from "./input.ts";
 import { StandingRejections } from "./rejections.ts";
 
-/** An operation that a run carried out. `updatedAt`: when that was known. */
+/** An operation that a run carried out. `updatedAt`: when its outcome was known. */
 export type DoneOperation<K extends OperationName = OperationName> = Stored<K> & { id: string; updatedAt: string };
 
-/** How an asset was given last: by which operation, and by which it was taken since; null: by none of ours. */
+/** The last assignment of an asset, and the operation that ended it; null: no operation of ours. */
 export interface LastGiven {
   givenBy: string | null;
   takenBy: string | null;
-  /** It was not taken since. */
+  /** The assignment has not ended. */
   isHeld: boolean;
 }
 
-/** What the ledger knows beside what every plan is made from. A resource adds its own by `declare module`. */
+/** Further facts from the ledger for undo. A resource adds its own by `declare module`. */
 export interface UndoFacts {
-  /** The operation that was carried out last on each subject. */
+  /** The last operation on each subject. */
   newestOn: ReadonlyMap<string, string>;
-  /** Whether the value behind a marker is there still. */
+  /** Whether the value of a marker still exists. */
   isKept(marker: PrivateMarker): boolean;
 }
 
@@ -41,67 +41,67 @@ export function recordsIn(rows: readonly DoneOperation[], stream: RecordReferenc
   return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
 }
 
-/** What taking an operation back comes to now. `lacks`: what it does not bring back. */
+/** The current way of undoing an operation. `lacks`: the part that is not restored. */
 export type Undoes =
   | { is: "meant"; meant: DraftOperation[]; lacks?: string | undefined }
-  /** The same operations take it back that take back this one. */
+  /** The operations that undo another step also undo this one. */
   | { is: "with"; of: string }
   | { is: "nothing-left" }
   | { is: "waits"; block: Block }
   | { is: "impossible"; why: string };
 
-/** What the rules look at. */
+/** Input of the undo rules. */
 export interface Undoing {
   run: string;
   given: Prepared;
-  /** All that the run carried out for the customer, newest first. */
+  /** Everything that the run carried out for the customer, newest first. */
   rows: readonly DoneOperation[];
   facts: UndoFacts;
   options: PlanOptions;
   /** Asset numbers that the same plan takes from people. */
   freed: ReadonlySet<string>;
-  /** The first of the operations that are taken back together under a name. */
+  /** The first of the operations that are undone together under a name. */
   firstOf(name: string, id: string): string;
-  /** What is taken from a person by the same plan. */
+  /** The assets that the same plan revokes from a person. */
   revokesOf(staff: RecordReference): Need[];
 }
 
-/** Why what a later operation did again is not taken back with an earlier one that did the same. */
+/** An earlier operation cannot be undone if a later one did the same again. */
 export const newerSince: Extract<Undoes, { is: "impossible" }> = {
   is: "impossible",
   why: "something newer was sent since; take that back first",
 };
 
-/** Whether another operation was carried out on the same subject since. */
+/** Whether no later operation was carried out on the same subject. */
 export function isNewest({ id, operation }: DoneOperation, { facts }: Pick<Undoing, "facts">): boolean {
   return (facts.newestOn.get(operation.subject) ?? id) === id;
 }
 
 export type UndoRule<K extends OperationName> = (row: DoneOperation<K>, of: Undoing) => Undoes;
 
-/** What no operation takes back. */
+/** The result for an operation that no call undoes. */
 export function impossible(kind: OperationName): Extract<Undoes, { is: "impossible" }> {
   const { reversal } = typeOf({ kind });
   return { is: "impossible", why: reversal.how === "impossible" ? reversal.why : "no call takes it back" };
 }
 
-/** One step of taking a run back, as people see it. */
+/** One step of undoing a run, for display. */
 export interface UndoStep {
   operation: string;
   endpoint: string;
   subject: string;
   how: Undone["how"];
-  /** What it does not bring back, or why nothing does. */
+  /** The part that is not restored, or why nothing can restore it. */
   difference: string | undefined;
-  /** What is sent for it now; none where `waits` or `note` says why. */
+  /** The operations to send now; empty if `waits` or `note` gives the reason. */
   operations: readonly Operation[];
-  /** The step whose operations take this one back too, or that nothing is left of it. */
+  /** The step whose operations also undo this one, or that nothing is left to undo. */
   note: string | undefined;
-  /** Why it is not taken back now although it could be. */
+  /** Why it is not undone now although it could be. */
   waits: string | undefined;
 }
 
-/** What is taken first decides what is free: what was given, then what was bought or deleted, then everything else. */
+/** First grants, then purchases and removals, then everything else: earlier passes decide which assets are free. */
 const passes: Partial<Record<Stage, number>> = { grants: 0, orders: 1, removals: 1 };
 
 function passOf({ operation }: DoneOperation): number {
@@ -109,9 +109,9 @@ function passOf({ operation }: DoneOperation): number {
 }
 
 /**
- * Plans what takes back what a run did for one customer, from how it stands now: each operation by a call that sets it
- * back, or marked as impossible. What stands as before needs nothing, so a plan that was applied in part is made anew
- * for the rest. Limits, policies and rejections rule as for every other plan.
+ * Plans the undo of a run for one customer from current state: each operation has a reversing call, or is marked as
+ * impossible. A change that no longer exists needs nothing, so a partly applied plan can be made again for the rest.
+ * Limits, policies and rejections apply as in every plan.
  */
 export function planUndo(
   input: CustomerInput,
@@ -197,10 +197,7 @@ function stepOf(
   };
 }
 
-/**
- * What the plan was made from: as of every plan, but of orders those that the run did something of, and all of those,
- * whether they wait to be planned or not.
- */
+/** The facts of the plan: as in every plan, but with all orders that the run changed, waiting or not, and no others. */
 function undoneFacts(input: CustomerInput, { orders }: UndoFacts): CustomerPlan["facts"] {
   const others = Object.entries(factsOf(input)).filter(([name]) => !name.startsWith("order "));
   const own = [...orders].flatMap(([key, { now }]): [string, string][] =>

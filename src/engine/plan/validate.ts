@@ -4,7 +4,7 @@ import { parseTerm, termDisagreement } from "../../contract/term.ts";
 import type { CanonicalRecord, Feature, Instance, InstanceWith, Order, Staff } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 
-/** Why a canonical record cannot be used as it is. Speaks of ids, fields and lengths, never of private values. */
+/** Why a canonical record is unusable. It has ids, fields and lengths, never private values. */
 export interface ValidationFault {
   field: string;
   code: string;
@@ -13,8 +13,8 @@ export interface ValidationFault {
 }
 
 /**
- * The checks that a record has to pass beyond its shape: an order's instances make a tree and their terms agree (A22),
- * a staff member's texts fit what M1 takes (lengths, letters and digits; A29, A31). The first fault decides.
+ * Checks a record beyond its shape. An order's instances must make a tree and their terms must agree (A22). A staff
+ * member's texts must fit M1 (lengths, letters and digits; A29, A31). Returns the first fault.
  */
 export function validate(item: CanonicalRecord, settings: AssumptionSettings): ValidationFault | undefined {
   if (item.stream === "orders") return validateOrder(item.record, settings);
@@ -38,9 +38,9 @@ function validateOrder(order: Order, settings: AssumptionSettings): ValidationFa
 }
 
 /**
- * The first fault of an order's instances themselves, whatever tree they make: words that the configured lists do not
- * have, terms that disagree, trials without an end. The lists may have been set or cut after a record was ingested, so
- * an order is checked before it is placed too.
+ * The first fault of an order's instances, whatever tree they make. It may be a word that the configured lists do not
+ * have, terms that disagree, or a trial without an end. Lists may change after a record was ingested, so an order is
+ * checked again before it is placed.
  */
 export function instancesFault(
   instances: readonly InstanceWith<unknown>[],
@@ -139,7 +139,7 @@ function productFault(
   return undefined;
 }
 
-/** A term that is none, or that does not agree with the unit, the quantity and the limits. */
+/** A term that cannot be parsed, or that disagrees with the unit, the quantity and the limits. */
 function termFault(
   product: Extract<InstanceWith<unknown>, { kind: "product" }>,
   unit: Parameters<typeof termDisagreement>[0]["unit"] | undefined,

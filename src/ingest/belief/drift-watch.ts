@@ -8,26 +8,25 @@ import { driftOf, driftText, judgedOf, placeOf, ShapeOfRows } from "../../source
 import type { RowShape } from "../../source/shape.ts";
 import type { StreamMapping } from "../../source/source.ts";
 
-/** The rows of a reading whose shape is looked at. */
+/** The number of rows whose shape is compared. */
 const watchedRows = 1_000;
 
 interface WatchedStream {
   source: string;
   stream: Stream;
   mapping: Pick<StreamMapping, "ways" | "nullTexts">;
-  /** What the last whole reading of a run looked like; undefined: there is nothing to compare with. */
+  /** The shape of a run's last complete full read; undefined: there is nothing to compare with. */
   before: RowShape | undefined;
-  /** Whether changes alone were asked for. */
   changesOnly: boolean;
-  /** A job that reads the stream: the command that believes the difference names it. */
+  /** A job that reads the stream, for the command that accepts the difference. */
   job: string | undefined;
   accepted: Accepted;
 }
 
 /**
- * Looks at the first rows of a reading, at the places that the mapping, its conditions and `skip` read. Where one of
- * them is suddenly empty or of another type the reading ends: the CRM renamed a field, and each record would read as if
- * it had lost it.
+ * Compares the shape of a reading's first rows at the places that the mapping, its conditions and `skip` read. If a
+ * place is suddenly empty or has another type, the reading ends. The CRM probably renamed a field, and each record
+ * would seem to have lost it.
  */
 export class DriftWatch {
   readonly #watched: WatchedStream;
@@ -40,7 +39,6 @@ export class DriftWatch {
     this.#seen = new ShapeOfRows(watched.mapping.nullTexts, this.#places);
   }
 
-  /** What this reading looks like. */
   get shape(): RowShape {
     return this.#seen.shape();
   }
@@ -69,7 +67,7 @@ export class DriftWatch {
     for (const item of items) if ("raw" in item) this.#seen.see(item.raw.value);
   }
 
-  /** Why nothing that was read may be used. `isAll`: no more rows come. */
+  /** Why this reading must not be used. `isAll`: no more rows come. */
   problem(isAll: boolean): Problem | undefined {
     const { source, stream, before, changesOnly, job, accepted } = this.#watched;
     if (before === undefined) return undefined;

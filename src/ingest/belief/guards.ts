@@ -3,18 +3,18 @@ import type { Stream } from "../../crm/model.ts";
 import { sourceProblem } from "../../source/problems.ts";
 
 /**
- * What may be wrong with a read. Nothing of such a read is taken in before a person says that it is right; one that
- * only has fewer records is taken in, and nothing counts as gone. `option`: how a person says so, once, on the command line; `audit`: the audit entry of it.
+ * Reasons to doubt a read. A person must accept a doubted read before its records are used. If it only has fewer
+ * records, they are used, but none counts as deleted. `option` accepts one read on the command line; `audit`: its entry.
  *
  * | guard | doubts a read that | limit |
  * |---|---|---|
  * | `rows` | lost too many records, header rows, detail rows, or entries of a look-up table | `limits.sourceShrink` |
- * | `ids` | has new records in place of missing ones, or ids that name others than before | `limits.newIds` |
+ * | `ids` | has new records instead of missing ones, or ids that name other records than before | `limits.newIds` |
  * | `changes` | changed one field in too many records | `limits.massChange` |
- * | `shape` | lacks a field that the mapping reads, or has it in another type | in `driftOf` |
+ * | `shape` | does not have a field that the mapping reads, or has it in another type | in `driftOf` |
  *
- * A read that did not reach its end (a marker that is too old, a total that does not fit, bytes of another encoding) is
- * refused by its reader, with a problem of its own.
+ * The reader itself refuses a read that did not reach its end (a marker that is too old, a total that does not fit,
+ * bytes of another encoding), with its own problem.
  */
 export const guards = {
   rows: { option: "--accept-shrink", audit: "shrink-accepted" },
@@ -25,16 +25,16 @@ export const guards = {
 export type GuardName = keyof typeof guards;
 export const guardNames = ["rows", "ids", "changes", "shape"] as const satisfies readonly GuardName[];
 
-/** Why a read is not believed, without personal data. `count`: the number that a person who believes it names. */
+/** Why a read is doubted, without personal data. `count`: the number that a person gives to accept it. */
 export interface Doubt {
   guard: GuardName;
   count: number;
   text: string;
-  /** What came may be right: only what is gone is not believed. */
+  /** The records may be right; only missing records do not count as deleted. */
   isOfAbsence?: boolean;
 }
 
-/** What a person believes of the next read of a stream, and how much of it. */
+/** A person's acceptance of the next read of a stream, up to a count. */
 export interface Acceptance {
   guard: GuardName;
   source: string;
@@ -42,7 +42,7 @@ export interface Acceptance {
   most: number;
 }
 
-/** How much a person believes of one stream, for each guard. */
+/** How much a person accepts of one stream, for each guard. */
 export type Accepted = Readonly<Record<GuardName, number>>;
 
 export function acceptedOf(acceptances: readonly Acceptance[], source: string, stream: Stream): Accepted {
@@ -56,17 +56,17 @@ export function acceptedOf(acceptances: readonly Acceptance[], source: string, s
   return { rows: most("rows"), ids: most("ids"), changes: most("changes"), shape: most("shape") };
 }
 
-/** While a mapping is tried, before anything is sent, its author changes it: no record is compared with an earlier one. */
+/** While an author tries and changes a mapping, before anything is sent, records are not compared with earlier ones. */
 export function acceptsTrials(source: string, stream: Stream): Acceptance[] {
   return (["rows", "ids", "changes"] as const).map((guard) => ({ guard, source, stream, most: Infinity }));
 }
 
-/** Another mapping may change one field in all records: whoever tries it wants to see that. */
+/** A new mapping may change one field in all records, and a person who tries it wants to see that. */
 export function acceptsChanges(source: string, stream: Stream): Acceptance[] {
   return [{ guard: "changes", source, stream, most: Infinity }];
 }
 
-/** The first of these doubts that goes beyond what a person believes. */
+/** The first of these doubts that exceeds the accepted count. */
 export function unlessAccepted(doubts: readonly (Doubt | undefined)[], accepted: Accepted): Doubt | undefined {
   return doubts.find((doubt) => doubt !== undefined && doubt.count > accepted[doubt.guard]);
 }
@@ -91,7 +91,7 @@ export function notBelieved(doubt: Doubt, of: JudgedStream): Problem {
   );
 }
 
-/** The command by which a person believes it once. */
+/** The command that accepts a read once. */
 export function believing(
   { guard, count }: Pick<Doubt, "guard" | "count">,
   { source, stream, job }: JudgedStream,
@@ -99,7 +99,7 @@ export function believing(
   return `\`crm-sync run ${job ?? "JOB"} ${guards[guard].option} ${source}/${stream}=${count}\` accepts this read once`;
 }
 
-/** The larger of a number and a share of all, and never more than all. */
+/** The larger of a number and a share of the total, but at most the total. */
 export function limitOf({ floor, share }: { floor: number; share: number }, total: number): number {
   return Math.min(Math.max(floor, Math.ceil(share * total)), total);
 }

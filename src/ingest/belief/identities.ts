@@ -4,7 +4,7 @@ import type { Stream } from "../../crm/model.ts";
 import { comparedName } from "../../crm/name-keys.ts";
 import { isWithheld } from "../../ledger/records/known-records.ts";
 
-/** What tells one company or person from another, besides the name. Accounts are left out: many are made from the id. */
+/** Fields besides the name that identify a company or person. Accounts are not used: many are made from the id. */
 const otherParts: Record<"customers" | "staff", readonly string[]> = {
   customers: ["address", "adminName", "adminAccount", "adminEmail", "adminMobile"],
   staff: ["mobile"],
@@ -16,8 +16,8 @@ function textOf(record: JsonObject, field: string): string | undefined {
 }
 
 /**
- * What stands for a record whatever its id is: the name of a customer however it is written, name and mobile of a
- * person (with the customer, where there is no mobile), everything that an order says but ids. Undefined where it cannot be told.
+ * Identifies a record without its id. A customer: by its name in any spelling. A person: by name and mobile, or without
+ * a mobile by name and customer. An order: by everything except ids. Undefined if unknown.
  */
 export function identityOf(stream: Stream, record: JsonObject): string | undefined {
   if (stream === "orders") return contentOf(record);
@@ -29,7 +29,7 @@ export function identityOf(stream: Stream, record: JsonObject): string | undefin
   return canonicalJson(mobile === undefined ? [name, record["customerId"] ?? null] : [name, mobile]);
 }
 
-/** Whether a record changed all at once that tells a company or a person from another; of names alone none can say. */
+/** Whether all identifying fields of a record changed at once. A name alone proves nothing. */
 export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject): boolean {
   if (stream === "orders") return false;
   const changed = (field: string): boolean | undefined => {
@@ -40,7 +40,7 @@ export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject
   return changed("name") === true && others.length > 0 && others.every(Boolean);
 }
 
-/** What an order says, but ids: two orders of the same content are equal here. */
+/** The contents of an order without ids: equal for two orders with the same contents. */
 function contentOf(record: JsonObject): string {
   const { id: _id, namespace: _namespace, channelOrderId: _number, instances, ...rest } = record;
   const lines = instancesOf(instances).map((line) => contentOfLine(line));
@@ -56,19 +56,19 @@ export function instancesOf(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : [];
 }
 
-/** The lines of an order by their ids; features and extensions have none. */
+/** The lines of an order by id; features and extensions have none. */
 export function linesOf(record: JsonObject): Map<string, JsonObject> {
   return new Map(
     instancesOf(record["instances"]).flatMap((line) => (typeof line["id"] === "string" ? [[line["id"], line]] : [])),
   );
 }
 
-/** What became of the lines of an order that changed. */
+/** How the lines of an order changed. */
 export interface LineChanges {
-  /** Ids of lines that it lacks now, and of those that it has now alone. */
+  /** Ids of lines that only the earlier form has, and ids of lines that only the new form has. */
   lost: string[];
   gained: string[];
-  /** How many lines have a new id and the content of one that it lacks now. */
+  /** How many lines have a new id and the contents of a lost line. */
   renumbered: number;
 }
 
@@ -87,7 +87,7 @@ export function lineChanges(before: JsonObject, now: JsonObject): LineChanges {
   return { lost, gained, renumbered };
 }
 
-/** The fields in which a record differs from what it was; those of lines as `instances.quantity`. */
+/** The fields in which two forms of a record differ; fields of lines as `instances.quantity`. */
 export function changedFields(before: JsonObject, now: JsonObject): string[] {
   const fields = new Set<string>();
   for (const field of new Set([...Object.keys(before), ...Object.keys(now)]))

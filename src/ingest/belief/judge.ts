@@ -10,62 +10,61 @@ import { limitOf } from "./guards.ts";
 import type { Doubt } from "./guards.ts";
 import { changedFields, identityOf, lineChanges, linesOf, namesAnother } from "./identities.ts";
 
-/** The larger of a number and a share of the records of a stream. */
 export interface ReadLimit {
   floor: number;
   share: number;
 }
 
-/** A record that waits in quarantine until a person says that it is what it seems, or it changes. */
+/** A record that waits in quarantine until a person confirms it, or until it changes. */
 export interface Suspect {
   code: "id-names-another" | "looks-like-another" | "lines-renumbered" | "line-may-have-moved";
   message: string;
-  /** Whose it is, as the ledger knows it: nothing of this customer is taken away meanwhile. */
+  /** The customer of the record in the ledger; meanwhile nothing of this customer is removed. */
   customer: RecordKey;
-  /** The record that it looks like, which the read lacks: that one is not missed meanwhile. */
+  /** The similar record that is missing from the read; meanwhile it does not count as missing. */
   twin?: RecordKey | undefined;
 }
 
-/** What a read is judged by. */
+/** The input for judging a read. */
 export interface JudgedRead {
   stream: Stream;
-  /** What it brought that is new or changed. */
+  /** Its new and changed rows. */
   staged: StagedRecords;
-  /** It asked for everything; and it reached its end. */
+  /** It asked for everything (`isWhole`), and it reached its end (`isComplete`). */
   isWhole: boolean;
   isComplete: boolean;
   limits: { newIds: ReadLimit; massChange: ReadLimit };
-  /** What the ledger has to compare it with. */
+  /** The ledger's data to compare it with. */
   ledger: ReturnType<Reading["compared"]>;
 }
 
 export interface Judgement {
-  /** Reasons to take nothing in. */
+  /** Reasons to use nothing of the read. */
   doubts: readonly Doubt[];
   /** By `formatKey`. */
   suspects: ReadonlyMap<string, Suspect>;
 }
 
-/** A record that another one may be, under another id. */
+/** An earlier record that a record with another id may be. */
 interface Candidate {
   known: KnownRecord;
-  /** What the read brings in its place. */
+  /** The read's row for the same id. */
   now: MappedRow | undefined;
 }
 
-/** A person under a new id with the account of the earlier one: what that one holds passes on, and nothing is removed. */
+/** A person with a new id and the earlier one's account: assets pass to the new record, and nothing is removed. */
 function hasSameAccount(now: JsonObject, before: JsonObject): boolean {
   const of = ({ userName, customerId, customerNamespace }: JsonObject) => [userName, customerId, customerNamespace];
   return typeof now["userName"] === "string" && of(now).every((part, at) => part === of(before)[at]);
 }
 
-/** An order that has the lines that it had is the same one, whatever it says of them. */
+/** Whether an order has the same lines. Then it is the same order, even if the lines changed. */
 function keepsLines({ record: now }: IngestedRecord, { record: before }: KnownRecord): boolean {
   const was = linesOf(before);
   return was.size > 0 && was.size === linesOf(now).size && lineChanges(before, now).lost.length === 0;
 }
 
-/** Whether a record is still what it was: it is called as before, or it is an order that keeps its lines. */
+/** Whether a record is the same as before: it has the same identity, or it is an order that keeps its lines. */
 function staysItself(stream: Stream, before: KnownRecord, now: IngestedRecord): boolean {
   return identityOf(stream, now.record) === identityOf(stream, before.record) || keepsLines(now, before);
 }
@@ -75,7 +74,7 @@ export function isSuspect(row: MappedRow, waiting: ReadonlyMap<string, Suspect>)
   return key !== undefined && waiting.has(formatKey(key));
 }
 
-/** A row as it is taken in: a record that looks like another one goes into quarantine. */
+/** A row for ingestion: a record that looks like another one goes into quarantine. */
 export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>): MappedRow {
   if (!("record" in row)) return row;
   const { rawHash, place, key, raw } = row.record;
@@ -90,22 +89,22 @@ export function asJudged(row: MappedRow, waiting: ReadonlyMap<string, Suspect>):
 }
 
 /**
- * Whether the rows that a read brought may be taken in: not where ids seem to have changed, or one field of very many
- * records. Few records that look like others wait by themselves. Runs through what is staged once.
+ * Judges whether a read's rows may be used: not if ids seem to have changed, or one field of very many records. A few
+ * records that look like others wait individually. Goes through the staged rows once.
  */
 export class ReadJudge {
   readonly #read: JudgedRead;
   readonly #suspects = new Map<string, Suspect>();
   readonly #changed = new Map<string, number>();
-  /** Lines that orders lack now, and those that each has now alone. */
+  /** Lines that orders lost, and lines that each order gained. */
   readonly #lost = new Set<string>();
   readonly #gained: string[][] = [];
   readonly #limit: number;
   #new = 0;
-  /** Records that look like others, and those of the rows that are looked at. */
+  /** The number of records that look like others, and such records on the current page. */
   #alike = 0;
   readonly #ofPage = new Set<string>();
-  /** New ones that are called as another is of which a reading of changes says nothing. */
+  /** New records with the name of another one that an incremental reading does not include. */
   #namesakes = 0;
 
   constructor(read: JudgedRead) {
@@ -172,11 +171,11 @@ export class ReadJudge {
     this.#ofPage.add(name);
     const isCounted = suspect.code !== "line-may-have-moved";
     if (isCounted) this.#alike += 1;
-    // From the limit on all of them are doubted or all are believed: nobody asks which they are.
+    // From the limit on, all are doubted or all are accepted, so later ones need not be listed.
     if (!isCounted || this.#alike <= this.#limit) this.#suspects.set(name, suspect);
   }
 
-  /** Records that say now what another one said, which the read lacks or has otherwise. */
+  /** Finds records with the earlier values of another record that is missing from the read or has changed. */
   #findTwins(moved: readonly IngestedRecord[], known: ReadonlyMap<string, KnownRecord>): void {
     if (moved.length === 0) return;
     const { stream } = this.#read;
@@ -203,7 +202,7 @@ export class ReadJudge {
     }
   }
 
-  /** Records that do not stay as they were, by what they said. */
+  /** Records that did not stay the same, by their earlier identity. */
   #candidatesFor(moved: readonly IngestedRecord[]): Map<string, Candidate[]> {
     const { stream, ledger, staged } = this.#read;
     const found =
@@ -225,7 +224,7 @@ export class ReadJudge {
     return byIdentity;
   }
 
-  /** New records in place of missing ones. Of a read that did not reach its end nobody knows which are missing. */
+  /** Doubts new records that replace missing ones. An incomplete read cannot tell which records are missing. */
   #turnover(): Doubt | undefined {
     const { limits, isWhole, isComplete, ledger } = this.#read;
     const { total } = ledger;

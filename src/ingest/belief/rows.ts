@@ -6,13 +6,13 @@ import { unlessAccepted } from "./guards.ts";
 import type { Accepted, Doubt } from "./guards.ts";
 
 /**
- * A source with fewer rows than `few` may lose `believedOfFew` of them whatever their share: of five, one is 20 %. It
- * never may lose all.
+ * A source with fewer rows than `few` may lose `believedOfFew` rows, whatever their share: one of five is 20 %. It may
+ * never lose all rows.
  */
 const few = 20;
 const believedOfFew = 2;
 
-/** Why a complete read is not believed: it lost `share` of its rows since an earlier one, or more. */
+/** Doubts a complete read that lost `share` of its rows, or more, since an earlier one. */
 function shrinkage(
   { now, before, what }: { now: number; before: number; what: string },
   share: number,
@@ -28,17 +28,17 @@ function shrinkage(
   return { guard: "rows", count: lost, text };
 }
 
-/** What is counted under names that no set of details can have. */
+/** Counts with special names that no set of details can have. */
 const countedAs = new Map([
   [headerRows, "header rows"],
   [groupedRows, "rows"],
   [groupedRecords, "records that rows are grouped into"],
 ]);
 
-/** Stands before the name of a look-up table: no set of details can be called so. */
+/** The prefix of look-up tables in counts: no set of details can have such a name. */
 const tableMark = "#table ";
 
-/** The entries of look-up tables as they are counted beside the details of a read. */
+/** The entry counts of look-up tables, in the form of a read's details. */
 export function tableCounts(tables: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, entries]) => [`${tableMark}${name}`, entries]));
 }
@@ -48,20 +48,20 @@ function called(name: string): string {
   return countedAs.get(name) ?? `rows of ${name}`;
 }
 
-/** What was counted of an earlier read: sets of rows, without look-up tables. */
+/** The counted sets of rows of an earlier read, without look-up tables. */
 function setsOf(counts: Readonly<Record<string, number>>): string[] {
   return Object.keys(counts).filter((name) => !name.startsWith(tableMark));
 }
 
-/** Whether the rows of an earlier read were joined or grouped: then each set is compared by itself. */
+/** Whether the rows of an earlier read were joined or grouped, so that each set is compared separately. */
 function hasSets({ details }: EarlierRead): boolean {
   return details !== null && setsOf(stored<Record<string, number>>(details)).length > 0;
 }
 
 /**
- * The same for rows that are joined or grouped, and for look-up tables, each set for itself: without its detail rows a
- * record looks shorter, and without header rows they are records that nobody can use. Where rows that were joined are
- * grouped now, or the other way round, no set is in both: then their records are compared.
+ * The same for each set of joined or grouped rows, and for each look-up table. A record without its detail rows looks
+ * shorter, and detail rows without header rows are unusable. If joined rows are now grouped, or the reverse, the reads
+ * share no set: then their records are compared.
  */
 export function detailShrinkage(
   details: Readonly<Record<string, number>>,
@@ -83,7 +83,7 @@ export function detailShrinkage(
     .filter((doubt) => doubt !== undefined);
 }
 
-/** Why a read is not believed that lost rows, or entries of its look-up tables. `rows`: those of all its parts. */
+/** Doubts a read that lost rows, or entries of its look-up tables. `rows`: the rows of all its parts. */
 export function lostRows(
   outcome: Pick<ReadOutcome, "complete" | "full" | "details">,
   counts: { rows: number; details: Readonly<Record<string, number>>; tables: Readonly<Record<string, number>> },
@@ -91,7 +91,7 @@ export function lostRows(
   { sourceShrink, accepted }: { sourceShrink: number; accepted: Accepted },
 ): Doubt | undefined {
   const isEnded = outcome.complete && outcome.full;
-  // Look-up tables are whole, whatever the read itself is.
+  // Look-up tables are always complete.
   const counted = isEnded ? counts.details : counts.tables;
   const ofSets = earlier.flatMap((row) => detailShrinkage(counted, row, { sourceShrink }));
   const lost = unlessAccepted(ofSets, accepted);

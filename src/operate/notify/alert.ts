@@ -6,8 +6,8 @@ export const severities = ["notice", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
 /**
- * What there is to tell of. `critical`: the program does not do its work, or nobody knows what became of it; `warning`:
- * a person has to decide or correct something; `notice`: something waits that ends by itself once its cause does.
+ * The kinds of alert. `critical`: the program does not do its work, or the result is unknown. `warning`: a person must
+ * decide or correct something. `notice`: something waits, and ends by itself when its cause does.
  */
 const kinds = {
   "does-not-balance": { severity: "critical", many: "runs do not balance" },
@@ -46,23 +46,23 @@ export function severityOf(kind: AlertKind): Severity {
   return kinds[kind].severity;
 }
 
-/** `holds wait for approval`: what stands after a number. */
+/** The text after a number: `holds wait for approval`. */
 export function manyOf(kind: AlertKind): string {
   return kinds[kind].many;
 }
 
-/** A state that needs a person. It is told when it starts, when it grows, and when it ends. */
+/** A state that needs a person. People are notified when it starts, grows and ends. */
 export interface Alert {
   /** The same state has the same key in every run, such as `hold:rev_0mb3` or `source-down:crm`. */
   key: string;
   kind: AlertKind;
   /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
   summary: string;
-  /** What to type or do next. */
+  /** The next step, such as a command. */
   cure: string;
-  /** How many things stand so; 1 where nothing is said. Where it grows, people are told again. */
+  /** How many things have this state; default: 1. If it grows, people are notified again. */
   count?: number;
-  /** The path of the page that shows it; without it, the page of today does. */
+  /** The path of the page that shows it; default: the page of today. */
   page?: string;
 }
 
@@ -70,13 +70,13 @@ export function countOf(alert: Alert): number {
   return alert.count ?? 1;
 }
 
-/** A state as the ledger keeps it. */
+/** A state in the form that the ledger keeps. */
 export function bodyOf(alert: Alert): Json {
   const { kind, summary, cure, page } = alert;
   return { kind, summary, cure, count: countOf(alert), ...(page === undefined ? {} : { page }) };
 }
 
-/** A state as it was kept. */
+/** Reads a state from the ledger's form. */
 export function fromBody(key: string, body: Json): Alert {
   const fields = isJsonObject(body) ? body : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");

@@ -4,25 +4,25 @@ import type { Logger } from "../../base/logger.ts";
 import type { MailSettings } from "../../engine/run/run-settings.ts";
 import type { AlertMessage } from "./message.ts";
 
-/** What channels deliver with. */
+/** What channels need for a delivery. */
 export interface ChannelDependencies {
   clock: Clock;
   logger: Logger;
-  /** The mail server, where one is configured. */
+  /** The configured mail server, if any. */
   mail: MailSettings | undefined;
-  /** The environment as it was read at the start. */
+  /** The environment at the start of the program. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** The value behind a reference such as `env:NAME`. */
+  /** Resolves a reference such as `env:NAME`. */
   secret: (reference: string) => string;
   known: KnownSecrets;
 }
 
-/** What came of a message that was delivered: words about what of it was not, where that is so. */
+/** A delivered message. `partly`: why some recipients did not get it. */
 export interface Delivered {
   partly?: string;
 }
 
-/** Delivers a message by one channel, once. Throws where nobody got it. */
+/** Delivers a message once by one channel. Throws if nobody got it. */
 export type Send<Settings> = (
   message: AlertMessage,
   settings: Settings,

@@ -12,7 +12,7 @@ import { postJson, signatureHeader, signatureOf } from "../webhook.ts";
 import type { WebhookTarget } from "../webhook.ts";
 import { credentialOf } from "../../http/secrets.ts";
 
-/** A channel by which people are told, under the name that its deliveries are kept by. */
+/** A channel for alerts. The ledger keeps its deliveries under its name. */
 export interface Channel extends Interest {
   name: string;
   settings: ChannelSettings;
@@ -36,7 +36,7 @@ function withInterest(notify: Exclude<NotifySettings, { kind: "none" }>): Channe
   return { ...notify, severity: "notice" };
 }
 
-/** Delivers a message by a channel, once. Throws where nobody got it: see `reasonOf` for what may be said of that. */
+/** Delivers a message once by a channel. Throws if nobody got it; `reasonOf` gives the reason for display. */
 export async function deliver(
   message: AlertMessage,
   { settings }: Channel,
@@ -54,7 +54,7 @@ export async function deliver(
   }
 }
 
-/** Why something could not be delivered, without secrets and addresses of people, which servers like to repeat. */
+/** Why a delivery failed, without secrets and without the addresses of people that servers often repeat. */
 export function reasonOf(thrown: unknown, known: KnownSecrets): string {
   return scrub(known.words(messageOf(thrown)))
     .replaceAll(/\s+/gu, " ")
@@ -62,8 +62,8 @@ export function reasonOf(thrown: unknown, known: KnownSecrets): string {
 }
 
 /**
- * Starts a program without a shell, gives it the message on standard input and waits for exit code 0. Of the
- * environment it gets the variables that are named: the others may hold secrets.
+ * Starts a program without a shell, writes the message to its standard input and waits for exit code 0. The program
+ * only gets the named environment variables: the others may have secrets.
  */
 export const toCommand: Send<{
   command: readonly string[];
@@ -85,14 +85,13 @@ export const toCommand: Send<{
           new Error(code === null ? `the command was ended by ${ended}` : `the command ended with exit code ${code}`),
         );
     });
-    // A program that does not read its input is told by its exit code, not by a broken pipe.
+    // If a program does not read its input, its exit code decides, not the broken pipe.
     child.stdin.on("error", () => {});
     child.stdin.end(`${JSON.stringify(message)}\n`);
   });
   return {};
 };
 
-/** A line in the log. */
 export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
   const { event, key, kind, severity, instance, count, since, summary, cure, link } = message;
   const fields = {
@@ -111,7 +110,7 @@ export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
   return {};
 };
 
-/** An HTTP POST of the message as JSON, signed where there is a key. */
+/** An HTTP POST of the message as JSON, signed if there is a key. */
 export const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (
   message,
   { signKey, ...target },

@@ -5,7 +5,7 @@ import type { ChannelDependencies } from "./channel.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
 import { reasonOf } from "./channels.ts";
 
-/** Whether a run of a job is one after which a switch is called. */
+/** Whether a switch is called after this run. */
 function isGoodRun(
   { jobs, goodExits }: Pick<DeadMansSwitch, "jobs" | "goodExits">,
   run: { job: string; exitCode: ExitCode; state: string },
@@ -15,9 +15,9 @@ function isGoodRun(
 }
 
 /**
- * Calls the dead man's switches that a run is good enough for. One that cannot be called is logged, and the ledger
- * knows since when; it keeps none of the others from being called. Answers whether something of that has changed, so
- * that people are to be told.
+ * Calls the dead man's switches for which a run is good enough. A failed call is logged, the ledger records since when,
+ * and the other switches are still called. Returns whether any switch failed newly or recovered, so that people must be
+ * notified.
  */
 export async function callSwitches(
   switches: readonly DeadMansSwitch[],

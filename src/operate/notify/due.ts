@@ -1,41 +1,41 @@
 import type { Alert, AlertKind, Severity } from "./alert.ts";
 import { countOf, severities, severityOf } from "./alert.ts";
 
-/** A state that stands, and since when (ISO instant). */
+/** An open state, and since when (ISO instant). */
 export interface Standing {
   alert: Alert;
   since: string;
 }
 
-/** What one channel told of a state last, and when. */
+/** A channel's last message about a state, and when. */
 export interface Told extends Standing {
   toldAt: string;
 }
 
-/** Which states a channel tells of; without anything, of all. */
+/** The states that a channel reports; by default, all. */
 export interface Interest {
   kinds?: readonly AlertKind[] | undefined;
-  /** From this severity on. */
+  /** The lowest severity that it reports. */
   severity?: Severity | undefined;
 }
 
 export type AlertEvent = "started" | "grew" | "reminder" | "ended";
 
-/** Something that a channel has to tell. */
+/** A change that a channel must report. */
 export interface Change extends Standing {
   event: AlertEvent;
 }
 
-/** What one channel has to do, by what stands now and what it told before. */
+/** The work of one channel, by the open states and its earlier messages. */
 export interface Due {
   changes: Change[];
-  /** Became less since it was told: from now on the lower count is compared with, and nothing is told of it. */
+  /** The count became less than reported. Nothing is sent; from now on the lower count is compared. */
   fewer: Alert[];
-  /** Was told, and is of no interest to the channel any more: it is forgotten without a word. */
+  /** The channel reported it, and is no longer interested. It is forgotten without a message. */
   forgotten: string[];
 }
 
-/** Whether a channel tells of a state. A channel is never asked to tell that it does not work itself. */
+/** Whether a channel reports a state. A channel never reports its own failure. */
 export function concerns(interest: Interest & { name: string }, alert: Alert): boolean {
   if (alert.key === channelDownKey(interest.name)) return false;
   if (interest.kinds !== undefined && !interest.kinds.includes(alert.kind)) return false;
@@ -49,9 +49,9 @@ export function channelDownKey(name: string): string {
 }
 
 /**
- * What a channel has to tell now. It depends on this channel alone: what others delivered or did not changes nothing. A state
- * that began and ended between two looks, so that nobody was told of it, is not told. One that ended and began again is
- * told anew: a program that was killed may have told of its end.
+ * The messages that a channel must send now. Deliveries of other channels do not matter. A state that started and ended
+ * between two looks is not reported. A state that ended and started again is reported again, because a program that was
+ * killed may have reported its end.
  */
 export function dueFor(
   channel: Interest & { name: string },
@@ -76,7 +76,7 @@ export function dueFor(
   return due;
 }
 
-/** A clock that was set back by more than that time reminds at once, rather than not for as long. */
+/** A clock that was set back by more than that time causes a reminder at once, instead of a long silence. */
 function isDue(toldAt: string, { now, remindAfterMs }: { now: number; remindAfterMs: number | undefined }): boolean {
   return remindAfterMs !== undefined && Math.abs(now - Date.parse(toldAt)) >= remindAfterMs;
 }

@@ -6,8 +6,7 @@ import { headlineOf, linesOf, plain } from "./message.ts";
 import type { Send } from "./channel.ts";
 
 /**
- * A message to each recipient. One who is refused by the server is told of, and keeps the others neither from it nor
- * from being told once only.
+ * Sends a message to each recipient. A refused recipient is reported. The others still get the message, and only once.
  */
 export const toMail: Send<{ to: readonly string[] }> = async (message, { to }, { mail, secret }) => {
   if (mail === undefined) throw new Error("no mail server is configured");
@@ -19,10 +18,10 @@ export const toMail: Send<{ to: readonly string[] }> = async (message, { to }, {
   return refused === 0 ? {} : { partly: `${refused} of ${to.length} recipients were refused` };
 };
 
-/** Steps of a conversation, each of which may take the time-out. */
+/** The steps of a mail conversation; each may take the time-out. */
 const mostSteps = 6;
 
-/** A server that says a little again and again is never silent for long, and would hold up the run all the same. */
+/** A server that sends a little again and again never reaches the silence time-out, and would block the run. */
 async function tooLong(ms: number): Promise<never> {
   const signal = AbortSignal.timeout(ms);
   return await new Promise((_resolve, reject) => {
@@ -30,12 +29,12 @@ async function tooLong(ms: number): Promise<never> {
   });
 }
 
-/** Whether the server said no, and did not only fail to say anything. */
+/** Whether the server answered with an error, and did not just stay silent. */
 function isAnswer(thrown: unknown): boolean {
   return thrown instanceof Error && "responseCode" in thrown && typeof thrown.responseCode === "number";
 }
 
-/** Of closed words, a count and the name of the instance: nothing that a record says stands in a header. */
+/** Fixed words, a count and the name of the instance, because a header must have nothing from a record. */
 function subjectOf(message: AlertMessage): string {
   return `crm-sync, ${plain(message.instance)}: ${headlineOf(message)}`;
 }

@@ -3,38 +3,38 @@ import type { Alert, AlertKind, Severity } from "./alert.ts";
 import { countOf, manyOf, severityOf } from "./alert.ts";
 import type { AlertEvent, Change } from "./due.ts";
 
-/** What is told: all that began, grew, still stands or ended together and is of one kind, as one message. */
+/** One message about all states of one kind that started, grew, ended or were due for a reminder together. */
 export interface AlertMessage extends Omit<Alert, "page"> {
   event: AlertEvent | "test";
   severity: Severity;
-  /** Who speaks: the name of this instance, and its ledger. */
+  /** The sender: the name of this instance, and its ledger. */
   instance: string;
   count: number;
-  /** The page that shows it, where the configuration says at which address the pages are reached. */
+  /** The page that shows it, if the configuration has the public address of the pages. */
   link?: string;
-  /** The first few states of the message, where it tells of several. */
+  /** The first few states of the message, if it has several. */
   states: { key: string; summary: string; cure: string; link?: string }[];
-  /** Since when the oldest of the states lasts, ISO instant. */
+  /** When the oldest of the states started, ISO instant. */
   since: string;
   /** When this message was made, ISO instant. */
   at: string;
 }
 
-/** Who speaks, when, and where the pages are. */
+/** The sender, the time, and the address of the pages. */
 export interface Speaker {
   instance: string;
   at: string;
   publicUrl: string | undefined;
 }
 
-/** The same, and how the commands that a message suggests are completed. */
+/** The same, with the function that completes suggested commands. */
 export interface Teller extends Speaker {
   suggested: (text: string) => string;
 }
 
 const mostNamed = 3;
 
-/** What ended comes first: a receiver that goes by the key hears last of what stands. */
+/** Ended states come first, so that a receiver that uses the key gets open states last. */
 export function groupsOf(changes: readonly Change[]): Change[][] {
   const groups = new Map<string, Change[]>();
   const endedFirst = changes.toSorted((one, other) => Number(other.event === "ended") - Number(one.event === "ended"));
@@ -45,7 +45,7 @@ export function groupsOf(changes: readonly Change[]): Change[][] {
   return [...groups.values()];
 }
 
-/** One message for changes that are the same event of the same kind. */
+/** One message for changes with the same event and kind. */
 export function composed(standing: readonly Change[], { instance, at, publicUrl, suggested }: Teller): AlertMessage {
   const changes = standing.map((change) => {
     return { ...change, alert: { ...change.alert, cure: suggested(change.alert.cure) } };
@@ -82,7 +82,7 @@ function said(
   return { summary: event === "reminder" ? `this still stands: ${summary}` : summary, cure };
 }
 
-/** What is sent to see that a channel works. */
+/** A message for testing a channel. */
 export function testMessage({ instance, at, publicUrl }: Speaker): AlertMessage {
   return {
     key: "test",
@@ -110,7 +110,7 @@ const eventWords: Record<AlertMessage["event"], string> = {
 
 const kindWords = (kind: AlertKind): string => kind.replaceAll("-", " ");
 
-/** `ended: 3 hold`, for a subject or a headline: made of closed words and a number alone. */
+/** `ended: hold (3)`, for a subject or a headline. It only has fixed words and a number. */
 export function headlineOf({ event, kind, count }: AlertMessage): string {
   return event === "test" ? "test" : `${eventWords[event]}: ${kindWords(kind)} (${count})`;
 }
@@ -127,7 +127,7 @@ export function linesOf(message: AlertMessage): { label: string; text: string }[
   ];
 }
 
-/** On one line, without characters that are not seen or turn the direction of what follows. */
+/** Replaces line breaks, invisible characters and characters that change the text direction. */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }

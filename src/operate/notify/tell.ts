@@ -12,7 +12,7 @@ import type { ChannelDependencies } from "./channel.ts";
 import { deliver, reasonOf } from "./channels.ts";
 import type { Channel } from "./channels.ts";
 
-/** What the ledger keeps of alerts. */
+/** The part of the ledger that keeps alerts. */
 export type AlertStore = Pick<
   Ledger["schedule"],
   | "alerts"
@@ -28,29 +28,29 @@ export type AlertStore = Pick<
 
 export interface NotifyDependencies extends ChannelDependencies {
   channels: readonly Channel[];
-  /** The names of the dead man's switches that are configured. */
+  /** The names of the configured dead man's switches. */
   switches: readonly string[];
-  /** After which time people are told again of what still stands; undefined: never. */
+  /** The time after which open states are reported again; undefined: never. */
   remindAfterMs: number | undefined;
-  /** Where the pages are reached from outside. */
+  /** The public address of the pages. */
   publicUrl: string | undefined;
-  /** Who speaks: the name of this instance, and its ledger. */
+  /** The sender: the name of this instance, and its ledger. */
   instance: string;
   /** Completes the commands that a text suggests. */
   suggested: (text: string) => string;
   store: AlertStore;
 }
 
-/** A message that was delivered, and by which channel. */
+/** A delivered message, with its channel. */
 export interface DeliveredMessage {
   channel: string;
   message: AlertMessage;
 }
 
 /**
- * Tells people by each channel what it did not tell yet of the states in `now`: what began, grew, still stands after the
- * time to remind, and ended, one message for each kind. Channels know nothing of each other: what one could not deliver is
- * logged and is sent by it again at the next call. Never rejects because of a delivery. Answers what was delivered.
+ * Sends each channel's unreported changes of the states in `now`: started, grew, ended, or due for a reminder, with one
+ * message for each kind. Channels are independent: a failed message is logged, and its channel sends it again at the
+ * next call. Never rejects because of a delivery. Returns the delivered messages.
  */
 export async function notifyChanges(
   now: readonly Alert[],
@@ -66,7 +66,7 @@ export async function notifyChanges(
   return delivered.flat();
 }
 
-/** Keeps the states of now in the place of those of the last look, each once and since it was first met. */
+/** Replaces the stored states by the current ones; each keeps the time when it was first seen. */
 async function standingNow(now: readonly Alert[], store: AlertStore): Promise<Standing[]> {
   const alerts = [...new Map(now.toReversed().map((alert) => [alert.key, alert])).values()].toReversed();
   await store.standAlerts(alerts.map((alert) => ({ key: alert.key, body: bodyOf(alert) })));
@@ -125,7 +125,7 @@ async function keepTold({ name }: Channel, changes: readonly Change[], store: Al
   );
 }
 
-/** A channel has a problem as long as something waits for it. */
+/** A channel has a problem as long as a message waits for it. */
 async function noteHealth(
   { name }: Channel,
   { tried, problem }: { tried: boolean; problem: string | undefined },
@@ -138,10 +138,7 @@ async function noteHealth(
     await store.clearDelivery("channel", name);
 }
 
-/**
- * `stop`: nobody answered, and each message more would wait as long. A message that was answered with a refusal keeps
- * none of the others from being told.
- */
+/** `stop`: nobody answered, and each further message would wait as long. A refused message does not stop the others. */
 async function delivers(
   message: AlertMessage,
   channel: Channel,
