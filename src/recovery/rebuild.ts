@@ -1,3 +1,4 @@
+import { endFailed } from "../engine/run/run.ts";
 import { bringBack } from "./restored-customer.ts";
 import { lookAtCustomer } from "../engine/run/preflight.ts";
 import { rebuildCustomer } from "./rebuild-customer.ts";
@@ -105,10 +106,7 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
     const reader = new SnapshotReader(platform, deps.settings);
     await rebuildAll({ ...deps, platform, reader }, asked, summary);
   } catch (error) {
-    if (ledger.broken !== undefined) throw ledger.broken;
-    const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
-    await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
-    throw error;
+    throw await endFailed(ledger, run, error);
   }
   if (stopped()) summary.state = "stopped";
   summary.exitCode = exitCodeOf(summary);

@@ -58,7 +58,7 @@ export async function bringBack(
     const shared = await sharedNumbers(deps, customer, aside, goesOn);
     if (await ledger.gap.bringOrderBack(customer, order, (standing) => standsAsShown(standing, shown), shared))
       back.orders += 1;
-    else if (shown.size === 0 && agrees && (await isUnseen(deps, customer, order, shared))) {
+    else if (shown.size === 0 && agrees && (await bringHiddenBack(deps, customer, order, shared))) {
       back.orders += 1;
       back.assumed.push({
         record: `order:${formatKey(order)}`,
@@ -79,7 +79,7 @@ export async function bringBack(
 }
 
 /** Brings an order back if it only has licence types that the platform never shows. */
-async function isUnseen(
+async function bringHiddenBack(
   deps: Pick<EngineDependencies, "ledger" | "settings">,
   customer: RecordKey,
   order: RecordKey,

@@ -277,3 +277,11 @@ export function summaryJson(summary: RunSummary): Json {
     open: summary.open.map((group) => ({ ...group, examples: group.examples.map((example) => ({ ...example })) })),
   };
 }
+
+/** Ends a run that failed, and returns what its caller throws. */
+export async function endFailed(ledger: Ledger, run: string, error: unknown): Promise<unknown> {
+  if (ledger.broken !== undefined) return ledger.broken;
+  const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
+  await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
+  return error;
+}

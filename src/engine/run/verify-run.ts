@@ -1,5 +1,6 @@
+import { endFailed, scopeOf, endInterruptedRuns } from "./run.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import { exitCodes } from "../../base/errors.ts";
 import type { ClockDoubt } from "../../base/trusted-time.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
@@ -15,7 +16,6 @@ import { openCount } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { VerifyBudget } from "./run-settings.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { scopeOf, endInterruptedRuns } from "./run.ts";
 import { toldOf } from "./canary.ts";
 import type { DifferencesOfCustomer } from "./canary.ts";
 import { TrustedClock } from "./trusted-clock.ts";
@@ -93,10 +93,7 @@ export async function runVerify(deps: RunDependencies, request: VerifyRequest): 
     if (!stopped()) await time.now({ isFresh: false });
     summary.clock = time.doubt;
   } catch (error) {
-    if (ledger.broken !== undefined) throw ledger.broken;
-    const exitCode = error instanceof Problem ? error.exitCode : exitCodes.other;
-    await ledger.runs.finish(run, { state: "failed", exitCode, balance: null, summary: { reason: messageOf(error) } });
-    throw error;
+    throw await endFailed(ledger, run, error);
   }
   if (stopped()) summary.state = "stopped";
   summary.exitCode = exitOf(summary);
