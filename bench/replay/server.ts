@@ -52,6 +52,15 @@ function serve(socket: Socket): void {
   });
 }
 
+/** The header's text, made once a second. */
+let dated = { second: 0, text: "" };
+
+function date(): string {
+  const second = Math.floor(Date.now() / 1_000);
+  if (dated.second !== second) dated = { second, text: new Date(second * 1_000).toUTCString() };
+  return dated.text;
+}
+
 function answer(socket: Socket, head: string, body: string): void {
   const target = head.slice(head.indexOf(" ") + 1, head.indexOf(" HTTP/"));
   const found = answerTo(target, body, memory);
@@ -64,7 +73,7 @@ function answer(socket: Socket, head: string, body: string): void {
   // A header that fetch always sends and a bare request never does.
   if (head.includes("sec-fetch-mode")) fetched += 1;
   const text =
-    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
+    `HTTP/1.1 200 OK\r\nDate: ${date()}\r\nContent-Type: application/json\r\nContent-Length: ` +
     `${found.answer.length}\r\n\r\n${found.answer}`;
   holding.hold(() => socket.write(text, "latin1"));
 }
