@@ -67,7 +67,7 @@ export async function planByHand(
         subject: "plan",
         body: { by: privateFor, scope: scope === undefined ? null : toJson(scope) },
       });
-    const valueOf = dependencies.ledger.private.reader();
+    const { valueOf } = dependencies.ledger.private.reader();
     const keep = (planned: Planned): void => {
       const shown = privateFor === undefined || !("plan" in planned) ? undefined : privateIn(planned.plan, valueOf);
       if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0)

@@ -89,7 +89,7 @@ export class CustomerState {
    * Whether anything of the customer is open, held, or waits to begin. If nothing is open, this loads the customer too.
    */
   async begin(): Promise<Begun> {
-    const begun = this.#deps.ledger.state.begin(this.customer);
+    const begun = await this.#deps.ledger.state.begin(this.customer);
     if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
     return begun;
   }

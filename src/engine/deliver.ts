@@ -249,13 +249,9 @@ export async function makeReady(
     const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };
   }
-  const valueOf = ledger.private.reader();
-  const markers: PrivateMarker[] = [];
+  const reader = ledger.private.reader();
   const bindings = bindingsFrom(facts, settings, {
-    privateValue: (marker) => {
-      markers.push(marker);
-      return valueOf(marker);
-    },
+    privateValue: reader.valueOf,
     initialPassword: (staff) => passwords.initial.get(staff),
     newPassword: (staff) => passwords.anew.get(staff),
     channelOrderId,
@@ -271,7 +267,7 @@ export async function makeReady(
   }
   const { wire } = bound;
   const body = wireText(wire);
-  const wireHash = wireHashOf([operation.endpoint, target.wire, body], ledger.private.saltsOf(markers));
+  const wireHash = wireHashOf([operation.endpoint, target.wire, body], reader.salts());
   if (existing !== undefined && existing.wireHash !== wireHash) {
     const reason = "the payload differs from the payload that was recorded for this operation, so nothing was sent";
     return { kind: "blocked", code: "payload.differs", reason };

@@ -308,7 +308,7 @@ export class UndoPlanning implements Planner {
       const newest = await ledger.journal.newestOn(subject, ["done"]);
       if (newest !== undefined) newestOn.set(subject, newest.id);
     }
-    const valueOf = ledger.private.reader();
+    const { valueOf } = ledger.private.reader();
     const isKept = (marker: PrivateMarker): boolean => valueOf(marker) !== undefined;
     return { ...(await handedIn().undoFacts(ledger, customer, rows)), newestOn, isKept };
   }

@@ -21,6 +21,7 @@ import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
 import { everyTable } from "./tables.ts";
 import type { Row } from "./tables.ts";
+import { PerTransaction } from "./database/per-transaction.ts";
 import { Writer } from "./database/writer.ts";
 
 export interface LedgerOptions {
@@ -77,6 +78,9 @@ export class LedgerContext {
   readonly #endReading;
   readonly #keepMoment;
   readonly #observer: LedgerObserver | undefined;
+  #transactions = 0;
+  /** The number of the writing transaction in progress; another one after some of it was undone. */
+  #transaction: number | undefined;
   /** What was concluded in the transaction that is on. */
   #concluded: Parameters<LedgerObserver["concluded"]>[0][] = [];
   readonly #fillsGap: boolean;
@@ -92,7 +96,10 @@ export class LedgerContext {
     // Statements are prepared when they are first used; what is damaged is refused before anything is read or sent.
     database.prepare(everyTable());
     const reasons = new ReasonGuard(database);
-    this.audit = new AuditLog(database, options.salts ?? options.random, (entry) => reasons.require(entry));
+    this.audit = new AuditLog(database, options.salts ?? options.random, {
+      allowed: (entry) => reasons.require(entry),
+      last: this.perTransaction(),
+    });
     this.#awaited = options.awaited ?? ((commit) => commit());
     this.#clock = options.clock;
     this.#observer = options.observer;
@@ -116,20 +123,28 @@ export class LedgerContext {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
       timed: timedBy(options),
       guard: () => {
+        this.#transaction = this.#transactions += 1;
         this.#concluded = [];
         this.#files.requireSame();
         this.#requireOwnEpoch();
         this.#keepMoment.run({ now: this.now });
       },
+      undone: () => void (this.#transaction = this.#transactions += 1),
       counted: () => {
         const commit = Number(count.get()?.value);
         const head = this.audit.grow() ?? { sequence: 0, hash: "" };
+        this.#transaction = undefined;
         return () => {
           if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
           for (const conclusion of this.#concluded) this.#observer?.concluded(conclusion);
         };
       },
     });
+  }
+
+  /** A place for a fact that is read once in each writing transaction. */
+  perTransaction<Fact>(): PerTransaction<Fact> {
+    return new PerTransaction(() => this.#transaction);
   }
 
   /** Has the observer told of it once it is committed; called last in the work that records it. */

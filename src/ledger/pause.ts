@@ -1,6 +1,7 @@
 import { exitCodes, Problem } from "../base/errors.ts";
 import type { Paused } from "../report/paused.ts";
 import type { LedgerContext } from "./context.ts";
+import type { PerTransaction } from "./database/per-transaction.ts";
 import { stored } from "./database/stored.ts";
 
 /** The code of what is not sent because of the pause: of the problem, and of each record that waits for its end. */
@@ -30,15 +31,17 @@ function wordIn(kept: string | undefined): PauseWord | undefined {
 /** Where nothing may be written to the services: a person pauses it, and a person resumes it. */
 export class Pause {
   readonly #context: LedgerContext;
+  readonly #kept: PerTransaction<string | undefined>;
   #refused = 0;
 
   constructor(context: LedgerContext) {
     this.#context = context;
+    this.#kept = context.perTransaction();
   }
 
   /** The pause that is on. */
   now(): Paused | undefined {
-    return pauseOn(this.#context.meta(pauseKey));
+    return pauseOn(this.#kept.get(() => this.#context.meta(pauseKey)));
   }
 
   /** It grows with each call that this process did not send because of the pause. */
@@ -94,7 +97,7 @@ export class Pause {
       const word = { isPaused, since: at, by, reason };
       this.#context.database
         .prepare("insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value")
-        .run(pauseKey, JSON.stringify(word));
+        .run(pauseKey, this.#kept.put(JSON.stringify(word)));
       const body = { by, reason, ...(isPaused ? {} : { pausedSince: before?.since ?? null }) };
       this.#context.audit.append({ at, kind: isPaused ? "paused" : "resumed", subject: "ledger", body });
       return { ...word, isNew: true };

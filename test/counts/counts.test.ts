@@ -10,7 +10,7 @@ import type { LedgerCounts } from "./counting.ts";
 import type { CountedRun } from "./processes/counted-run.ts";
 
 /**
- * What one customer costs with one lane, and how many promises one more is made with, in counts that are the same on every machine. `counts.json` keeps them; what
+ * What one customer costs with one lane, and how many statements, promises and characters of JSON one more, in counts that are the same on every machine. `counts.json` keeps them; what
  * needs more than 2 % more is refused, and what needs less writes the new number: `COUNTS=write npx vitest run
  * test/counts`.
  */
@@ -18,7 +18,7 @@ import type { CountedRun } from "./processes/counted-run.ts";
 const file = join(import.meta.dirname, "counts.json");
 const tolerance = 0.02;
 
-type Counts = Partial<LedgerCounts & { calls: number; promises: number }>;
+type Counts = Partial<LedgerCounts & { calls: number; promises: number; json: number }>;
 
 const kept: Record<string, Counts> = JSON.parse(readFileSync(file, "utf8"));
 const now: Record<string, Counts> = {};
@@ -50,17 +50,16 @@ const total = (w: World): number => Object.values(w.sandbox.counts().calls).redu
 const run = ["run", "everything"];
 const program = join(import.meta.dirname, "processes/counted-run.ts");
 
-/** How many promises the first run makes for so many customers with one order each, in a process of its own. */
-async function promisesFor(customers: number): Promise<number> {
+/** What the first run takes for so many customers, with one order each or none, in a process of its own. */
+async function firstRun(customers: number, withOrders: boolean): Promise<CountedRun> {
   const ids = Array.from({ length: customers }, (_, index) => `C${index + 1}`);
-  const orders = ids.map((id) => ({ id: `O${id}`, customer: id, assets: [`A${id}`] }));
+  const orders = withOrders ? ids.map((id) => ({ id: `O${id}`, customer: id, assets: [`A${id}`] })) : [];
   const w = await oneLane({ customers: ids.map((id) => ({ id })), orders, staff: [] });
   const { result } = await w.writes(
     () => startCrmSync({ ...w.place, program: [program, String(w.clock.at)] }, ...run).ended,
   );
   expect(result.exitCode, result.stderr).toBe(0);
-  const { promises }: CountedRun = JSON.parse(result.stdout);
-  return promises;
+  return JSON.parse(result.stdout);
 }
 
 const situations: Record<string, (w: World) => Promise<Counts>> = {
@@ -102,9 +101,17 @@ it.each(Object.entries(situations))("one customer costs no more than it did: %s"
   expectAsKept(name, await costsOf(await one()));
 });
 
-it("one customer more is made with no more promises than it was", async () => {
-  const [two, three] = await Promise.all([promisesFor(2), promisesFor(3)]);
-  expectAsKept("one customer more", { promises: three - two });
+it.each([
+  ["one customer more", false],
+  ["one customer more with an order", true],
+])("%s takes no more than it did", async (name, withOrders) => {
+  const [few, more] = await Promise.all([firstRun(4, withOrders), firstRun(14, withOrders)]);
+  const each = (of: (run: CountedRun) => number): number => Math.round(of(more) - of(few)) / 10;
+  expectAsKept(name, {
+    statements: each((run) => run.statements),
+    promises: each((run) => run.promises),
+    json: each((run) => run.json),
+  });
 });
 
 afterAll(() => {

@@ -4,6 +4,7 @@ import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Randomness } from "../../base/ids.ts";
 import { whoActs } from "../../base/who.ts";
 import { unreadableRow } from "../database/damage.ts";
+import { PerTransaction } from "../database/per-transaction.ts";
 import { stored } from "../database/stored.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
 import type { AuditTable, AuditTreeTable } from "./tables.ts";
@@ -62,9 +63,10 @@ interface Entry {
   body: JsonObject;
 }
 
-/** Appends entries inside the caller's transaction; the head is read there and never remembered. */
+/** Appends entries inside the caller's transaction; the head is read there and never remembered beyond its end. */
 export class AuditLog {
   readonly #head;
+  readonly #last: PerTransaction<AuditHead | undefined>;
   readonly #hashAt;
   readonly #insert;
   readonly #tree;
@@ -75,10 +77,21 @@ export class AuditLog {
 
   readonly #allowed: (entry: Entry) => void;
 
-  /** `allowed` throws where an entry may not be written: the record keeps it for good. */
-  constructor(database: Database.Database, random: Randomness, allowed: (entry: Entry) => void = () => undefined) {
+  /**
+   * `allowed` throws where an entry may not be written: the record keeps it for good. `last`: the head that the
+   * transaction in progress has read; without it, each entry reads it.
+   */
+  constructor(
+    database: Database.Database,
+    random: Randomness,
+    {
+      allowed = () => undefined,
+      last = new PerTransaction(() => undefined),
+    }: { allowed?: (entry: Entry) => void; last?: PerTransaction<AuditHead | undefined> } = {},
+  ) {
     this.#random = random;
     this.#allowed = allowed;
+    this.#last = last;
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
     this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = +?");
     this.#insert = database.prepare(
@@ -96,7 +109,7 @@ export class AuditLog {
   /** What names a person (`by`) also says how it is known who that is. */
   append(entry: Entry): Omit<AuditHead, "root"> {
     this.#allowed(entry);
-    const head = this.#head.get();
+    const head = this.#last.get(() => this.#head.get());
     const row = {
       sequence: (head?.sequence ?? 0) + 1,
       format,
@@ -109,7 +122,9 @@ export class AuditLog {
     };
     const hash = auditHash(row);
     this.#insert.run({ ...row, hash });
-    return { sequence: row.sequence, hash };
+    const { sequence } = row;
+    this.#last.put({ sequence, hash });
+    return { sequence, hash };
   }
 
   /**
@@ -117,7 +132,7 @@ export class AuditLog {
    * the head, or undefined where there is no entry.
    */
   grow(): Required<AuditHead> | undefined {
-    const head = this.#head.get();
+    const head = this.#last.get(() => this.#head.get());
     const tree = this.#tree.get();
     if (tree === undefined) throw unreadableRow("audit_tree", "1", "size");
     if (head === undefined) return undefined;

@@ -29,6 +29,7 @@ export class Writer {
   readonly #database: Sqlite;
   readonly #groupSize: number;
   readonly #guard: () => void;
+  readonly #undone: () => void;
   readonly #counted: () => () => void;
   readonly #timed: (commit: () => void) => void;
   readonly #begin;
@@ -45,7 +46,8 @@ export class Writer {
   #closed = false;
 
   /**
-   * `counted` runs at the end of each transaction; what it returns is run after the commit, before anybody is answered.
+   * `guard` runs at the beginning of each transaction, `undone` when a piece of one was undone alone. `counted` runs at
+   * its end; what it returns is run after the commit, before anybody is answered.
    * `timed` makes the commit.
    */
   constructor(
@@ -53,6 +55,7 @@ export class Writer {
     options: {
       groupSize?: number;
       guard?: () => void;
+      undone?: () => void;
       counted?: () => () => void;
       timed?: ((commit: () => void) => void) | undefined;
     } = {},
@@ -60,6 +63,7 @@ export class Writer {
     this.#database = database;
     this.#groupSize = options.groupSize ?? 64;
     this.#guard = options.guard ?? (() => {});
+    this.#undone = options.undone ?? (() => {});
     this.#counted = options.counted ?? (() => () => {});
     this.#timed = options.timed ?? ((commit) => commit());
     this.#begin = database.prepare("begin immediate");
@@ -157,6 +161,7 @@ export class Writer {
         this.#requireSound(error);
         this.#database.exec("rollback to work");
         this.#database.exec("release work");
+        this.#undone();
         failures.set(job, error);
       }
     }

@@ -13,6 +13,7 @@ import type { ChangeTables } from "../state/registry.ts";
 import { saidLinks } from "../state/said-links.ts";
 import type { LedgerContext } from "../context.ts";
 import { contradictionIn } from "../database/damage.ts";
+import type { PerTransaction } from "../database/per-transaction.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { Intent } from "./attempt-tables.ts";
 import { AppliedPlans } from "./applied-plans.ts";
@@ -39,6 +40,8 @@ export class Journal {
   readonly #claims: UniquenessChecks;
   readonly #clockNotes: ClockNoteTables;
   readonly #rejections: RejectionTables;
+  /** Whether anything stands refused in this ledger. */
+  readonly #anyRefused: PerTransaction<boolean>;
   readonly #work: WorkTables;
   readonly #changes: ChangeTables;
   readonly #private: PrivateValues;
@@ -63,6 +66,7 @@ export class Journal {
     this.#claims = new UniquenessChecks(context.database, tables);
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
+    this.#anyRefused = context.perTransaction();
     this.#work = tables.work;
     this.#changes = tables.changes;
     this.#private = tables.private;
@@ -176,10 +180,13 @@ export class Journal {
       answer: conclusion.answer,
     });
     for (const change of conclusion.changes) this.#changes.apply(change, at);
-    if (conclusion.state === "done") {
+    if (conclusion.state === "done" && this.#anyRefused.get(() => this.#rejections.any())) {
       this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
     }
-    if (conclusion.rejections !== undefined) this.#rejections.add(id, conclusion.rejections, at);
+    if (conclusion.rejections !== undefined) {
+      this.#rejections.add(id, conclusion.rejections, at);
+      this.#anyRefused.put(true);
+    }
     this.#context.audit.append({
       at,
       kind: conclusion.audit.kind,

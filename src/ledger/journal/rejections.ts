@@ -30,6 +30,11 @@ export class RejectionTables {
     this.#statements = prepareStatements(database);
   }
 
+  /** Whether anything stands refused at all. */
+  any(): boolean {
+    return this.#statements.any.get() !== undefined;
+  }
+
   /** What stands for a customer: of records that have not changed since, and that nobody wants tried again. */
   of(customer: RecordKey): Rejection[] {
     return this.#statements.of.all(customer.namespace, customer.id).map((row) => ({
@@ -107,6 +112,7 @@ function prepareStatements(database: Sqlite) {
          and (r.state is not 'absent' or r.changed_at <= j.at)
        order by j.at, j.operation_id`,
       ),
+    any: () => database.prepare<[], { 1: 1 }>("select 1 from rejection limit 1"),
     version: () =>
       database.prepare<[string, string, string], Row<"record", "version">>(
         "select version from record where stream = +? and namespace = +? and id = +?",

@@ -24,6 +24,13 @@ interface PrivateRecord {
   sealed: string | null;
 }
 
+/** Reads what stands behind the markers of one payload. */
+interface PrivateReader {
+  valueOf(marker: PrivateMarker): Json | undefined;
+  /** The salts of the records that it has read, each once and sorted. */
+  salts(): string[];
+}
+
 /** Names, mobiles, addresses and passwords: the one table that holds them, erasable and never exported. */
 export class PrivateValues {
   readonly #context: LedgerContext;
@@ -50,30 +57,24 @@ export class PrivateValues {
 
   /** The value behind a marker, or undefined where it was erased, wiped, or does not fit its commitment. */
   valueOf(marker: PrivateMarker): Json | undefined {
-    return this.reader()(marker);
+    return this.reader().valueOf(marker);
   }
 
   /** The same for a payload: a record that several of its markers name is read once. */
-  reader(): (marker: PrivateMarker) => Json | undefined {
+  reader(): PrivateReader {
     const records = new Map<string, PrivateRecord>();
-    return (marker) =>
-      this.#context.read(() => {
-        const { $private: ref, version } = marker;
-        const key = `${version} ${ref}`;
-        const record = records.get(key) ?? this.#record(ref, version);
-        if (record === undefined) return undefined;
-        records.set(key, record);
-        return this.#valueIn(record, marker);
-      });
-  }
-
-  /** The salts of the records that these markers name, each once. */
-  saltsOf(markers: readonly Pick<PrivateMarker, "$private" | "version">[]): string[] {
-    const records = new Map(markers.map((marker) => [`${marker.version} ${marker.$private}`, marker]));
-    return this.#context.read(() => {
-      const salts = [...records.values()].map(({ $private: ref, version }) => this.#private.find(ref, version)?.salt);
-      return [...new Set(salts)].filter((salt) => typeof salt === "string").sort();
-    });
+    return {
+      valueOf: (marker) =>
+        this.#context.read(() => {
+          const { $private: ref, version } = marker;
+          const key = `${version} ${ref}`;
+          const record = records.get(key) ?? this.#record(ref, version);
+          if (record === undefined) return undefined;
+          records.set(key, record);
+          return this.#valueIn(record, marker);
+        }),
+      salts: () => [...new Set([...records.values()].map(({ salt }) => salt))].sort(),
+    };
   }
 
   #record(ref: string, version: number): PrivateRecord | undefined {

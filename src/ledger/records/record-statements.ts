@@ -132,10 +132,11 @@ export function recordStatements(database: Sqlite) {
       database.prepare(
         "insert into private_value (ref, version, salt, body, sealed, created_at) values (?, ?, ?, ?, ?, ?)",
       ),
-    insertNamed: () =>
+    insertForm: () =>
       database.prepare(
         `insert into private_value (ref, version, salt, body, sealed, created_at, name_key, login_key)
-         values (?, ?, ?, ?, ?, ?, ?, ?)`,
+         values (@ref, @version, @salt, @values, @sealed, @now, @nameKey, @loginKey),
+           ('raw:' || @ref, @version, null, @raw, null, @now, null, null)`,
       ),
     upsert: () =>
       database.prepare(

@@ -231,16 +231,10 @@ export class RecordTables {
     if (existing !== undefined) this.#statements.endVersion.run(now, stream, namespace, id);
     const zones = item.zones === undefined ? null : JSON.stringify(item.zones);
     this.#statements.insertVersion.run(stream, namespace, id, version, now, source, item.place, split.body, zones);
-    this.#statements.insertNamed.run(
-      ref,
-      version,
-      salt,
-      JSON.stringify(split.values),
-      secrets === undefined ? null : (this.#seal?.seal(secrets, { ref, version }) ?? null),
-      now,
-      ...nameKeysOf(stream, item.record),
-    );
-    this.#statements.insertPrivate.run(`raw:${ref}`, version, null, item.raw, null, now);
+    const [nameKey, loginKey] = nameKeysOf(stream, item.record);
+    const values = JSON.stringify(split.values);
+    const sealed = secrets === undefined ? null : (this.#seal?.seal(secrets, { ref, version }) ?? null);
+    this.#statements.insertForm.run({ ref, version, salt, values, sealed, now, nameKey, loginKey, raw: item.raw });
     this.#statements.upsert.run(
       stream,
       namespace,

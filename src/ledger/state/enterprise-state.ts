@@ -11,6 +11,7 @@ import type { TakenThing } from "../../engine/model/taking.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { ChangeTables } from "./registry.ts";
 import type { LedgerContext } from "../context.ts";
+import { ReadTogether } from "../database/read-together.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { KnownTables } from "./registry.ts";
 import type { RejectionTables } from "../journal/rejections.ts";
@@ -49,6 +50,7 @@ export class EnterpriseState {
   readonly #known: KnownTables;
   readonly #rejections: RejectionTables;
   readonly #work: WorkTables;
+  readonly #begins: ReadTogether<RecordKey, Begun>;
   /** Correlations that this process has seen confirmed. */
   readonly #confirmed = new Set<string>();
 
@@ -63,6 +65,7 @@ export class EnterpriseState {
     },
   ) {
     this.#context = context;
+    this.#begins = new ReadTogether(context, (customer) => this.#begun(customer));
     this.#work = tables.work;
     this.#rows = tables.rows;
     this.#changes = tables.changes;
@@ -74,15 +77,15 @@ export class EnterpriseState {
     return this.#context.readTogether(() => this.#load(customer));
   }
 
-  /** What an attempt at a customer begins with, of one moment. */
-  begin(customer: RecordKey): Begun {
-    return this.#context.readTogether(() => {
-      const found = this.#known.held(customer);
-      const begun = { waits: found.waits === 1, held: found.held === 1 };
-      return found.open === 1
-        ? { ...begun, open: true }
-        : { ...begun, open: false, loaded: this.#load(customer, found) };
-    });
+  /** What an attempt at a customer begins with, of one moment. Those who ask in one turn are answered together. */
+  begin(customer: RecordKey): Promise<Begun> {
+    return this.#begins.ask(customer);
+  }
+
+  #begun(customer: RecordKey): Begun {
+    const found = this.#known.held(customer);
+    const begun = { waits: found.waits === 1, held: found.held === 1 };
+    return found.open === 1 ? { ...begun, open: true } : { ...begun, open: false, loaded: this.#load(customer, found) };
   }
 
   #load(customer: RecordKey, held = this.#known.held(customer)): LoadedCustomer {

@@ -72,12 +72,19 @@ export class AcknowledgedRows {
   readonly writes = {
     acknowledged: ({ customer, fields }, at) => {
       const { namespace, id } = customer;
+      const row = [namespace, id, at, JSON.stringify(fields)];
+      if (this.#statements.beginFirst.run(...row, namespace, id).changes === 1) return;
       this.#end(customer, at);
-      this.#statements.begin.run(namespace, id, at, JSON.stringify(fields));
+      this.#statements.begin.run(...row);
     },
     "acknowledged-ended": ({ customer }, at) => this.#end(customer, at),
   } satisfies Writes;
 }
+
+/** Writes what was acknowledged if a condition holds. */
+const acknowledgedWhere = (condition: string): string =>
+  `insert into acknowledged (namespace, customer_id, from_at, fields) select ?, ?, ?, ? where ${condition}
+   on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`;
 
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
@@ -93,10 +100,12 @@ function prepareStatements(database: Sqlite) {
            select from_at from acknowledged where namespace = +? and customer_id = +? and to_at is null
            order by from_at desc limit 1)`,
       ),
-    begin: () =>
+    begin: () => database.prepare(acknowledgedWhere("true")),
+    beginFirst: () =>
       database.prepare(
-        `insert into acknowledged (namespace, customer_id, from_at, fields) values (?, ?, ?, ?)
-       on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`,
+        acknowledgedWhere(
+          "not exists (select 1 from acknowledged where namespace = +? and customer_id = +? and to_at is null)",
+        ),
       ),
   });
 }

@@ -134,21 +134,13 @@ export class FactRows {
 
   readonly writes = {
     "platform-customers": ({ enterpriseGlobalId, customers }, at) => {
-      for (const { customerId, isDefault, channelCode, channelCustomerId } of customers)
-        this.#statements.keepCustomer.run(
-          enterpriseGlobalId,
-          customerId,
-          isDefault ? 1 : 0,
-          channelCode,
-          channelCustomerId,
-          at,
-        );
+      this.#statements.keepCustomers.run(enterpriseGlobalId, at, JSON.stringify(customers));
     },
     "enterprise-code": ({ enterpriseGlobalId, code }, at) => {
       this.#statements.keepCode.run(enterpriseGlobalId, code, at);
     },
     "members-protected": ({ enterpriseGlobalId, memberGlobalIds, reason }, at) => {
-      for (const member of memberGlobalIds) this.#statements.protect.run(member, enterpriseGlobalId, reason, at);
+      this.#statements.protect.run(enterpriseGlobalId, reason, at, JSON.stringify(memberGlobalIds));
     },
   } satisfies Writes;
 }
@@ -164,11 +156,12 @@ function prepareStatements(database: Sqlite) {
        where enterprise_global_id = +?
        order by customer_id`,
       ),
-    keepCustomer: () =>
+    keepCustomers: () =>
       database.prepare(
         `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
          channel_customer_id, seen_at)
-       values (?, ?, ?, ?, ?, ?) on conflict (enterprise_global_id, customer_id) do update
+       select ?, value ->> 'customerId', value ->> 'isDefault', value ->> 'channelCode', value ->> 'channelCustomerId', ?
+       from json_each(?) where true on conflict (enterprise_global_id, customer_id) do update
          set is_default = excluded.is_default,
          channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
          seen_at = excluded.seen_at`,
@@ -194,8 +187,8 @@ function prepareStatements(database: Sqlite) {
       ),
     protect: () =>
       database.prepare(
-        `insert into protected_member (member_global_id, enterprise_global_id, reason, seen_at) values (?, ?, ?, ?)
-          on conflict do nothing`,
+        `insert into protected_member (enterprise_global_id, reason, seen_at, member_global_id)
+         select ?, ?, ?, value from json_each(?) where true on conflict do nothing`,
       ),
   });
 }

@@ -130,8 +130,10 @@ export class LinkRows {
       const { namespace, id } = customer;
       const { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined } = link;
       const run = this.#statements;
+      const row = [namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0];
+      if (run.beginFirst.run(...row, namespace, id, namespace, id).changes === 1) return;
       run.end.run(at, namespace, id, namespace, id);
-      run.begin.run(namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0);
+      run.begin.run(...row);
       this.#unlinked.end(customer, at);
     },
     unlinked: (change, at) => {
@@ -174,6 +176,15 @@ function linkOf(row: LinkRow): Link {
   };
 }
 
+/** Writes a link if a condition holds. */
+const linkedWhere = (condition: string): string =>
+  `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id, origin,
+     examined)
+   select ?, ?, ?, ?, ?, ?, ?, ? where ${condition}
+   on conflict (namespace, customer_id, from_at) do update
+     set to_at = null, enterprise_global_id = excluded.enterprise_global_id, channel_code = excluded.channel_code,
+     channel_customer_id = excluded.channel_customer_id, origin = excluded.origin, examined = excluded.examined`;
+
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
     link: () =>
@@ -198,15 +209,11 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string, string, string, string]>(
         `update link set to_at = ? where namespace = +? and customer_id = +? and from_at = (${live})`,
       ),
-    begin: () =>
+    begin: () => database.prepare(linkedWhere("true")),
+    beginFirst: () =>
       database.prepare(
-        `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id,
-         origin, examined)
-       values (?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (namespace, customer_id, from_at) do update
-         set to_at = null, enterprise_global_id = excluded.enterprise_global_id,
-         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
-         origin = excluded.origin, examined = excluded.examined`,
+        linkedWhere(`not exists (select 1 from link where namespace = +? and customer_id = +? and to_at is null)
+          and not exists (select 1 from unlinked where namespace = +? and customer_id = +? and ended_at is null)`),
       ),
     examined: () =>
       database.prepare<[string, string, string, string]>(

@@ -1,0 +1,43 @@
+import type { LedgerContext } from "../context.ts";
+
+interface Asked<Answer> {
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Answers questions that come in one turn of the event loop in one reading transaction, which costs its start once. */
+export class ReadTogether<Question, Answer> {
+  readonly #context: LedgerContext;
+  readonly #read: (question: Question) => Answer;
+  #asked: (Asked<Answer> & { question: Question })[] = [];
+
+  constructor(context: LedgerContext, read: (question: Question) => Answer) {
+    this.#context = context;
+    this.#read = read;
+  }
+
+  /** Rejects with what reading for this very question threw. */
+  ask(question: Question): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#asked.push({ question, resolve, reject }) === 1) setImmediate(() => this.#answer());
+    });
+  }
+
+  #answer(): void {
+    const asked = this.#asked;
+    this.#asked = [];
+    try {
+      this.#context.readTogether(() => {
+        for (const { question, resolve, reject } of asked) {
+          try {
+            resolve(this.#context.read(() => this.#read(question)));
+          } catch (error) {
+            reject(error);
+          }
+        }
+      });
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+  }
+}
