@@ -124,14 +124,12 @@ export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
 }
 
 /**
- * Whether an earlier change of the same subject with an unknown outcome may still land after one that is sent now. The
+ * For an operation that sets a state: whether an earlier change of the same subject with an unknown outcome may still land after one that is sent now. The
  * earlier change may belong to another customer, for example if an order was transferred.
  */
 export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
-  const { onUnknown, can } = typeOf(operation);
-  if (onUnknown.by !== "resend") return false;
   const { journal, requests: desk } = deps.ledger;
-  const requests = can.answers?.(operation) ?? [];
+  const requests = typeOf(operation).can.answers?.(operation) ?? [];
   const elsewhere = requests.length === 0 ? [] : await desk.subjectsElsewhere(operation.customer, requests);
   for (const subject of [operation.subject, ...elsewhere]) {
     const since = await journal.lastUncertain(subject);

@@ -184,8 +184,8 @@ async function withhold(
   { deps, attempt, knows }: CarryOut,
   operation: Operation,
 ): Promise<"parked" | (Why & { dropped?: string }) | undefined> {
-  await knows.settledOf(operation.subject);
-  if (await earlierMayStillLand(deps, operation)) {
+  if (knows.isConcluding(operation.subject)) await knows.settled();
+  if (typeOf(operation).onUnknown.by === "resend" && (await earlierMayStillLand(deps, operation))) {
     const reason = "the outcome of an earlier change is not known, so this change waits for the settle time";
     const dropped = "waits for the settle time of an earlier change";
     return { code: "settle-time", reason, again: true, dropped };

@@ -145,13 +145,13 @@ export class CustomerState {
   }
 
   /** Waits until all registered writes are on disk. Throws the error that prevented it. */
-  async settled(): Promise<void> {
-    await this.#committed;
+  settled(): Promise<unknown> {
+    return this.#committed;
   }
 
-  /** The same, but only if the outcome of an operation on this subject is among these writes. */
-  async settledOf(subject: string): Promise<void> {
-    if (this.#concluding.has(subject)) await this.#committed;
+  /** Whether the outcome of an operation on this subject is among these writes. */
+  isConcluding(subject: string): boolean {
+    return this.#concluding.has(subject);
   }
 
   /** Whether neither this pass nor its later operations must read the concluded changes from the ledger. */

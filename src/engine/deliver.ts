@@ -93,7 +93,9 @@ export async function deliver(
   const isAmendment = typeOf(operation).can.expects !== undefined;
   const number = isAmendment ? await amendmentNumber(deps, operation, state, existing) : undefined;
   if (number !== undefined && "code" in number) return { kind: "blocked", ...number };
-  const ready = await makeReady(deps, operation, state, { ...options, channelOrderId: number?.number });
+  const makesPasswords = typeOf(operation).can.credentials !== undefined;
+  const passwords = makesPasswords ? await madePasswords(deps, operation) : noPasswords;
+  const ready = makeReady(deps, operation, state, { ...options, passwords, channelOrderId: number?.number });
   if ("kind" in ready) {
     if (existing === undefined) return ready;
     return await park(deps, { operation, id: existing.id, state }, ready.again ?? ready.reason);
@@ -228,23 +230,22 @@ function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
 const noPasswords: MadePasswords = { initial: new Map(), anew: new Map(), toSeal: [] };
 
 /** Binds the payload and checks it against the contract. */
-export async function makeReady(
+function makeReady(
   deps: EngineDependencies,
   operation: Operation,
   state: CustomerState,
   given: {
     existing?: Existing | undefined;
     shownBefore?: readonly { globalId: string }[] | undefined;
+    passwords: MadePasswords;
     /** For an amendment only. */
-    channelOrderId?: string | undefined;
+    channelOrderId: string | undefined;
   },
-): Promise<Ready | NotReady> {
+): Ready | NotReady {
   const { ledger, settings } = deps;
-  const { existing, shownBefore = [], channelOrderId } = given;
+  const { existing, shownBefore = [], passwords, channelOrderId } = given;
   // E9 fills the pool of asset numbers, for no customer.
   const facts = operation.endpoint === "E9" ? nobodysFacts : state.payloadFacts();
-  const passwords =
-    typeOf(operation).can.credentials === undefined ? noPasswords : await madePasswords(deps, operation);
   if (passwords.toSeal.length > 0 && !ledger.private.canSeal) {
     const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep the password";
     return { kind: "blocked", code: "staff.no-sealing-key", reason };

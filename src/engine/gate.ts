@@ -12,7 +12,7 @@ import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { questionsOf, judgeTakings } from "./plan/limits.ts";
-import { each, workInLanes } from "./lanes.ts";
+import { workInLanes } from "./lanes.ts";
 import { toInstant } from "../base/clock.ts";
 import { policyOf } from "./model/policy.ts";
 
@@ -22,7 +22,8 @@ interface AtTheGate {
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
 }
 
-const nothing: AtTheGate = {
+/** Of a plan without operations that may be held. */
+export const nothingToJudge: AtTheGate = {
   decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
 };
 
@@ -45,10 +46,8 @@ export async function gate(
   { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
   { announced, plannedIds }: AttemptState,
   { operations, customer }: CustomerPlan,
+  takings: readonly Taking[],
 ): Promise<AtTheGate> {
-  const gated = new Gated(deps.policies, knows.held);
-  const takings = gated.takings(operations);
-  if (takings.length === 0) return nothing;
   await knows.settled();
   const ofUndo = isOfUndo(attempt);
   const { decisions, journal } = deps.ledger;
@@ -149,7 +148,7 @@ export class LimitsGate {
   async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
     const more: Destructive[] = [];
-    await workInLanes(each(items), lanes, async ({ customer }) => {
+    await workInLanes(items, lanes, async ({ customer }) => {
       const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
       if (result.kind === "destructive") more.push({ ...result, customer });
       else this.#deps.count(customer, result);

@@ -1,6 +1,6 @@
 import type { PrivateMarker } from "./model/references.ts";
 import { handedIn } from "./model/registry.ts";
-import type { Seeking } from "./model/resource.ts";
+import type { Seeking, Sought } from "./model/resource.ts";
 import type { AssumptionId } from "../contract/assumptions/row.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
@@ -48,6 +48,8 @@ export interface Planner {
   /** `tried`: subjects of the operations that the pass carried out or put off so far. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
+
+const nothingSought: Sought = { adopted: [], unclear: new Map() };
 
 /** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
 const changesForm = 2;
@@ -124,7 +126,7 @@ export class CustomerPlanning implements Planner {
     const awaited = await this.#snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
     for (const seeking of this.#seeking) {
-      const sought = await seeking.seek(this.#knows);
+      const sought = seeking.isNeeded(this.#knows) ? await seeking.seek(this.#knows) : nothingSought;
       if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
       this.#snapshot.unclear(sought.unclear);
       if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);

@@ -9,6 +9,7 @@ import { CustomerState } from "./customer.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "./refused-orders.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { typeOf } from "./model/registry.ts";
+import { Gated } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "./plan/needs-of-operations.ts";
 import type { Operation } from "./model/operation.ts";
@@ -37,7 +38,7 @@ import type {
 } from "./attempt.ts";
 import { carryOut, dropUnsent, notAttempted, chosenOf, movedSince, notChosen, takenBack } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
-import { gate, isOfUndo } from "./gate.ts";
+import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
 import { deferredOf, hasOutcome, movingIn, unfinishedIn } from "./outcomes.ts";
 import type { Why } from "./outcomes.ts";
 import { endUnwanted, lacksSeats } from "./unwanted.ts";
@@ -120,8 +121,8 @@ class CustomerAttemptRun {
   }
 
   /** Waits until everything that was done is on disk. Throws the error that prevented it. */
-  async settled(): Promise<void> {
-    await this.#knows.settled();
+  settled(): Promise<unknown> {
+    return this.#knows.settled();
   }
 
   /** Whether the ledger cannot hold the result of an operation, which now needs a person. */
@@ -187,7 +188,8 @@ class CustomerAttemptRun {
     const { plan, left } = chosenOf(whole, expected);
     const { observed } = this.#planning;
     const common = { deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
-    const { decided, toJudge } = await gate(common, this.#state, plan);
+    const takings = new Gated(deps.policies, this.#knows.held).takings(plan.operations);
+    const { decided, toJudge } = takings.length === 0 ? nothingToJudge : await gate(common, this.#state, plan, takings);
     this.#asked = decided.asked;
     const of = { ...common, approved: decided.approved };
     if (toJudge !== undefined) {
@@ -203,13 +205,15 @@ class CustomerAttemptRun {
     this.#announce(operations, plan);
     const goesOn = new Set(operations);
     const waiting = open.filter((operation) => !goesOn.has(operation));
-    await this.#leave(of, waiting);
+    if (waiting.length > 0) await this.#leave(of, waiting);
     this.#noteLeft(left, plan);
     const next = firstStage(operations);
     if (next.length === 0) {
       const isUnseen = this.#isHeld && (await lacksSeats(deps.ledger, { plan: whole, observed }));
       if (isUnseen && expected === undefined && this.#planning.readsPeople()) return undefined;
-      return (await this.#lookForUnwanted()) ? await this.#stop("parked") : await this.#finish(whole);
+      const unwanted = unwantedOrders(this.#knows.held);
+      const isFound = unwanted.length > 0 && (await this.#lookForUnwanted(unwanted));
+      return isFound ? await this.#stop("parked") : await this.#finish(whole);
     }
     // Before the first call: no record is pending for an undo, so only this makes the next run follow the CRM again.
     if (isOfUndo(this.#attempt)) await deps.ledger.records.setOutcomes(runId, this.#state.outcomes.all.values());
@@ -258,10 +262,8 @@ class CustomerAttemptRun {
     this.#advance({ type: "planned", operations, records });
   }
 
-  /** Whether the platform shows something of a rejected order that is no longer wanted: this needs a person. */
-  async #lookForUnwanted(): Promise<boolean> {
-    const unwanted = unwantedOrders(this.#knows.held);
-    if (unwanted.length === 0) return false;
+  /** Whether the platform shows something of these unwanted, rejected orders: this needs a person. */
+  async #lookForUnwanted(unwanted: ReturnType<typeof unwantedOrders>): Promise<boolean> {
     const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
     this.#advance({ type: "records-wait", records: found.tooEarly, why });
@@ -271,7 +273,7 @@ class CustomerAttemptRun {
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
     const { runId } = this.#attempt;
-    if (await this.#isOnlyOutcomes()) {
+    if (this.#isOnlyOutcomes) {
       const { outcomes } = this.#state;
       this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, outcomes.all.values(), this.#knows.after));
       return this.#finished();
@@ -334,7 +336,7 @@ class CustomerAttemptRun {
   }
 
   /** Whether only the outcomes of the records are left to write in this pass. */
-  async #isOnlyOutcomes(): Promise<boolean> {
+  get #isOnlyOutcomes(): boolean {
     if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#state.plannedIds.size > 0) return false;
     const { requests } = this.#knows.held.known;
     return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;

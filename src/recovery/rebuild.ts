@@ -141,7 +141,7 @@ async function rebuildAll(
   const stopped = (): boolean => signal?.aborted === true;
   const lanes = { lanes: deps.concurrency, stopped };
   const given = { run: summary.run, summary, signal };
-  const customers = (): AsyncGenerator<RecordKey, void, void> => eachPendingCustomer(deps, asked);
+  const customers = (): AsyncIterable<RecordKey> => eachPendingCustomer(deps, asked);
   // Records that a source did not give now arrive later, and may already be placed.
   const unnamed = await ledger.state.unnamedInQuarantine();
   const ofAllOrders =

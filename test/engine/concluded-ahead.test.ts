@@ -50,7 +50,8 @@ it("what was concluded ahead and comes to nothing is told, and known to no later
   await state.concludeAhead(operation, id, linked("taken"), failed);
   await state.recordAhead([{ type: "enterprise-code", enterpriseGlobalId: "taken", code: "c" }]);
   const contradiction = { code: "ledger.contradiction" };
-  await expect(state.settledOf(operation.subject)).rejects.toMatchObject(contradiction);
+  expect(state.isConcluding(operation.subject)).toBe(true);
+  await expect(state.settled()).rejects.toMatchObject(contradiction);
   await expect(state.settled()).rejects.toMatchObject(contradiction);
   await expect(state.record([]), "what is read later").rejects.toMatchObject(contradiction);
   expect(told).toMatchObject([contradiction]);

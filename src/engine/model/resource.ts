@@ -196,6 +196,7 @@ export interface AbsentOf {
 
 /** Looks for existing things, so that they are not bought a second time. */
 export interface Seeking {
+  isNeeded: (knows: CustomerState) => boolean;
   seek: (knows: CustomerState) => Promise<Sought>;
   /** Reads and keeps everything that a customer's enterprise shows, perhaps with orders of other customers. */
   look: (knows: CustomerState) => Promise<void>;

@@ -9,7 +9,7 @@ import type { Difference, DriftClass } from "../../report/reconciliation/case.ts
 import type { RunDependencies, RunRequest } from "./request.ts";
 import type { Policies } from "../model/policy.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
-import { each, workInLanes } from "../lanes.ts";
+import { workInLanes } from "../lanes.ts";
 import { verifyCustomer } from "./verify.ts";
 
 /** A share of the enterprises that went first, and the result of reading it back. */
@@ -226,7 +226,7 @@ export async function readShare(
   const reader = new SnapshotReader(platform, settings);
   const read = new Set<string>();
   const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
-  await workInLanes(each(customers), lanes, async (customer) => {
+  await workInLanes(customers, lanes, async (customer) => {
     const { link } = await ledger.state.known(customer);
     if (link === undefined) return;
     try {

@@ -13,7 +13,7 @@ import { notLookedAt } from "../../ledger/state/unread-customers.ts";
 import type { UnreadCustomerChange } from "../model/state-parts.ts";
 import type { Snapshot, Snapshots } from "../../platform/snapshot.ts";
 import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
-import { each, workInLanes } from "../lanes.ts";
+import { workInLanes } from "../lanes.ts";
 import type { RunDependencies } from "./request.ts";
 
 /** The result of looking at one customer, before any order of a ledger in rebuild counts as placed. */
@@ -158,7 +158,7 @@ async function lookAtEach(
 ): Promise<void> {
   const { ledger, logger, concurrency } = deps;
   const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
-  await workInLanes(each(customers), lanes, async (customer) => {
+  await workInLanes(customers, lanes, async (customer) => {
     const snapshot = snapshots.of(customer, signal);
     try {
       const isThere = await isThereAlready({ ...deps, reader: { of: () => snapshot } }, customer, signal);

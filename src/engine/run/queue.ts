@@ -48,11 +48,8 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
 }
 
 /** The same one by one. */
-export async function* eachPendingCustomer(
-  deps: RunDependencies,
-  request: RunRequest,
-): AsyncGenerator<RecordKey, void, void> {
-  for await (const customers of pendingCustomers(deps, request)) yield* customers;
+export async function* eachPendingCustomer(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey> {
+  for await (const customers of pendingCustomers(deps, request)) for (const customer of customers) yield customer;
 }
 
 /** Shortest pause between two checks for due customers, in milliseconds. */

@@ -9,7 +9,7 @@ import { countedAs, stopReasons, toldOfShares } from "../attempt.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "../attempt.ts";
 import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
-import { each, workInLanes } from "../lanes.ts";
+import { workInLanes } from "../lanes.ts";
 import { lookFirst } from "./preflight.ts";
 import { LimitsGate } from "../gate.ts";
 import { reconcile } from "../reconcile.ts";
@@ -153,10 +153,9 @@ export class SyncRun {
     };
   }
 
-  async #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
-    const attempt = this.#attemptOf(customer, fields);
-    if (this.#request.asked !== undefined) return await attemptRequested(this.#reconcile, customer, attempt);
-    return await reconcile(this.#reconcile, customer, attempt);
+  #attempt(customer: RecordKey, fields: Partial<CustomerAttempt>): Promise<CustomerAttemptResult> {
+    const work = this.#request.asked === undefined ? reconcile : attemptRequested;
+    return work(this.#reconcile, customer, this.#attemptOf(customer, fields));
   }
 
   /** Makes a pass over every customer with something to do. A customer that only waits for the disk frees its lane. */
@@ -171,7 +170,7 @@ export class SyncRun {
         { run: this.#run, job: this.#request.job, canary, signal },
         {
           customers,
-          apply: (own) => this.#applyWhole(each(own)),
+          apply: (own) => this.#applyWhole(own),
           touched: () => {
             const touched = [...this.#touched.values()];
             this.#touched.clear();
@@ -188,14 +187,14 @@ export class SyncRun {
    * Makes a pass over these customers, judges limits and waits for settle times. If a transferred order is now removed
    * at its previous customer, its new customer gets one more pass. Gives the customers with one more pass.
    */
-  async #applyWhole(customers: AsyncIterator<RecordKey, void, void>): Promise<RecordKey[]> {
+  async #applyWhole(customers: AsyncIterable<RecordKey> | Iterable<RecordKey>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
     await this.#waitForSettling();
     const again = this.#takeMoved();
     if (again.length === 0) return again;
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
-    await workInLanes(each(again), lanes, async (customer) =>
+    await workInLanes(again, lanes, async (customer) =>
       this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
     );
     await this.gate.judge(again);
@@ -218,7 +217,7 @@ export class SyncRun {
     return again;
   }
 
-  async #applyTo(customers: AsyncIterator<RecordKey, void, void>): Promise<void> {
+  async #applyTo(customers: AsyncIterable<RecordKey> | Iterable<RecordKey>): Promise<void> {
     const { concurrency, ledger, progress } = this.#deps;
     const total =
       this.#request.scope === undefined && this.#request.expected === undefined

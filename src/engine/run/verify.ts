@@ -14,7 +14,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { EnterpriseSize, ReadAt } from "../../resources/enterprise/state/readings.ts";
-import { each, workInLanes } from "../lanes.ts";
+import { workInLanes } from "../lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** Kinds of things that reading back keeps. */
@@ -198,12 +198,17 @@ export async function readBack(
     }
     deps.progress("verifying", keeping.read, undefined);
   };
-  for (let customers = budget.within(oldestFirst(ledger, toInstant(deps.clock.now()))); ;) {
+  for (
+    let customers: AsyncIterable<LinkedCustomer> | LinkedCustomer[] = budget.within(
+      oldestFirst(ledger, toInstant(deps.clock.now())),
+    );
+    ;
+  ) {
     await workInLanes(customers, { lanes: deps.concurrency, stopped }, read);
     await keeping.end();
     const again = keeping.linkedOtherwise.splice(0);
     if (again.length === 0 || stopped()) return;
-    customers = each(again);
+    customers = again;
   }
 }
 

@@ -94,17 +94,20 @@ export class OrderAdoption implements Seeking {
     this.#rebuild = rebuild;
   }
 
+  isNeeded(knows: CustomerState): boolean {
+    const loaded = knows.held;
+    const hasOpen = loaded.orders.some((order) => isOpen(order, loaded));
+    if (readLink(loaded) === undefined) return hasOpen && this.#deps.ledger.state.mayStandElsewhere();
+    return hasOpen || isUnclear(loaded);
+  }
+
   async seek(knows: CustomerState): Promise<Sought> {
     const loaded = knows.held;
     const { link } = loaded.known;
     const orders = earlierFirst(loaded.orders.filter((order) => isOpen(order, loaded)));
     const shows = readLink(loaded);
-    const { state } = this.#deps.ledger;
-    const isUnclear = loaded.unread === true || unclearIn(loaded).length > 0;
-    const looks = shows === undefined ? orders.length > 0 && state.mayStandElsewhere() : isUnclear || orders.length > 0;
-    if (!looks) return { adopted: [], unclear: new Map() };
     if (shows !== undefined) await knows.settled();
-    const isNew = shows !== undefined && (!shows.examined || isUnclear);
+    const isNew = shows !== undefined && (!shows.examined || isUnclear(loaded));
     const unread = isNew ? await this.#examine(knows) : undefined;
     if (unread !== undefined) return unreadOf(orders, unread);
     let found = await this.#compare(knows, loaded, orders);
@@ -318,6 +321,10 @@ function readLink({ known: { link } }: LoadedCustomer): Link | undefined {
 function unclearIn({ away = [], unclear = [] }: LoadedCustomer): readonly Order[] {
   const lost = away.filter(({ standing }) => standing !== undefined && "lost" in standing);
   return [...lost.map(({ order }) => order), ...unclear];
+}
+
+function isUnclear(loaded: LoadedCustomer): boolean {
+  return loaded.unread === true || unclearIn(loaded).length > 0;
 }
 
 /** An order that the CRM gives and the ledger does not know as placed. */
