@@ -15,33 +15,15 @@ export interface CountedRun {
   working: Calls[];
   /** Promises that were made, by Node too. */
   promises: number;
-  /** Statements that the ledger was asked. */
-  statements: number;
-  /** Characters that were read as JSON or written as it. */
-  json: number;
 }
 
 // Started before the program is loaded: of what V8 compiled earlier it may miss calls.
 const counter = new CallCounter();
 const { createOutput } = await import("../../../src/cli/output.ts");
 const { carryOut } = await import("../../../src/cli/program.ts");
-const { counted } = await import("../counting.ts");
 const { KeptHeads } = await import("../../../src/ledger/audit/audit-heads.ts");
 const { AuditLog } = await import("../../../src/ledger/audit/audit-log.ts");
 const { Records } = await import("../../../src/ledger/records/records.ts");
-
-let json = 0;
-const { parse, stringify } = JSON;
-JSON.parse = (...given) => {
-  json += given[0].length;
-  return parse(...given);
-};
-/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has several forms, and is called as it was called */
-JSON.stringify = ((...given: Parameters<typeof stringify>) => {
-  const text = stringify(...given);
-  json += text.length;
-  return text;
-}) as typeof stringify;
 
 let promises = 0;
 createHook({
@@ -84,14 +66,12 @@ const clock = {
   },
 };
 const { env, stderr } = process;
-const { statements } = await counted(async () => {
-  process.exitCode = await carryOut(words, {
-    environment: env,
-    output: createOutput(stderr, stderr, () => at, { environment: env }),
-    signal: new AbortController().signal,
-    startWeb: () => Promise.reject(new Error("a run opens no pages")),
-    clock,
-  });
+process.exitCode = await carryOut(words, {
+  environment: env,
+  output: createOutput(stderr, stderr, () => at, { environment: env }),
+  signal: new AbortController().signal,
+  startWeb: () => Promise.reject(new Error("a run opens no pages")),
+  clock,
 });
-const run: CountedRun = { reading: reading ?? {}, working, promises, statements, json };
-process.stdout.write(stringify(run));
+const run: CountedRun = { reading: reading ?? {}, working, promises };
+process.stdout.write(JSON.stringify(run));
