@@ -1,5 +1,5 @@
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { validate } from "../engine/plan/validate.ts";
+import { validate } from "../engine/plan/bind.ts";
 import type { SourceItem } from "../source/reader.ts";
 import type { StreamMapping } from "../source/source.ts";
 

@@ -8,7 +8,7 @@ import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { Settling } from "./settle.ts";
-import type { Block } from "./plan/block.ts";
+import type { Block } from "./plan/records.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";

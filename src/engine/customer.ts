@@ -1,5 +1,5 @@
-import { withNumbers } from "./model/asset-numbers.ts";
-import type { FixedNumber } from "./model/asset-numbers.ts";
+import { withNumbers } from "./model/references.ts";
+import type { FixedNumber } from "./model/references.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { handedIn, typeOf } from "./model/registry.ts";
@@ -24,8 +24,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Policies } from "./model/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 import { failureOf } from "../base/errors.ts";
-import type { Block } from "./plan/block.ts";
-import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
+import type { Block } from "./plan/records.ts";
+import { AmbiguousReading } from "../platform/call.ts";
 import { ReadFailure } from "../platform/call.ts";
 
 /**

@@ -7,7 +7,7 @@ import { formatKey, parseKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { contradictedBlock } from "./plan/rejections.ts";
 import { uniquenessCodes } from "../ledger/journal/uniqueness.ts";
-import type { PlannedAsset, FixedNumber } from "./model/asset-numbers.ts";
+import type { PlannedAsset, FixedNumber } from "./model/references.ts";
 import type { Operation } from "./model/operation.ts";
 import { numbersOf, typeOf } from "./model/registry.ts";
 import { CustomerState } from "./customer.ts";
@@ -20,7 +20,6 @@ import { sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/wire-body.ts";
 import type { Prepared } from "./model/operation-type.ts";
 import type { PayloadFacts } from "./customer.ts";
-import type { PrivateMarker } from "./model/references.ts";
 import type { Shapes } from "./model/shape.ts";
 import { bind } from "./plan/bind.ts";
 import { madePasswords } from "./passwords.ts";
@@ -28,7 +27,7 @@ import type { MadePasswords, SealedPassword } from "./passwords.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "./plan/bind.ts";
-import { selectPlatformCustomer } from "./plan/customer-numbers.ts";
+import { selectPlatformCustomer } from "./plan/input.ts";
 
 /** Fixes the numbers of an order's assets, for good. */
 export interface AssetNumbers {

@@ -1,4 +1,4 @@
-import { AmbiguousReading } from "../platform/ambiguous-reading.ts";
+import { AmbiguousReading } from "../platform/call.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import { journalEntry, maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";

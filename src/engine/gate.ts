@@ -1,10 +1,9 @@
 import type { TakingLimits, Taking, HeldTogether, Windows, HeldFor, Sums, TakingRule } from "./plan/limits.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
-import { decidedOn } from "./plan/decided.ts";
-import type { Decided } from "./plan/decided.ts";
+import { decidedOn } from "./plan/gated.ts";
+import type { Decided } from "./plan/gated.ts";
 import { removesNoMore, countRemoved, takenThings } from "./model/taking.ts";
-import { Gated } from "./plan/gated.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { AttemptState, CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";
@@ -12,7 +11,7 @@ import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { questionsOf, judgeTakings } from "./plan/limits.ts";
-import { workInLanes } from "./lanes.ts";
+import { workInLanes } from "../base/lanes.ts";
 import { toInstant } from "../base/clock.ts";
 import { policyOf } from "./model/policy.ts";
 

@@ -1,14 +1,14 @@
 import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { Block } from "./plan/block.ts";
+import type { Block } from "./plan/records.ts";
 import { countAbsences } from "./absences.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
-import { correlationFor, selectPlatformCustomer } from "./plan/customer-numbers.ts";
+import { correlationFor, selectPlatformCustomer } from "./plan/input.ts";
 import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
@@ -18,7 +18,7 @@ import { customerNumbers } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
 import { deletesAccounts } from "./model/policy.ts";
-import { readsOf } from "./plan/reads.ts";
+import { readsOf } from "./plan/input.ts";
 import { unreadBlock } from "./customer.ts";
 
 type Link = NonNullable<Known["link"]>;

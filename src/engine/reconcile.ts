@@ -16,7 +16,7 @@ import type { Operation } from "./model/operation.ts";
 import { firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
-import { quarantineBlock } from "./plan/block.ts";
+import { quarantineBlock } from "./plan/records.ts";
 import {
   advance,
   leftIn,

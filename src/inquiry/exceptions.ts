@@ -5,7 +5,7 @@ import type { QuarantineTable } from "../ledger/records/tables.ts";
 import { causeOf, heldBy, standingBefore } from "../ledger/records/open-records.ts";
 import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
 import { namesWhere } from "../engine/model/registry.ts";
-import { countedStored } from "../engine/model/stored-operation.ts";
+import { countedStored } from "../engine/model/operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
 import { byHand } from "./by-hand.ts";
 import { holdFacts } from "./holds.ts";

@@ -7,7 +7,7 @@ import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
 import { typeOf } from "../engine/model/registry.ts";
 import type { OperationName } from "../engine/model/resource.ts";
-import { lookForStored } from "../engine/model/stored-operation.ts";
+import { lookForStored } from "../engine/model/operation.ts";
 import type { EvidenceFacts, OperationFacts } from "../report/facts.ts";
 import { privateBody, spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

@@ -5,8 +5,8 @@ import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../http/call-outcome.ts";
-import { AmbiguousReading, notAskedFor, saysNothing } from "./ambiguous-reading.ts";
-import { inOrder } from "./in-order.ts";
+import { AmbiguousReading, notAskedFor, saysNothing } from "./call.ts";
+import { inOrder } from "./call.ts";
 import type { Platform } from "./platform.ts";
 
 /** A customer of an enterprise, as E3 shows it. */

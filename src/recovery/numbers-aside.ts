@@ -1,7 +1,7 @@
 import type { RecordKey } from "../crm/model.ts";
 import type { NumberAside } from "../ledger/gap/gap-statements.ts";
 import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { EarlierUnit, FixedNumber } from "../engine/model/asset-numbers.ts";
+import type { EarlierUnit, FixedNumber } from "../engine/model/references.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import { orderOf } from "../resources/order/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";

@@ -209,7 +209,7 @@ export const settling: Breaks = {
       ledger: ({ journal, state }) => {
         replace(journal, "open", () => () => Promise.resolve([]));
         replace(journal, "openOf", () => () => Promise.resolve([]));
-        replace(state, "begin", (real) => (customer) => ({ ...real(customer), open: false }));
+        replace(state, "begin", (real) => async (customer) => ({ ...(await real(customer)), open: false }));
       },
     },
     check: killedOrderIsFoundOut,

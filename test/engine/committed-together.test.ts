@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
-import { correlationOf } from "../../src/engine/plan/customer-numbers.ts";
+import { correlationOf } from "../../src/engine/plan/input.ts";
 import { ApplyWorld } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { runWorld } from "../support/world/run.ts";

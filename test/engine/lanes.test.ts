@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { mostBeside, workInLanes } from "../../src/engine/lanes.ts";
+import { mostBeside, workInLanes } from "../../src/base/lanes.ts";
 
 const going = () => false;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { correlationOf } from "../../src/engine/plan/customer-numbers.ts";
+import { correlationOf } from "../../src/engine/plan/input.ts";
 import type { Order } from "../../src/crm/model.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";

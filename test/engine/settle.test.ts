@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { evidenceWith } from "../../src/engine/settle.ts";
-import { correlationOf } from "../../src/engine/plan/customer-numbers.ts";
+import { correlationOf } from "../../src/engine/plan/input.ts";
 import { ReadFailure } from "../../src/platform/call.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import type { FaultRule } from "../../src/sandbox/faults.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { handedIn, handIn } from "../../src/engine/model/registry.ts";
 import type { Resource } from "../../src/engine/model/resource.ts";
-import { readsOf } from "../../src/engine/plan/reads.ts";
+import { readsOf } from "../../src/engine/plan/input.ts";
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
@@ -16,7 +16,7 @@ import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import { acknowledgedFields } from "../../src/resources/enterprise/state/acknowledged.ts";
 import type { Assignment } from "../../src/resources/assignment/model.ts";
-import type { FixedNumber } from "../../src/engine/model/asset-numbers.ts";
+import type { FixedNumber } from "../../src/engine/model/references.ts";
 import type { Known } from "../../src/engine/model/state.ts";
 import type { CustomerInput, Observed, Rejection, PlanOptions } from "../../src/engine/plan/input.ts";
 import type { ObservedMember } from "../../src/platform/snapshot.ts";

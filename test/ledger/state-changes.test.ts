@@ -4,7 +4,7 @@ import { formatKey } from "../../src/crm/keys.ts";
 import type { RecordKey } from "../../src/crm/model.ts";
 import { theCrm } from "../../src/engine/model/requests.ts";
 import { applyChange } from "../../src/engine/model/state.ts";
-import { withNumbers } from "../../src/engine/model/asset-numbers.ts";
+import { withNumbers } from "../../src/engine/model/references.ts";
 import type { Known, StateChange } from "../../src/engine/model/state.ts";
 import { customerRecord, orderRecord } from "../support/world/records.ts";
 import { LedgerWorld } from "../support/world/ledger-world.ts";

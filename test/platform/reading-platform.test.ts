@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readingPlatform } from "../../src/platform/reading-platform.ts";
+import { readingPlatform } from "../../src/platform/platform.ts";
 import { ApplyWorld } from "../support/world/apply-world.ts";
 
 const reads = [

@@ -6,7 +6,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot, SnapshotList } from "../../platform/snapshot.ts";
-import type { PlannedAsset } from "./asset-numbers.ts";
+import type { PlannedAsset } from "./references.ts";
 import type { AssumptionMet, Resting } from "./assumptions-met.ts";
 import type { Called, OperationLine } from "./operation-line.ts";
 import type { PolicyName } from "./policy.ts";

@@ -1,4 +1,4 @@
-import type { PlannedAsset } from "./asset-numbers.ts";
+import type { PlannedAsset } from "./references.ts";
 import type { OperationType } from "./operation-type.ts";
 import type { Operation } from "./operation.ts";
 import { fieldLines } from "./plan-lines.ts";

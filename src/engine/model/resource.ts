@@ -12,7 +12,7 @@ import type { Kysely } from "kysely";
 import type { CustomerState, EngineDependencies } from "../customer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Snapshot, ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
-import type { ReadOptions, Reads } from "../plan/reads.ts";
+import type { ReadOptions, Reads } from "../plan/input.ts";
 import type { DoneOperation, UndoFacts, Undoing, LastGiven, UndoRule } from "../plan/undo.ts";
 import type { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
@@ -31,9 +31,9 @@ import type { Requested, RequestShapes, Verdict, RequestIn, RequestOf } from "./
 import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
 import type { TakenThing } from "./taking.ts";
-import type { Block, BlockedRecord } from "../plan/block.ts";
+import type { Block, BlockedRecord } from "../plan/records.ts";
 import type { Concern, CustomerInput, LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
-import type { ReadBack } from "../plan/read-back.ts";
+import type { ReadBack } from "../plan/drift.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
 

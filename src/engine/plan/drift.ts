@@ -2,6 +2,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { shownStill } from "../../report/reconciliation/case.ts";
 import type { DriftClass, Level } from "../../report/reconciliation/case.ts";
 import { subjectOf } from "../../report/reconciliation/rows.ts";
+import type { StateChange } from "../model/state.ts";
 
 /** The drift that readings showed, and everything that they ever showed. */
 export interface Drift {
@@ -72,4 +73,28 @@ export function lastsAnything(drift: Drift | undefined, repairs: RepairSettings 
 /** How often drift of a person's account appeared and ended since a person last approved a change of it. */
 export function turnedBefore(drift: Drift | undefined, staff: RecordKey): number {
   return drift?.lasting.get(driftName("staff", subjectOf({ staff }), "different"))?.before ?? 0;
+}
+
+/** A reading of a person's manual work for a record. Nothing of it counts if anything differs. */
+export interface ReadBack {
+  /** The facts to record, if the reading counts. */
+  changes: StateChange[];
+  /** Descriptions of parts that are as the CRM wants them, without private values. */
+  seen: string[];
+  /** Descriptions of unobservable parts. */
+  unseen: string[];
+  /** Descriptions of parts that differ. */
+  otherwise: string[];
+}
+
+export function nothingRead(): ReadBack {
+  return { changes: [], seen: [], unseen: [], otherwise: [] };
+}
+
+/** Adds another resource's reading of the same record. */
+export function addRead(read: ReadBack, more: ReadBack): void {
+  read.changes.push(...more.changes);
+  read.seen.push(...more.seen);
+  read.unseen.push(...more.unseen);
+  read.otherwise.push(...more.otherwise);
 }

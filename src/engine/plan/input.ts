@@ -1,7 +1,7 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { Contradictions } from "../model/assumptions-met.ts";
 import type { Policies } from "../model/policy.ts";
-import type { Block, BlockedRecord } from "./block.ts";
+import type { Block, BlockedRecord } from "./records.ts";
 import type { RepairSettings, Drift } from "./drift.ts";
 import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
@@ -19,6 +19,9 @@ import type {
   ObservedMember,
   ShownEnterprise,
 } from "../../platform/snapshot.ts";
+import { handedIn } from "../model/registry.ts";
+import { channelCodesOf } from "../../contract/assumption-settings.ts";
+import { selectCustomer } from "../../contract/selection.ts";
 
 /** Options of planning, beside the input. */
 export interface PlanOptions {
@@ -246,3 +249,103 @@ export interface CustomerInput {
 
 /** The same from the ledger, before the platform is read. */
 export type LoadedCustomer = Omit<CustomerInput, "observed">;
+
+/** The readings that a resource needs before it plans; empty if it depends on nothing. */
+export interface Reads {
+  /** E3, to find the enterprise. */
+  enterprises?: boolean;
+  /** M5 and M6, and M8 if they show something lent. */
+  people?: boolean;
+  /** M8 in any case. */
+  loans?: boolean;
+  /** M7 of these asset numbers. `ends`: something may be removed, which depends on M5, M6 and M8 too. */
+  contents?: Contents | undefined;
+}
+
+interface Contents {
+  numbers: ReadonlySet<string> | "all";
+  ends: boolean;
+}
+
+export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
+  /** People are read even if nothing changed. */
+  thorough: boolean;
+  /** Contents instead of those that resources name; with `contents: undefined`, none. */
+  instead?: { contents: Contents | undefined };
+};
+
+/** The readings that all resources need together. A customer without an enterprise needs only E3. */
+export function readsOf(
+  loaded: LoadedCustomer,
+  options: ReadOptions,
+): Required<Reads> & { seats: ReadonlySet<string> } {
+  const isLinked = loaded.known.link !== undefined;
+  const { resources } = handedIn();
+  const asked = resources.filter((one) => isAsked(one, "reads", { ...loaded, ...options }));
+  const all = asked.map(({ reads }) => reads?.(loaded, options) ?? {});
+  const contents = options.instead === undefined ? all.find((one) => one.contents)?.contents : options.instead.contents;
+  const ends = contents?.ends === true;
+  const people = isLinked && (ends || all.some((one) => one.people));
+  return {
+    enterprises: all.some((one) => one.enterprises),
+    people,
+    loans: isLinked && (ends || all.some((one) => one.loans)),
+    seats: new Set(people ? resources.flatMap(({ seats }) => [...(seats?.(loaded) ?? [])]) : []),
+    contents: isLinked ? contents : undefined,
+  };
+}
+
+/**
+ * The templates that connect a CRM customer with its channel number. They are confirmed once E3 showed an enterprise
+ * that an E2 of this ledger created (A8).
+ */
+export function correlationOf(settings: AssumptionSettings): string {
+  return correlation(settings, settings.channelCustomerIdTemplate);
+}
+
+/**
+ * The correlation that E3 must have confirmed before a customer counts as missing there. It has the template of the
+ * channel number, or the number itself if the CRM gave another one.
+ */
+export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
+  const { id, namespace } = customer;
+  const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
+  return made === channelCustomerId ? correlationOf(settings) : correlation(settings, channelCustomerId);
+}
+
+function correlation(settings: AssumptionSettings, channelCustomerId: string): string {
+  return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
+}
+
+/**
+ * Blocks an order if the customer's platform customers are known and a licence type does not match exactly one (A12).
+ */
+export function selectionBlock(
+  known: Pick<Known, "platformCustomers" | "link">,
+  types: readonly Parameters<typeof selectCustomer>[1][],
+  settings: AssumptionSettings,
+): Block | undefined {
+  if (known.link === undefined || known.platformCustomers.length === 0) return undefined;
+  for (const licenseType of types) {
+    const selected = selectPlatformCustomer(known, licenseType, settings);
+    if ("code" in selected) return selected;
+  }
+  return undefined;
+}
+
+/** The platform customer for orders of a licence type, or why there is not exactly one (A12). */
+export function selectPlatformCustomer(
+  known: Pick<Known, "platformCustomers">,
+  licenseType: Parameters<typeof selectCustomer>[1],
+  settings: AssumptionSettings,
+): { customerId: string } | Block {
+  const selected = selectCustomer(known.platformCustomers, licenseType, settings);
+  if (selected.ok) return { customerId: selected.value.customerId };
+  return {
+    code: "enterprise.no-single-customer",
+    reason:
+      `${selected.error.hits} ${selected.error.selector} customers of the enterprise fit the licence ` +
+      `type ${licenseType}, but exactly one must fit (A12)`,
+    again: true,
+  };
+}

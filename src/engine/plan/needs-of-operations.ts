@@ -6,7 +6,8 @@ import type { Reference } from "../model/references.ts";
 import { freedBy, grantedBy, numbersOf, typeOf } from "../model/registry.ts";
 import type { Operation } from "../model/operation.ts";
 import type { Need } from "../model/shape.ts";
-import type { Block } from "./block.ts";
+import type { Block } from "./records.ts";
+import type { ObservedAsset } from "../../platform/snapshot.ts";
 
 /**
  * The part of a plan that continues without `left`. An operation does not continue if it needs one of `left` or
@@ -90,4 +91,22 @@ function makes(operation: Operation, reference: Reference): boolean {
 /** Whether a reference names a unit or an instance of an order. */
 function isOf({ namespace, id }: { namespace: string; id: string }, of: string): boolean {
   return of.startsWith(`${JSON.stringify([namespace, id]).slice(0, -1)},`);
+}
+
+/** Holders by asset number from M6, `null` for nobody; undefined if M6 was not read. */
+export type Holders = ReadonlyMap<string, string | null> | undefined;
+
+export function holdersOf(assets: readonly ObservedAsset[] | undefined): Holders {
+  return assets === undefined ? undefined : new Map(assets.map((asset) => [asset.assetNum, asset.holder]));
+}
+
+export const holdersNotRead: Block = {
+  code: "staff.not-read",
+  reason: "crm-sync did not read who holds which asset of this customer, so it assigns and revokes nothing here",
+  again: true,
+};
+
+/** Whether a lock is lent. E8's flag only says that it may be lent. */
+export function saysLent({ from }: ObservedAsset): boolean {
+  return from === "M6";
 }

@@ -3,19 +3,20 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Operation } from "../model/operation.ts";
 import { compareOperations } from "../model/operation.ts";
 import type { StateChange } from "../model/state.ts";
-import { handedIn } from "../model/registry.ts";
+import { handedIn, operationNames } from "../model/registry.ts";
 import type { Earlier, ResourcePlan } from "../model/resource.ts";
-import { firstBlocks } from "./block.ts";
-import type { Block } from "./block.ts";
+import { firstBlocks, recordsOf, recordsWaiting } from "./records.ts";
+import type { Block, RecordOutcome } from "./records.ts";
 import { factsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { CustomerInput, Part, PlanOptions, Planned, Prepared } from "./input.ts";
 import { isAsked, prepare } from "./input.ts";
-import { recordsOf, recordsWaiting } from "./records.ts";
-import type { RecordOutcome } from "./records.ts";
 import { planRequested } from "./requested.ts";
 import type { RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
+import { hashOf, toJson } from "../../base/canonical-json.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import type { Policies } from "../model/policy.ts";
 
 /** Everything planned for one customer. */
 export interface CustomerPlan {
@@ -176,4 +177,21 @@ function joined(earlier: Part, later: Part): Part {
 
 function isEmpty({ operations, changes, blocks }: Part): boolean {
   return operations.length === 0 && changes.length === 0 && blocks.size === 0;
+}
+
+/** Increase this if waiting records need a new decision although nothing else changed. */
+const generation = 1;
+
+interface Rules {
+  policies: Policies;
+  settings: AssumptionSettings;
+  canSeal: boolean;
+}
+
+/**
+ * A hash of everything that decides records. If it changes, the next run looks again at waiting and unusable records.
+ * The program may now make a change that it only reported, and a service may accept one that it rejected.
+ */
+export function rulesOf({ policies, settings, canSeal }: Rules): string {
+  return hashOf([generation, operationNames().sort(), toJson(policies), toJson(settings), canSeal]);
 }

@@ -1,6 +1,6 @@
 import { policyOf } from "../model/policy.ts";
 import type { Policies, PolicyName } from "../model/policy.ts";
-import type { Block, BlockedRecord } from "./block.ts";
+import type { Block, BlockedRecord } from "./records.ts";
 import { contradictionOf } from "../model/assumptions-met.ts";
 import type { Contradictions, Resting } from "../model/assumptions-met.ts";
 import type { Operation, DraftOperation } from "../model/operation.ts";

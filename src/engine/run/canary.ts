@@ -9,7 +9,7 @@ import type { Difference, DriftClass } from "../../report/reconciliation/case.ts
 import type { RunDependencies, RunRequest } from "./request.ts";
 import type { Policies } from "../model/policy.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
-import { workInLanes } from "../lanes.ts";
+import { workInLanes } from "../../base/lanes.ts";
 import { verifyCustomer } from "./verify.ts";
 
 /** A share of the enterprises that went first, and the result of reading it back. */

@@ -13,7 +13,7 @@ import { notLookedAt } from "../../ledger/state/unread-customers.ts";
 import type { UnreadCustomerChange } from "../model/state-parts.ts";
 import type { Snapshot, Snapshots } from "../../platform/snapshot.ts";
 import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
-import { workInLanes } from "../lanes.ts";
+import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies } from "./request.ts";
 
 /** The result of looking at one customer, before any order of a ledger in rebuild counts as placed. */

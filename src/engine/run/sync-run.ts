@@ -9,7 +9,7 @@ import { countedAs, stopReasons, toldOfShares } from "../attempt.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "../attempt.ts";
 import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
-import { workInLanes } from "../lanes.ts";
+import { workInLanes } from "../../base/lanes.ts";
 import { lookFirst } from "./preflight.ts";
 import { LimitsGate } from "../gate.ts";
 import { reconcile } from "../reconcile.ts";

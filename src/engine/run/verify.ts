@@ -14,7 +14,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { EnterpriseSize, ReadAt } from "../../resources/enterprise/state/readings.ts";
-import { workInLanes } from "../lanes.ts";
+import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** Kinds of things that reading back keeps. */

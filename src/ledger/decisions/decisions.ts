@@ -2,7 +2,7 @@ import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { needsApproval } from "../../engine/model/registry.ts";
-import { isAsShown } from "../../engine/plan/decided.ts";
+import { isAsShown } from "../../engine/plan/gated.ts";
 import type { HeldFor } from "../../engine/plan/limits.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import type { Removes } from "../../engine/model/taking.ts";

@@ -1,7 +1,7 @@
 import type { StateRows as RowsOfResource } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { EarlierUnit } from "../../engine/model/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/model/references.ts";
 import { holdLife, holdStates } from "../decisions/hold-life.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { StateRows } from "../state/registry.ts";

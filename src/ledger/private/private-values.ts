@@ -26,9 +26,9 @@ interface PrivateRecord {
 
 /** Reads what stands behind the markers of one payload. */
 interface PrivateReader {
-  valueOf(marker: PrivateMarker): Json | undefined;
+  valueOf: (marker: PrivateMarker) => Json | undefined;
   /** The salts of the records that it has read, each once and sorted. */
-  salts(): string[];
+  salts: () => string[];
 }
 
 /** Names, mobiles, addresses and passwords: the one table that holds them, erasable and never exported. */

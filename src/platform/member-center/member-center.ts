@@ -21,7 +21,7 @@ import {
 } from "../../contract/member-center.ts";
 import type { ServiceClient } from "../../http/client.ts";
 import type { OfEnterprise, ReadCall, WriteCall, WriteOutcome } from "../call.ts";
-import { sending } from "../sending.ts";
+import { sending } from "../call.ts";
 import { ReadFailure } from "../call.ts";
 
 /**

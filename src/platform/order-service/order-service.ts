@@ -25,7 +25,7 @@ import {
 } from "../../contract/order-service.ts";
 import type { ServiceClient } from "../../http/client.ts";
 import type { ReadCall, WriteCall, WriteOutcome } from "../call.ts";
-import { sending } from "../sending.ts";
+import { sending } from "../call.ts";
 
 /** The order service. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure. */
 export interface OrderService {

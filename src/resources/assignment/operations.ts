@@ -4,7 +4,7 @@ import { configureAssetsRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import { adds, assetsText, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
 import { fieldLines } from "../../engine/model/plan-lines.ts";
 import { isAssetUnit, references } from "../../engine/model/references.ts";

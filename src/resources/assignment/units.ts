@@ -1,8 +1,8 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { numbersOf } from "../../engine/model/registry.ts";
-import { unitsOf as unitNumbersOf } from "../../engine/model/asset-numbers.ts";
-import type { EarlierUnit } from "../../engine/model/asset-numbers.ts";
+import { unitsOf as unitNumbersOf } from "../../engine/model/references.ts";
+import type { EarlierUnit } from "../../engine/model/references.ts";
 import type { Operation } from "../../engine/model/operation.ts";
 import { assetNumberReference } from "../../engine/model/references.ts";
 import type { Known } from "../../engine/model/state.ts";

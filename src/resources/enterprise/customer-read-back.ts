@@ -3,8 +3,8 @@ import type { ShownEnterprise } from "../../platform/snapshot.ts";
 import { acknowledgedFields } from "./state/acknowledged.ts";
 import { customerNumbers } from "../../engine/plan/input.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
-import { nothingRead } from "../../engine/plan/read-back.ts";
-import type { ReadBack } from "../../engine/plan/read-back.ts";
+import { nothingRead } from "../../engine/plan/drift.ts";
+import type { ReadBack } from "../../engine/plan/drift.ts";
 
 /**
  * What E3 shows of a customer whose enterprise a person made, changed or renumbered. Nothing reads name, branch and

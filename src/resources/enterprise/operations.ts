@@ -18,9 +18,9 @@ import type {
   WhenNotFound,
   SettleFacts,
 } from "../../engine/model/operation-type.ts";
-import { correlationFor } from "../../engine/plan/customer-numbers.ts";
+import { correlationFor } from "../../engine/plan/input.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
-import { orderDesk, withinEnterprise } from "../../engine/model/look-for.ts";
+import { orderDesk, withinEnterprise } from "../../engine/model/references.ts";
 import { adds, changes as changed } from "../../engine/model/operation-line.ts";
 import type { Called, OperationLine } from "../../engine/model/operation-line.ts";
 import { privateMarker } from "../../engine/model/references.ts";

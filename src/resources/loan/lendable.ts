@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Loan } from "./request.ts";
 import type { ObservedAsset, ObservedLoan, ObservedMember } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 
 /** What is to go into which lock, and with whom. */
 export interface MeantLoan {

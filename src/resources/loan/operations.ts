@@ -7,7 +7,7 @@ import { adds, assetsText } from "../../engine/model/operation-line.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
 import { loanSchema } from "./request.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 
 const schemas = {

@@ -8,7 +8,7 @@ import { licenseTypes } from "../../crm/model.ts";
 import type { OperationType, Bound, Concluded } from "../../engine/model/operation-type.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
-import { orderDesk, some } from "../../engine/model/look-for.ts";
+import { orderDesk, some } from "../../engine/model/references.ts";
 import { changes as changed, numbered } from "../../engine/model/operation-line.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";

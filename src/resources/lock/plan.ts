@@ -1,6 +1,6 @@
 import { lockProblem } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { EarlierUnit } from "../../engine/model/asset-numbers.ts";
+import type { EarlierUnit } from "../../engine/model/references.ts";
 import type { Asset } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
@@ -8,7 +8,7 @@ import { theCrm, only } from "../../engine/model/requests.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ResourcePlan } from "../../engine/model/resource.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 

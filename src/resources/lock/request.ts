@@ -10,7 +10,7 @@ import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { noWeight } from "../../engine/model/taking.ts";
 import type { Weight } from "../../engine/model/taking.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { counted } from "../../report/text.ts";
 import { z } from "zod";
 import { lockStatuses, lockStatusMeanings } from "../../contract/vocabulary.ts";

@@ -2,7 +2,7 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Package, RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import type { ShownForm, ShownOrder } from "../../ledger/state/observations.ts";
 import { productsUnder } from "./model.ts";
 import type { PlannedProduct } from "./records.ts";

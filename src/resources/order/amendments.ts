@@ -10,7 +10,7 @@ import type { PolicyName } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
 import { heldNumbers, namedNumbers } from "./units-that-stay.ts";

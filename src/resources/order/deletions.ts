@@ -7,7 +7,7 @@ import type { DeletedProduct, DeleteRecord, Going } from "./deletion.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Weight } from "../../engine/model/taking.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "./grouped.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import { assumptionMissing, unknownCustomer } from "./records.ts";

@@ -6,7 +6,7 @@ import { standingAfter } from "./fold.ts";
 import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import type { OrderBought } from "./state/order-steps.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { lastingOf, shownName } from "../../engine/plan/drift.ts";
 import type { CustomerInput, Observed, PlanOptions } from "../../engine/plan/input.ts";
 import { isRowOf } from "./terms.ts";

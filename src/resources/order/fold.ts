@@ -5,7 +5,7 @@ import type { DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts"
 import { productsUnder, termsOf } from "./model.ts";
 import type { Bought, EndedProduct, OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
-import type { FixedNumber } from "../../engine/model/asset-numbers.ts";
+import type { FixedNumber } from "../../engine/model/references.ts";
 import type {
   BoughtItem,
   LicenceOrder,

@@ -3,7 +3,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { OrderPlan } from "./amendments.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { orderableFields } from "./records.ts";
 import { consider } from "../../engine/plan/rejections.ts";

@@ -1,4 +1,4 @@
-import type { ReadOptions, Reads } from "../../engine/plan/reads.ts";
+import type { ReadOptions, Reads } from "../../engine/plan/input.ts";
 import type { AbsentOf } from "../../engine/model/resource.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { lastsAnything } from "../../engine/plan/drift.ts";

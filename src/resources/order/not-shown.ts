@@ -2,7 +2,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { SettleFacts, WhenNotFound } from "../../engine/model/operation-type.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { placedBefore } from "./adoption.ts";
 import { isWanted } from "./model.ts";
 import type { OrderContext } from "./payload.ts";

@@ -1,7 +1,7 @@
 import type { BatchOrderRequest, NewBuyOrder } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { earlierUnit, plannedOrder, renewedUnit } from "../../engine/model/asset-numbers.ts";
-import type { PlannedAsset } from "../../engine/model/asset-numbers.ts";
+import { earlierUnit, plannedOrder, renewedUnit } from "../../engine/model/references.ts";
+import type { PlannedAsset } from "../../engine/model/references.ts";
 import { privateMarker, references } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import { z } from "zod";

@@ -8,8 +8,8 @@ import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../.
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import { hasProducts, isWanted, productsUnder } from "./model.ts";
 import type { PlacedOrder } from "./state/placed-orders.ts";
-import { missingRecord } from "../../engine/plan/block.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import { missingRecord } from "../../engine/plan/records.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import { blockedBy, planAmendment } from "./amendments.ts";
 import type { OrderPlan } from "./amendments.ts";
 import { consider } from "../../engine/plan/rejections.ts";
@@ -32,10 +32,10 @@ import {
 import type { PurchasedAsset } from "./records.ts";
 import { withRenewals } from "./renewals.ts";
 import type { RenewalsGiven, Renewing } from "./renewals.ts";
-import { selectionBlock } from "../../engine/plan/customer-numbers.ts";
+import { selectionBlock } from "../../engine/plan/input.ts";
 import { isGone } from "../../engine/plan/input.ts";
 import { awaitingTakeovers, takersOfInstance, withoutRenewed, withTransfers } from "./transfers.ts";
-import { instancesFault } from "../../engine/plan/validate.ts";
+import { instancesFault } from "../../engine/plan/bind.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import { wantedForm } from "./state/placed-orders.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";

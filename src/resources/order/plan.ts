@@ -1,7 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
-import type { BlockedRecord } from "../../engine/plan/block.ts";
+import type { BlockedRecord } from "../../engine/plan/records.ts";
 import { goingWithout, waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
 import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { ordersByContents, ordersToRepair } from "./needs.ts";

@@ -5,12 +5,12 @@ import { licenseTypes } from "../../crm/model.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { WantedNumbers } from "./state/asset-number-rows.ts";
 import { operation } from "../../engine/model/operation.ts";
-import type { FixedNumber, PlannedAsset } from "../../engine/model/asset-numbers.ts";
+import type { FixedNumber, PlannedAsset } from "../../engine/model/references.ts";
 import { deliver } from "../../engine/deliver.ts";
 import type { AssetNumbers } from "../../engine/deliver.ts";
 import type { EngineDependencies } from "../../engine/customer.ts";
 import type { Unready } from "../../engine/send.ts";
-import { givenToNew, newUnitsOf } from "../../engine/model/asset-numbers.ts";
+import { givenToNew, newUnitsOf } from "../../engine/model/references.ts";
 import { fillTemplate } from "../../contract/template.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 

@@ -1,9 +1,9 @@
 import { counted } from "../../report/text.ts";
-import type { RenewedUnit } from "../../engine/model/asset-numbers.ts";
+import type { RenewedUnit } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { StandingUnit } from "./model.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "./grouped.ts";
 import type { AddedPart, ReplacedPart } from "./difference.ts";
 import { renewedIn } from "./records.ts";

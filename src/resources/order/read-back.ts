@@ -4,7 +4,7 @@ import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { orderOf, productsUnder } from "./model.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import { unitsNamed } from "./state/asset-numbers.ts";
-import type { FixedNumber } from "../../engine/model/asset-numbers.ts";
+import type { FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, LicenceOrder, RemovedItem } from "./state/order-steps.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import { differenceOf, wantedOf } from "./difference.ts";
@@ -13,7 +13,7 @@ import type { PlannedProduct } from "./records.ts";
 import { isForm, isRowOf, observedTerms } from "./terms.ts";
 import { removedWithoutCall, wholeUnit } from "./removal-parts.ts";
 import type { Limits } from "./removal-sight.ts";
-import type { ReadBack } from "../../engine/plan/read-back.ts";
+import type { ReadBack } from "../../engine/plan/drift.ts";
 
 /** What M7 always tells two forms of a product apart by. */
 const observable = new Set(["nodes", "gmsPid", "appKey"]);

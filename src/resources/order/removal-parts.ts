@@ -11,7 +11,7 @@ import type { EndedPart, Replacing } from "./difference.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import type { Limits } from "./removal-sight.ts";
 import { isShared } from "./state/asset-numbers.ts";
-import type { FixedNumber } from "../../engine/model/asset-numbers.ts";
+import type { FixedNumber } from "../../engine/model/references.ts";
 import type { OrderRemoved, RemovedItem } from "./state/order-steps.ts";
 
 /** The policies by which something of an order is taken away. */

@@ -4,7 +4,7 @@ import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 import type { StandingProduct, StandingUnit } from "./model.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { isRowOf, uriOf } from "./terms.ts";
 
 /** A limit as a delete order has it: nothing where M7 shows none; or why it cannot be told. */

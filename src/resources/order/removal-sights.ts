@@ -4,14 +4,14 @@ import type { StandingProduct, StandingUnit } from "./model.ts";
 import { isShared } from "./state/asset-numbers.ts";
 import type { RemovedItem } from "./state/order-steps.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import { grouped, pairs } from "./grouped.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import { isRowOf } from "./terms.ts";
 import { wholeUnit } from "./removal-parts.ts";
 import type { Endings, RemovalPart, RemovalsGiven } from "./removal-parts.ts";
-import { saysLent } from "../../engine/plan/holders.ts";
+import { saysLent } from "../../engine/plan/needs-of-operations.ts";
 import { sightOf } from "./removal-sight.ts";
 import type { Limits } from "./removal-sight.ts";
 

@@ -1,9 +1,9 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderStanding } from "./model.ts";
-import type { FixedNumber } from "../../engine/model/asset-numbers.ts";
+import type { FixedNumber } from "../../engine/model/references.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import type { StateChange } from "../../engine/model/state.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
 import type { Endings, GoingRow, Removal, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
 import { deletionsOf, unwantedName } from "./deletions.ts";
@@ -12,7 +12,7 @@ import { unitName } from "./renewals.ts";
 import { Limits, twinOf } from "./removal-sight.ts";
 import { Sights } from "./removal-sights.ts";
 import type { Decided, Gone } from "./removal-sights.ts";
-import { quarantineBlock } from "../../engine/plan/block.ts";
+import { quarantineBlock } from "../../engine/plan/records.ts";
 
 export interface RemovalStage {
   meant: Removal[];

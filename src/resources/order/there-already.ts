@@ -1,11 +1,11 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import { givenToNew, newUnitsOf } from "../../engine/model/asset-numbers.ts";
+import { givenToNew, newUnitsOf } from "../../engine/model/references.ts";
 import type { StandingUnit } from "./model.ts";
 import { only, standing } from "../../engine/model/requests.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
 import type { OrderStage } from "./placing.ts";
 

@@ -1,8 +1,8 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { PlannedAsset } from "../../engine/model/asset-numbers.ts";
+import type { PlannedAsset } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import type { Block } from "../../engine/plan/block.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerInput, Prepared } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";

@@ -16,7 +16,7 @@ import type {
   SettleFacts,
   OperationType,
 } from "../../engine/model/operation-type.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/model/look-for.ts";
+import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import { adds, named, peopleOf } from "../../engine/model/operation-line.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/model/references.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";

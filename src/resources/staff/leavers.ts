@@ -1,4 +1,4 @@
-import type { ReadOptions, Reads } from "../../engine/plan/reads.ts";
+import type { ReadOptions, Reads } from "../../engine/plan/input.ts";
 import { acts } from "../../engine/model/policy.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -11,11 +11,11 @@ import type { Need } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import { noWeight } from "../../engine/model/taking.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
-import { holdersNotRead } from "../../engine/plan/holders.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
+import { holdersNotRead } from "../../engine/plan/needs-of-operations.ts";
 import type { LoadedCustomer, PlanOptions, Part, Prepared } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
-import { quarantineBlock } from "../../engine/plan/block.ts";
+import { quarantineBlock } from "../../engine/plan/records.ts";
 import { isAccountOf } from "./account-name.ts";
 import type { StaffLink } from "./state.ts";
 

@@ -14,7 +14,7 @@ import type {
   SettleFacts,
   OperationType,
 } from "../../engine/model/operation-type.ts";
-import { memberDesk, withinEnterprise } from "../../engine/model/look-for.ts";
+import { memberDesk, withinEnterprise } from "../../engine/model/references.ts";
 import { changes, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
 import {
   isPrivateMarker,

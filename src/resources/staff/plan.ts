@@ -1,6 +1,6 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import type { PlanOptions, Membership, Prepared } from "../../engine/plan/input.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";

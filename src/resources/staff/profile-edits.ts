@@ -3,7 +3,7 @@ import { wireLong } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Desired, DesiredStaff } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/block.ts";
+import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import { driftName, lastingOf } from "../../engine/plan/drift.ts";
 import type { Observed, PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { policyOf } from "../../engine/model/policy.ts";

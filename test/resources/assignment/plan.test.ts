@@ -1,7 +1,7 @@
 import { freedBy } from "../../../src/engine/model/registry.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Block } from "../../../src/engine/plan/block.ts";
+import type { Block } from "../../../src/engine/plan/records.ts";
 import {
   needs,
   assignment,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { batchOrderRequestSchema } from "../../../src/contract/order-record.ts";
 import type { Instance } from "../../../src/crm/model.ts";
-import type { FixedNumber } from "../../../src/engine/model/asset-numbers.ts";
+import type { FixedNumber } from "../../../src/engine/model/references.ts";
 import type { Operation } from "../../../src/engine/model/operation.ts";
 import { asset, bundle, extension, feature, product } from "../../support/world/instances.ts";
 import { flatBody, packagesBody, twoTypesBody } from "./order-bodies.ts";

@@ -1,8 +1,8 @@
 import type { EndedAsset } from "../model.ts";
 import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { unitsOf, byUnit } from "../../../engine/model/asset-numbers.ts";
-import type { EarlierUnit, FixedNumber } from "../../../engine/model/asset-numbers.ts";
+import { unitsOf, byUnit } from "../../../engine/model/references.ts";
+import type { EarlierUnit, FixedNumber } from "../../../engine/model/references.ts";
 import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneForm } from "./placed-orders.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";

@@ -1,4 +1,4 @@
-import type { FixedNumber, EarlierUnit } from "../../../engine/model/asset-numbers.ts";
+import type { FixedNumber, EarlierUnit } from "../../../engine/model/references.ts";
 import type { RecordKey } from "../../../crm/model.ts";
 import { notOfCustomers } from "../../../engine/model/state-part.ts";
 

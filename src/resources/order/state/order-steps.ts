@@ -1,7 +1,7 @@
 import { formatKey } from "../../../crm/keys.ts";
 import type { Money, RecordKey } from "../../../crm/model.ts";
-import type { EarlierUnit, FixedNumber } from "../../../engine/model/asset-numbers.ts";
-import { withNumbers } from "../../../engine/model/asset-numbers.ts";
+import type { EarlierUnit, FixedNumber } from "../../../engine/model/references.ts";
+import { withNumbers } from "../../../engine/model/references.ts";
 import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneWishes, withoutGone } from "../../../engine/model/state-parts.ts";
 import type { KnownRequests } from "../../../engine/model/state-parts.ts";

@@ -36,11 +36,13 @@ export async function workInLanes<Item>(
     });
   };
   const takesMore = (): boolean => failure === undefined && !stopped();
+  const isFull = (): boolean => busy >= lanes || underway >= lanes + mostBeside;
   for await (const item of items) {
-    while (takesMore() && (busy >= lanes || underway >= lanes + mostBeside)) await change();
+    while (takesMore() && isFull()) await change();
     if (!takesMore()) break;
     begin(item);
   }
-  while (failure === undefined && underway > 0) await change();
+  const goesOn = (): boolean => failure === undefined && underway > 0;
+  while (goesOn()) await change();
   if (failure !== undefined) throw failure.error;
 }
