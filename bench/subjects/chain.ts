@@ -8,7 +8,7 @@ import { createIds, systemRandomness } from "../../src/base/ids.ts";
 import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { AuditLog } from "../../src/ledger/audit/audit-log.ts";
 import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
-import { entriesOf } from "../../src/ledger/audit/entries.ts";
+import { entriesOf } from "../../src/ledger/audit/tables.ts";
 import { keptOf } from "../../src/ledger/audit/kept-tree.ts";
 import { openDatabase } from "../../src/ledger/database/database.ts";
 import { text } from "./arguments.ts";

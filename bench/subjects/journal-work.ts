@@ -40,7 +40,7 @@ export function journalWork(database: Sqlite): JournalWork {
     },
     conclude: (id, index) => {
       const at = toInstant(Date.now());
-      journal.finish(id, { state: "done", at, attempt: { outcome: "done", httpStatus: 200 } });
+      journal.finish(id, { state: "done", attempt: { outcome: "done", httpStatus: 200 } }, at);
       audit.append(auditEntry(id, index, at));
     },
   };

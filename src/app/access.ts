@@ -7,7 +7,7 @@ import type { Logger } from "../base/logger.ts";
 import type { ServeSettings } from "../config/serve.ts";
 import { Sessions } from "../ledger/sessions/sessions.ts";
 import type { Session } from "../ledger/sessions/sessions.ts";
-import type { Own } from "../ledger/sessions/side-file.ts";
+import type { Own } from "../ledger/sessions/sessions.ts";
 import type { Application } from "./application.ts";
 import type { Dashboard } from "./dashboard.ts";
 

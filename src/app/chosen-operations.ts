@@ -1,7 +1,7 @@
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { nameOf } from "../engine/carry-out.ts";
-import type { AppliedBy } from "../ledger/journal/applied-plans.ts";
+import type { AppliedBy } from "../ledger/journal/run-operations.ts";
 import type { RunRequest } from "../engine/run/request.ts";
 import { refused } from "./plan-file.ts";
 import type { SavedCustomer, SavedOperation, SavedPlan } from "./plan-file.ts";

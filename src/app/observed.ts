@@ -1,6 +1,6 @@
 import { Observers } from "../base/observers.ts";
 import type { SeenCall } from "../http/seen-call.ts";
-import type { LedgerObserver } from "../ledger/observer.ts";
+import type { LedgerObserver } from "../ledger/context.ts";
 import type { SeenRequest } from "../source/http/request.ts";
 
 /** An operation that came to a state. */

@@ -5,7 +5,7 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { withdrawals } from "../ledger/state/withdrawal.ts";
+import { withdrawals } from "../ledger/state/requests-desk.ts";
 import type { Operation } from "../engine/model/operation.ts";
 import { requestKindOf, standing } from "../engine/model/requests.ts";
 import type { ManualRequest, NewRequest, RequestName } from "../engine/model/requests.ts";

@@ -6,7 +6,7 @@ import type { Operation } from "../engine/model/operation.ts";
 import { markerKey } from "../engine/model/references.ts";
 import type { PrivateMarker } from "../engine/model/references.ts";
 import type { NewRequest } from "../engine/model/requests.ts";
-import { isAccountOf } from "../resources/staff/account-name.ts";
+import { isAccountOf } from "../resources/staff/profile.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Problem, Result } from "../base/errors.ts";
 import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../platform/service-settings.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { loadWith } from "./load.ts";
 import type { Loaded, LoadRequest } from "./load.ts";

@@ -11,7 +11,7 @@ import {
   zoneSchema,
 } from "../engine/run/run-settings.ts";
 import { alertSettingsSchema, notifySettingsSchema } from "../operate/notify-settings.ts";
-import { policySettingsSchema } from "../engine/model/policy.ts";
+import { policySettingsSchema } from "../engine/model/policy-settings.ts";
 import { serveSettingsSchema } from "./serve.ts";
 import type { JsonSchema } from "./schema-walk.ts";
 

@@ -7,7 +7,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { Sequence } from "../ledger/database/sequence.ts";
 import type { Begun } from "../ledger/state/enterprise-state.ts";
-import type { Conclusion } from "../ledger/journal/journal.ts";
+import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
 import { assetUnit } from "./model/references.ts";

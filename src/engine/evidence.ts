@@ -7,7 +7,7 @@ import { typeOf } from "./model/registry.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
-import type { Conclusion } from "../ledger/journal/journal.ts";
+import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import type { AttemptFacts } from "../report/facts.ts";
 import { deliver } from "./deliver.ts";

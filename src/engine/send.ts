@@ -2,7 +2,7 @@ import type { WriteCall, WriteOutcome } from "../platform/call.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { serviceWords } from "../contract/answer-json.ts";
 import { meaningOf } from "../contract/codes.ts";
-import type { Conclusion, AttemptEnd } from "../ledger/journal/journal.ts";
+import type { Conclusion, AttemptEnd } from "../ledger/journal/attempt-tables.ts";
 import type { Concluded, RefusedPerson } from "./model/operation-type.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";

@@ -6,7 +6,7 @@ import { failureOf } from "../base/errors.ts";
 import { isListed } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
 import { refusedUnlessThere } from "../contract/refusals.ts";
-import type { Conclusion } from "../ledger/journal/journal.ts";
+import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { StateChange } from "./model/state.ts";

@@ -13,7 +13,7 @@ import { notAsMarked } from "../source/problems.ts";
 import type { ReadOutcome, SourceItem } from "../source/reader.ts";
 import type { RowShape } from "../source/shape.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-import { DriftWatch } from "./belief/drift-watch.ts";
+import { DriftWatch } from "./belief/guards.ts";
 import { acceptedOf, notBelieved, unlessAccepted } from "./belief/guards.ts";
 import type { Acceptance, Accepted, Doubt } from "./belief/guards.ts";
 import { asJudged, isSuspect, ReadJudge } from "./belief/judge.ts";

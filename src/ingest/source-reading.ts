@@ -19,7 +19,7 @@ import type { BeliefLimits } from "./ingest.ts";
 import { logTally } from "./tally.ts";
 import type { StreamTally } from "./tally.ts";
 import { askedOf } from "./read-question.ts";
-import { remapMissing } from "./remap.ts";
+import { remapMissing } from "./retry.ts";
 
 interface ReadingDependencies {
   ledger: Ledger;

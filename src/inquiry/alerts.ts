@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical-json.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import type { DeliveryFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 

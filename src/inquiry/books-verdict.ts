@@ -2,7 +2,7 @@ import { z } from "zod";
 import { closingFactsOf } from "../ledger/books/tables.ts";
 import type { ClosedPeriodTable, SignOffTable } from "../ledger/books/tables.ts";
 import type { AuditFinding } from "../ledger/audit/verify-log.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

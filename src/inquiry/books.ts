@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 import { ledgerBegan } from "../ledger/database/began.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import { closingFactsOf } from "../ledger/books/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";

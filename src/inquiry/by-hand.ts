@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Stream } from "../crm/model.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
 import type { StatusFacts } from "../report/status.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

@@ -3,7 +3,7 @@ import type { NotNull, RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import type { DesiredStaff } from "../engine/model/desired.ts";
 import type { AssignmentCase, CustomerCase, OrderCase, ShownItem, StaffCase } from "../report/reconciliation/case.ts";
 import { stepsOf } from "./order-steps.ts";

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { handedIn } from "../engine/model/registry.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
 import type { AssetNumberTable } from "../resources/order/state/asset-number-rows.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";

@@ -6,7 +6,7 @@ import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import type { AuditTable } from "../ledger/audit/tables.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
 import { byId, byNumber } from "./by-number.ts";

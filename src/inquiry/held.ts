@@ -4,7 +4,7 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { isApproved } from "../ledger/decisions/hold-rows.ts";
 import { peopleWithout } from "../ledger/decisions/what-is-asked.ts";
 import { shownMark } from "../ledger/decisions/shown-mark.ts";
-import { stored, storedOrNull } from "../ledger/database/stored.ts";
+import { stored, storedOrNull } from "../ledger/database/damage.ts";
 import { noWeight } from "../engine/model/taking.ts";
 import type { Weight } from "../engine/model/taking.ts";
 import { typeIn } from "../engine/model/registry.ts";

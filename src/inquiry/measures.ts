@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { exitCodes } from "../base/errors.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
-import { lastRunIds } from "../ledger/runs/run-statements.ts";
+import { lastRunIds } from "../ledger/runs/run-tables.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
 import type { RunTable } from "../ledger/runs/tables.ts";
 import { takenThings } from "../engine/model/taking.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import { assetUnitOf } from "../engine/model/references.ts";
 import type { RecordReference } from "../engine/model/shape.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

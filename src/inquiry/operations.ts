@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { stored, storedOrNull } from "../ledger/database/stored.ts";
+import { stored, storedOrNull } from "../ledger/database/damage.ts";
 import { attempt } from "../ledger/journal/journal-row.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
 import { typeOf } from "../engine/model/registry.ts";

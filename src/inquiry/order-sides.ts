@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import type { DesiredOrder } from "../engine/model/desired.ts";
 import type { OrderSides } from "../report/order-tree.ts";
 import type { CustomerCase, ShownItem } from "../report/reconciliation/case.ts";

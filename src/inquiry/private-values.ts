@@ -3,7 +3,7 @@ import type { Json } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import { privateFields } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { storedOrNull } from "../ledger/database/stored.ts";
+import { storedOrNull } from "../ledger/database/damage.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** The private values of the newest form of a record, for whoever asked for them by name. Passwords are none. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { ReadFacts, RunFacts } from "../report/facts.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";

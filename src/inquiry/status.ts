@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { stored } from "../ledger/database/stored.ts";
+import { stored } from "../ledger/database/damage.ts";
 import { bytesLeft } from "../ledger/private/tables.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
-import { lastRunIds } from "../ledger/runs/run-statements.ts";
+import { lastRunIds } from "../ledger/runs/run-tables.ts";
 import type { OperationFacts } from "../report/facts.ts";
 import type { StatusFacts } from "../report/status.ts";
 import { deliveries } from "./alerts.ts";

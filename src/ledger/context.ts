@@ -15,7 +15,6 @@ import type { Sqlite } from "./database/database.ts";
 import { epochKey, isRunLockHeld, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
 import { OpenFiles } from "./database/open-files.ts";
-import type { LedgerObserver } from "./observer.ts";
 import { ReasonGuard } from "./private/reasons.ts";
 import { sealingKey } from "./private/private.ts";
 import type { SealingKey, SealingSalt } from "./private/private.ts";
@@ -23,6 +22,8 @@ import { everyTable } from "./tables.ts";
 import type { Row } from "./tables.ts";
 import { PerTransaction } from "./database/per-transaction.ts";
 import { Writer } from "./database/writer.ts";
+import type { OperationName } from "../engine/model/resource.ts";
+import type { OperationState } from "./journal/tables.ts";
 
 export interface LedgerOptions {
   path: string;
@@ -329,4 +330,12 @@ function timedBy({ clock, observer }: LedgerOptions): ((commit: () => void) => v
     commit();
     observer.committed(clock.monotonic() - since);
   };
+}
+
+/** Who is told of the ledger's work, such as metrics. Nothing here ever throws. */
+export interface LedgerObserver {
+  /** A group of commits was on the disk after so many milliseconds. */
+  committed(ms: number): void;
+  /** An operation came to this state, and that is committed. */
+  concluded(conclusion: { kind: OperationName; state: OperationState }): void;
 }

@@ -2,7 +2,7 @@ import { exitCodes, Problem } from "../base/errors.ts";
 import type { Paused } from "../report/paused.ts";
 import type { LedgerContext } from "./context.ts";
 import type { PerTransaction } from "./database/per-transaction.ts";
-import { stored } from "./database/stored.ts";
+import { stored } from "./database/damage.ts";
 
 /** The code of what is not sent because of the pause: of the problem, and of each record that waits for its end. */
 export const pausedCode = "paused" as const;

@@ -1,3 +1,4 @@
+import type { MemberCenterSettings, OrderServiceSettings } from "./service-settings.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { ClientDependencies, ServiceState } from "../http/client.ts";
 import { createServiceClient } from "../http/client.ts";
@@ -6,8 +7,6 @@ import type { MemberCenter } from "./member-center/member-center.ts";
 import { createMemberCenter } from "./member-center/member-center.ts";
 import type { OrderService } from "./order-service/order-service.ts";
 import { createOrderService } from "./order-service/order-service.ts";
-import { z } from "zod";
-import { serviceSettingsSchema } from "../http/http-settings.ts";
 
 /** Both remote services. */
 export interface Platform {
@@ -99,16 +98,3 @@ function readingMembers(service: MemberCenter): MemberCenter {
     borrow: refuse,
   };
 }
-
-/** The order service (E1–E9). */
-export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
-  appKey: z
-    .string()
-    .min(1)
-    .meta({ description: "Application key, sent with orders", examples: ["0012"] }),
-});
-export type OrderServiceSettings = z.infer<typeof orderServiceSettingsSchema>;
-
-/** The member-center (M1–M10). */
-export const memberCenterSettingsSchema = serviceSettingsSchema;
-export type MemberCenterSettings = z.infer<typeof memberCenterSettingsSchema>;

@@ -11,7 +11,7 @@ import type { FixedNumber } from "../engine/model/references.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
 import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
 import type { Block } from "../engine/plan/records.ts";
-import { acknowledgedFields } from "../resources/enterprise/state/acknowledged.ts";
+import { acknowledgedFields } from "../resources/enterprise/state/facts.ts";
 import type { Observed } from "../engine/plan/input.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { otherThanWanted } from "../resources/order/adoption.ts";

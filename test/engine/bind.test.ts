@@ -6,7 +6,7 @@ import { bindingsFrom } from "../../src/engine/deliver.ts";
 import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import type { Bindings } from "../../src/engine/plan/bind.ts";
-import { initialPassword } from "../../src/resources/staff/additions.ts";
+import { initialPassword } from "../../src/resources/staff/plan.ts";
 import { fixed, linked, settingsWith, situation, staff, staffLink } from "./situation.ts";
 
 const marker = (field: string): JsonObject => ({ $private: "staff/crm/ann", field, version: 3, commitment: "c0" });

@@ -9,7 +9,7 @@ import type { Transport, TransportAnswer } from "../../src/http/transport.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { runSync } from "../../src/engine/run/run.ts";
 import { limitsSettingsSchema, settleSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import type { RunSummary } from "../../src/engine/run/run.ts";

@@ -10,7 +10,7 @@ import { createTransport } from "../../src/http/transport.ts";
 import type { Transport } from "../../src/http/transport.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { runSync } from "../../src/engine/run/run.ts";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import type { RunSummary } from "../../src/engine/run/run.ts";

@@ -7,7 +7,7 @@ import { tablesAsOf } from "../../src/inquiry/as-of/tables.ts";
 import { auditHead } from "../../src/inquiry/audit.ts";
 import { ReadOnlyLedger } from "../../src/inquiry/read-only-ledger.ts";
 import type { AuditRow } from "../../src/ledger/audit/audit-log.ts";
-import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
+import { RecordTree } from "../../src/ledger/audit/kept-tree.ts";
 import { openReadOnly } from "../../src/ledger/database/database.ts";
 import { company } from "../support/world/crm.ts";
 import { rowsOf, statementKinds } from "./statement/stated.ts";

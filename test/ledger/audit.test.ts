@@ -5,7 +5,7 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import { auditHash } from "../../src/ledger/audit/audit-log.ts";
 import type { AuditHead, AuditRow } from "../../src/ledger/audit/audit-log.ts";
 import { verifyRecord } from "../../src/ledger/audit/verify-log.ts";
-import { RecordTree } from "../../src/ledger/audit/record-tree.ts";
+import { RecordTree } from "../../src/ledger/audit/kept-tree.ts";
 import { headsPath, readKeptHeads } from "../../src/ledger/audit/audit-heads.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openLedger, sqlite } from "../support/world/start.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { sha256 } from "../../src/base/canonical-json.ts";
-import type { Conclusion } from "../../src/ledger/journal/journal.ts";
+import type { Conclusion } from "../../src/ledger/journal/attempt-tables.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { operation } from "../../src/engine/model/operation.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";

@@ -11,7 +11,7 @@ import { compareLocks, matchBySequence } from "../../src/contract/order-service.
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { WriteOutcome } from "../../src/platform/call.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { openSandbox } from "../support/world/start.ts";
 import { sentProduct } from "../support/world/records.ts";
 

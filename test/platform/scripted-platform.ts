@@ -6,7 +6,7 @@ import { systemRandomness } from "../../src/base/ids.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import { startService, success } from "../http/scripted-service.ts";
 import type { Reply } from "../http/scripted-service.ts";
 import type { Asked } from "../support/http-server.ts";

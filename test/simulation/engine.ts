@@ -18,7 +18,7 @@ import type { RequestDesk } from "../../src/app/requests.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../src/platform/service-settings.ts";
 import type { RunDependencies, RunRequest } from "../../src/engine/run/request.ts";
 import { planRun } from "../../src/engine/run/plan-run.ts";
 import type { PlanSummary } from "../../src/engine/run/plan-run.ts";

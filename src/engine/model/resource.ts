@@ -19,7 +19,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import type { Table } from "../../ledger/database/table.ts";
+import type { Table } from "../../ledger/database/statements.ts";
 import type { Held } from "../../ledger/state/held.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import type { LedgerTables } from "../../ledger/tables.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
+import type { JsonObject, Json } from "../../base/canonical-json.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { KnownRecord } from "../../ledger/records/known-records.ts";
@@ -8,7 +8,9 @@ import type { IngestedRecord, MappedRow, StagedRecords } from "../../ledger/reco
 import { counted } from "../../report/text.ts";
 import { limitOf } from "./guards.ts";
 import type { Doubt } from "./guards.ts";
-import { changedFields, identityOf, lineChanges, linesOf, namesAnother } from "./identities.ts";
+import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
+import { comparedName } from "../../crm/name-keys.ts";
+import { isWithheld } from "../../ledger/records/known-records.ts";
 
 export interface ReadLimit {
   floor: number;
@@ -261,4 +263,107 @@ export class ReadJudge {
       .map(([field, count]) => `the field ${field} changed in ${count} of ${total} records`);
     return { guard: "changes", count: most[1], text: `${named.join(", ")} at once` };
   }
+}
+
+/** Fields besides the name that identify a company or person. Accounts are not used: many are made from the id. */
+const otherParts: Record<"customers" | "staff", readonly string[]> = {
+  customers: ["address", "adminName", "adminAccount", "adminEmail", "adminMobile"],
+  staff: ["mobile"],
+};
+
+function textOf(record: JsonObject, field: string): string | undefined {
+  const value = record[field];
+  return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * Identifies a record without its id. A customer: by its name in any spelling. A person: by name and mobile, or without
+ * a mobile by name and customer. An order: by everything except ids. Undefined if unknown.
+ */
+export function identityOf(stream: Stream, record: JsonObject): string | undefined {
+  if (stream === "orders") return contentOf(record);
+  const written = textOf(record, "name");
+  const name = written === undefined ? null : comparedName(written);
+  if (name === null) return undefined;
+  if (stream === "customers") return name;
+  const mobile = textOf(record, "mobile");
+  return canonicalJson(mobile === undefined ? [name, record["customerId"] ?? null] : [name, mobile]);
+}
+
+/** Whether all identifying fields of a record changed at once. A name alone proves nothing. */
+export function namesAnother(stream: Stream, before: JsonObject, now: JsonObject): boolean {
+  if (stream === "orders") return false;
+  const changed = (field: string): boolean | undefined => {
+    const [was, is] = [textOf(before, field), textOf(now, field)];
+    return was === undefined || is === undefined ? undefined : was !== is;
+  };
+  const others = otherParts[stream].map(changed).filter((one) => one !== undefined);
+  return changed("name") === true && others.length > 0 && others.every(Boolean);
+}
+
+/** The contents of an order without ids: equal for two orders with the same contents. */
+function contentOf(record: JsonObject): string {
+  const { id: _id, namespace: _namespace, channelOrderId: _number, instances, ...rest } = record;
+  const lines = instancesOf(instances).map((line) => contentOfLine(line));
+  return canonicalJson({ ...rest, instances: lines.toSorted() });
+}
+
+function contentOfLine(line: JsonObject): string {
+  const { id: _id, parentId: _parent, passwords: _passwords, ...rest } = line;
+  return canonicalJson(rest);
+}
+
+export function instancesOf(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : [];
+}
+
+/** The lines of an order by id; features and extensions have none. */
+export function linesOf(record: JsonObject): Map<string, JsonObject> {
+  return new Map(
+    instancesOf(record["instances"]).flatMap((line) => (typeof line["id"] === "string" ? [[line["id"], line]] : [])),
+  );
+}
+
+/** How the lines of an order changed. */
+export interface LineChanges {
+  /** Ids of lines that only the earlier form has, and ids of lines that only the new form has. */
+  lost: string[];
+  gained: string[];
+  /** How many lines have a new id and the contents of a lost line. */
+  renumbered: number;
+}
+
+export function lineChanges(before: JsonObject, now: JsonObject): LineChanges {
+  const [was, is] = [linesOf(before), linesOf(now)];
+  const lost = [...was.keys()].filter((id) => !is.has(id));
+  const gained = [...is.keys()].filter((id) => !was.has(id));
+  const contents = lost.map((id) => contentOfLine(was.get(id) ?? {}));
+  let renumbered = 0;
+  for (const id of gained) {
+    const at = contents.indexOf(contentOfLine(is.get(id) ?? {}));
+    if (at === -1) continue;
+    contents.splice(at, 1);
+    renumbered += 1;
+  }
+  return { lost, gained, renumbered };
+}
+
+/** The fields in which two forms of a record differ; fields of lines as `instances.quantity`. */
+export function changedFields(before: JsonObject, now: JsonObject): string[] {
+  const fields = new Set<string>();
+  for (const field of new Set([...Object.keys(before), ...Object.keys(now)]))
+    if (field !== "instances" && differs(before[field], now[field])) fields.add(field);
+  const [was, is] = [linesOf(before), linesOf(now)];
+  if (was.size !== is.size || [...was.keys()].some((id) => !is.has(id))) fields.add("instances");
+  for (const [id, line] of is) {
+    const earlier = was.get(id) ?? line;
+    for (const field of new Set([...Object.keys(earlier), ...Object.keys(line)]))
+      if (differs(earlier[field], line[field])) fields.add(`instances.${field}`);
+  }
+  return [...fields];
+}
+
+function differs(before: Json | undefined, now: Json | undefined): boolean {
+  if (isWithheld(before) || isWithheld(now)) return false;
+  return canonicalJson(before ?? null) !== canonicalJson(now ?? null);
 }

@@ -1,4 +1,4 @@
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import type { EarlierRead } from "../../ledger/records/source-reads.ts";
 import { groupedRecords, groupedRows, headerRows } from "../../source/reader.ts";
 import type { ReadOutcome } from "../../source/reader.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { usage } from "../../base/errors.ts";
 import { ledgerBegan } from "../../ledger/database/began.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import { treeEndingWith } from "../../ledger/audit/kept-tree.ts";
 import { formHash } from "../../ledger/private/private.ts";
 import { daysOf } from "../../ledger/runs/retention.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { RecordKey } from "../../crm/model.ts";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import type { RecordTable, RecordVersionTable } from "../../ledger/records/tables.ts";
 import type { PlacedOrderTable } from "../../resources/order/state/placed-orders.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";

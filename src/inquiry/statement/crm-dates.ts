@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { RawBuilder } from "kysely";
 import type { DateZones } from "../../crm/date-zones.ts";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { periodDays } from "../../report/statement/period.ts";
 import type { Period, PeriodBy } from "../../report/statement/shape.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { formatKey } from "../../crm/keys.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../engine/plan/owner.ts";

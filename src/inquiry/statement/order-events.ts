@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { RawBuilder } from "kysely";
 import { parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
 import { isWithin } from "./crm-dates.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";

@@ -1,5 +1,5 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import { stepOf } from "../../resources/order/state/order-step-rows.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { OrderPast } from "../../resources/order/fold.ts";

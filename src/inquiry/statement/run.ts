@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { stored } from "../../ledger/database/stored.ts";
+import { stored } from "../../ledger/database/damage.ts";
 import { balanceFigures } from "../../report/runs.ts";
 import { readingProblem, runRow, streamRow } from "../../report/statement/run.ts";
 import type { RunBalance } from "../../report/statement/run.ts";

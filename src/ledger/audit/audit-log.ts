@@ -5,7 +5,7 @@ import type { Randomness } from "../../base/ids.ts";
 import { whoActs } from "../../base/who.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { PerTransaction } from "../database/per-transaction.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { Frontier, leafHash } from "./merkle-log.ts";
 import type { AuditTable, AuditTreeTable } from "./tables.ts";
 

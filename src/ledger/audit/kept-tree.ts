@@ -1,11 +1,12 @@
 import type { Sqlite } from "../database/database.ts";
-import { storedRoots, tileLeaves } from "./audit-log.ts";
+import { storedRoots, tileLeaves, tileLevel } from "./audit-log.ts";
 import { Frontier, leftHalf, nodeHash } from "./merkle-log.ts";
 import type { SubtreeRoot } from "./merkle-log.ts";
 import { unreadableRow } from "../database/damage.ts";
 import { schemaDifferences } from "../database/schema.ts";
 import type { AuditTileTable, AuditTreeTable } from "./tables.ts";
 import type { AuditRecord } from "./verify-log.ts";
+import type { AuditRow } from "./audit-log.ts";
 
 /** The Merkle tree as the database keeps it, and what of the schema is not as it was made. */
 export function keptOf(database: Sqlite): Required<Pick<AuditRecord, "tree" | "guardsMissing" | "schemaChanged">> {
@@ -82,4 +83,28 @@ export function provenTree(database: Sqlite): ProvenTree {
     root: new Frontier({ size, roots: storedRoots(row) }).root(),
     rootOf,
   };
+}
+
+/** How far a record is, as an export says it between its entries. */
+export interface TreeCheckpoint {
+  entries: number;
+  size: number;
+  root: string;
+}
+
+/** The Merkle tree of a record, from its entries in their order. */
+export class RecordTree {
+  readonly leaves = new Frontier();
+  /** The roots of its complete subtrees of 256 leaves. */
+  readonly tiles: string[] = [];
+
+  take({ hash }: Pick<AuditRow, "hash">): void {
+    const tile = this.leaves.append(hash, tileLevel);
+    if (tile !== undefined) this.tiles.push(tile);
+  }
+
+  checkpoint(): TreeCheckpoint {
+    const { size } = this.leaves;
+    return { entries: size, size, root: this.leaves.root() };
+  }
 }

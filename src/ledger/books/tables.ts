@@ -1,4 +1,4 @@
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 
 /** One closing of a period. Instants are ISO text in UTC; `to_at` belongs to the period no more. */
 export interface ClosedPeriodTable {

@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
+import type { Json } from "../../base/canonical-json.ts";
 
 /** A Problem with exit code 65: the ledger is not used as it is. */
 export function refused(code: string, path: string, message: string, cure: string, cause?: unknown): Problem {
@@ -100,4 +101,25 @@ export function contradictionIn(error: unknown, what: string): unknown {
     cure: "correct the CRM or the platform, then decide: `crm-sync settle list` shows the evidence",
     cause: error,
   });
+}
+
+/** Reads a column that this program wrote as JSON; `where` names the row for people, should it be damaged. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what this program writes into the column
+export function stored<T>(text: string, where = "a row of the ledger"): T {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return JSON.parse(text) as T;
+  } catch (error) {
+    throw refused(
+      "ledger.damaged",
+      where,
+      `the ledger is damaged: ${where} cannot be read`,
+      "restore the ledger from a backup. Nothing was repaired or sent",
+      error,
+    );
+  }
+}
+
+export function storedOrNull(text: string | null): Json {
+  return text === null ? null : stored<Json>(text);
 }

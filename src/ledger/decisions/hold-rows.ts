@@ -10,7 +10,7 @@ import type { AskedBefore } from "../../engine/plan/limits.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { rebuiltKind } from "../state/observations.ts";
 import type { Row } from "../tables.ts";
 import { holdLife, questionStateOf } from "./hold-life.ts";

@@ -1,7 +1,7 @@
 import type { HoldScope } from "../../engine/model/taking.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 import type { HoldState, questionStateOf } from "./hold-life.ts";
 
 /** What a person is asked of one customer, for one reason. */

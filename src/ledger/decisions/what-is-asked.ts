@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { isLimit, noWeight, sumOf, weightText } from "../../engine/model/taking.ts";
 import type { HoldScope, Weight } from "../../engine/model/taking.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import type { QuestionTable } from "./tables.ts";
 
 /** What a person is asked. */

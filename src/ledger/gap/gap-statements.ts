@@ -6,7 +6,7 @@ import { holdLife, holdStates } from "../decisions/hold-life.ts";
 import type { Sqlite } from "../database/database.ts";
 import type { StateRows } from "../state/registry.ts";
 import { commitsKey, gapKeys } from "../database/newest.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { WorkTables } from "../records/work.ts";
 
 /** What the enterprise of a customer shows: its members, and who holds which asset. */

@@ -5,7 +5,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { headsPath, lastMark } from "../audit/audit-heads.ts";
 import type { LedgerContext } from "../context.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { notLookedAt } from "../state/unread-customers.ts";
 import type { StateRows } from "../state/registry.ts";
 import { GapStatements } from "./gap-statements.ts";

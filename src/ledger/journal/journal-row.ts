@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import { streams } from "../../crm/model.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
-import { isOperationName } from "../../engine/model/registry.ts";
-import type { Operation } from "../../engine/model/operation.ts";
+import { isOperationName, typeIn } from "../../engine/model/registry.ts";
+import type { Operation, Entry, Stored } from "../../engine/model/operation.ts";
 import { readOperation } from "../../engine/model/operation.ts";
 import { isTaking, noWeight } from "../../engine/model/taking.ts";
-import type { Entry, Stored } from "../../engine/model/operation.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { AttemptTable, OperationState, OperationTable } from "./tables.ts";
+import { operationStates } from "./tables.ts";
 
 /** The verdict on a refused operation of which the platform shows something: only a person ends that. */
 export const refusedYetShown = "was refused and is shown; waits for a person";
@@ -204,4 +204,36 @@ export function attempt(row: AttemptRow): AttemptFacts {
     code: row.code,
     detail: row.detail,
   };
+}
+
+/** How many operations are in each state, as columns of one row: grouped rows would be sorted in memory first. */
+export const stateCounts = operationStates.map((state) => `sum(state = '${state}') as ${state}`).join(", ");
+
+/** Null where there is no operation at all. */
+export type StateCounts = Record<OperationState, number | null>;
+
+/** The states that are there, with their number. */
+export function foundStates(counts: StateCounts | undefined): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const state of operationStates) {
+    const count = counts?.[state] ?? 0;
+    if (count > 0) found[state] = count;
+  }
+  return found;
+}
+
+const mayHold = (column: string): string => typeIn(column, ({ can }) => can.afterRefusal !== undefined);
+
+/**
+ * Calls of an order that were refused and may have done something all the same, the last one first. Once a later one
+ * went through, what is shown of the order is that.
+ */
+export function refusedOrdersOf(columns: string): string {
+  return `select ${columns} from operation_record i join operation o on o.id = i.operation_id
+    where i.stream = 'orders' and i.namespace = +? and i.record_id = +? and ${mayHold("o.kind")}
+      and o.state = 'rejected'
+      and not exists (select 1 from operation_record later join operation d on d.id = later.operation_id
+        where later.stream = 'orders' and later.namespace = i.namespace and later.record_id = i.record_id
+          and ${mayHold("d.kind")} and d.state = 'done' and (d.created_at, d.id) > (o.created_at, o.id))
+    order by o.created_at desc, o.id desc`;
 }

@@ -9,7 +9,7 @@ import type { RecordReference } from "../../engine/model/shape.ts";
 import type { OperationName } from "../../engine/model/resource.ts";
 import type { Sqlite } from "../database/database.ts";
 import { AttemptTables } from "./attempt-tables.ts";
-import type { AttemptEnd } from "./conclusion.ts";
+import type { Conclusion } from "./attempt-tables.ts";
 import {
   journalRow,
   newestOnSubject,
@@ -21,10 +21,10 @@ import {
   weightColumn,
 } from "./journal-row.ts";
 import type { JournalRow, OperationRow, PlannedRow, StandingRow } from "./journal-row.ts";
-import { foundStates, stateCounts } from "./state-counts.ts";
-import type { StateCounts } from "./state-counts.ts";
+import { foundStates, stateCounts } from "./journal-row.ts";
+import type { StateCounts } from "./journal-row.ts";
 import type { OperationState } from "./tables.ts";
-import { refusedOrdersOf } from "./refused-orders.ts";
+import { refusedOrdersOf } from "./journal-row.ts";
 import { statements } from "../database/statements.ts";
 
 export { journalEntry, maybePaused, refusedYetShown } from "./journal-row.ts";
@@ -229,27 +229,18 @@ export class JournalTables {
 
   finish(
     id: string,
-    fields: {
-      state: OperationState;
-      at: string;
-      attempt?: AttemptEnd;
-      settleAfter?: string | undefined;
-      verdict?: string | undefined;
-      evidence?: Json | undefined;
-      code?: string | undefined;
-      message?: string | undefined;
-      answer?: string | undefined;
-    },
+    fields: Omit<Conclusion, "expected" | "settleMs" | "changes" | "rejections" | "audit">,
+    at: string,
   ): void {
-    if (fields.attempt !== undefined) this.attempts.finish(id, fields.attempt, fields.at);
+    if (fields.attempt !== undefined) this.attempts.finish(id, fields.attempt, at);
     let answerRef: string | null = null;
     if (fields.answer !== undefined) {
       answerRef = `answer/${id}`;
-      this.#statements.answer.run(answerRef, this.attempts.of(id).length, fields.answer, fields.at);
+      this.#statements.answer.run(answerRef, this.attempts.of(id).length, fields.answer, at);
     }
     this.#statements.state.run(
       fields.state,
-      fields.at,
+      at,
       fields.settleAfter ?? null,
       fields.verdict ?? null,
       fields.evidence === undefined ? null : JSON.stringify(fields.evidence),

@@ -16,8 +16,8 @@ import { contradictionIn } from "../database/damage.ts";
 import type { PerTransaction } from "../database/per-transaction.ts";
 import type { Sequence } from "../database/sequence.ts";
 import type { Intent } from "./attempt-tables.ts";
-import { AppliedPlans } from "./applied-plans.ts";
-import type { Conclusion } from "./conclusion.ts";
+import { AppliedPlans } from "./run-operations.ts";
+import type { Conclusion } from "./attempt-tables.ts";
 import { ClockNoteTables } from "./clock-notes.ts";
 import { JournalTables, refusedYetShown } from "./journal-tables.ts";
 import type { AttemptFacts } from "../../report/facts.ts";
@@ -28,10 +28,8 @@ import type { PrivateValues, SealedValues } from "../private/private-values.ts";
 import { RunOperations } from "./run-operations.ts";
 import type { RejectionTables } from "./rejections.ts";
 import type { WorkTables } from "../records/work.ts";
-import { takenOf } from "./taken.ts";
+import { takenOf } from "./run-operations.ts";
 import { UniquenessChecks } from "./uniqueness.ts";
-
-export type { AttemptEnd, Conclusion } from "./conclusion.ts";
 
 /** What we did: intents, attempts, outcomes, what is planned or open, and what services refused. */
 export class Journal {
@@ -167,18 +165,9 @@ export class Journal {
         cure: "look at the operation again with `crm-sync settle list`. Nothing was changed",
       });
     }
-    this.#journal.finish(id, {
-      state: conclusion.state,
-      at,
-      ...(conclusion.attempt === undefined ? {} : { attempt: conclusion.attempt }),
-      settleAfter:
-        conclusion.settleMs === undefined ? conclusion.settleAfter : toInstant(Date.parse(at) + conclusion.settleMs),
-      verdict: conclusion.verdict,
-      evidence: conclusion.evidence,
-      code: conclusion.code,
-      message: conclusion.message,
-      answer: conclusion.answer,
-    });
+    const { settleMs } = conclusion;
+    const settleAfter = settleMs === undefined ? conclusion.settleAfter : toInstant(Date.parse(at) + settleMs);
+    this.#journal.finish(id, { ...conclusion, settleAfter }, at);
     for (const change of conclusion.changes) this.#changes.apply(change, at);
     if (conclusion.state === "done" && this.#anyRefused.get(() => this.#rejections.any())) {
       this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
@@ -236,14 +225,7 @@ export class Journal {
       if (row?.state !== "rejected") throw new Error(`operation ${id} is ${row?.state ?? "not in the journal"}`);
       const at = this.#context.now;
       const code = row.outcomeCode ?? undefined;
-      this.#journal.finish(id, {
-        state: "parked",
-        at,
-        verdict: refusedYetShown,
-        evidence,
-        code,
-        message: reason,
-      });
+      this.#journal.finish(id, { state: "parked", verdict: refusedYetShown, evidence, code, message: reason }, at);
       const { endpoint, kind, subject, customer } = row.operation;
       this.#context.audit.append({
         at,

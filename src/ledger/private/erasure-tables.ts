@@ -5,8 +5,8 @@ import { statements } from "../database/statements.ts";
 import type { OperationState } from "../journal/tables.ts";
 import type { FullRow, Row } from "../tables.ts";
 import { erasedMark } from "./erased-texts.ts";
-import { keptOfOthers } from "./mentions.ts";
-import type { Kept, KeptOfOthers } from "./mentions.ts";
+import { keptOfOthers } from "./erased-texts.ts";
+import type { Kept, KeptOfOthers } from "./erased-texts.ts";
 
 /** Whose data is erased: that of a customer and of the people who are its staff, or that of one person. */
 export type Erasable = { customer: RecordKey } | { person: RecordKey };

@@ -5,7 +5,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import { passwordRefsBegin } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { overwriteFreed } from "../database/overwrite.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { eraseTexts, replacing, textsIn } from "./erased-texts.ts";
 import { ErasureTables } from "./erasure-tables.ts";
 import type {
@@ -16,7 +16,7 @@ import type {
   ShownEntry,
   StandingOnPlatform,
 } from "./erasure-tables.ts";
-import { mentionsIn, shownSubject, tellingTexts } from "./mentions.ts";
+import { mentionsIn, shownSubject, tellingTexts } from "./erased-texts.ts";
 import { bytesLeft } from "./tables.ts";
 
 export type { Erasable } from "./erasure-tables.ts";

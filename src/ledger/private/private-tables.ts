@@ -4,7 +4,7 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import { markerKey } from "../../engine/model/references.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import type { FullRow, Row } from "../tables.ts";
 
 /** The rows of private values, with what is sealed as it is. Writes run inside the writer's transaction. */

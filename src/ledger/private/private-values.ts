@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { LedgerContext } from "../context.ts";
 import { lockBeside } from "../database/lock.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import type { ChangeTables } from "../state/registry.ts";
 import { Erasure } from "./erasure.ts";
 import type { Erasable, Erased } from "./erasure.ts";

@@ -4,7 +4,7 @@ import { exitCodes, Problem } from "../../base/errors.ts";
 import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { replacing } from "./erased-texts.ts";
 
 /** Entries that a person makes by a command, with a reason: nothing is under way that a refusal could lose. */

@@ -1,4 +1,4 @@
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 
 /**
  * Values that no other table may hold in clear, raw records and kept answers. Read here by explicit request of a person

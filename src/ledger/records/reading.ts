@@ -1,7 +1,7 @@
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { LedgerContext } from "../context.ts";
 import type { AbsenceNow, AbsenceRule, Met } from "./absence.ts";
-import type { ExpectedForms } from "./expected-forms.ts";
+import type { ExpectedForms } from "./seen-forms.ts";
 import type { KnownRecord, KnownRecords } from "./known-records.ts";
 import type { RecordTables } from "./record-tables.ts";
 import { SeenForms } from "./seen-forms.ts";

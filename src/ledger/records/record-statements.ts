@@ -1,7 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import type { StandingRecord } from "./expected-forms.ts";
+import type { StandingRecord } from "./seen-forms.ts";
 import type { FullRow, Row } from "../tables.ts";
 
 export type RecordRow = Row<

@@ -6,7 +6,7 @@ import type { HoldRows } from "../decisions/hold-rows.ts";
 import type { OrderNow } from "./record-tables.ts";
 import { OpenTables } from "./open-records.ts";
 import type { OpenScope } from "./open-records.ts";
-import { QuarantineRetry } from "./quarantine-retry.ts";
+import { QuarantineRetry } from "./remapping.ts";
 import { RecordTables } from "./record-tables.ts";
 import { Remapping } from "./remapping.ts";
 import { RemovedSources } from "./removed-sources.ts";

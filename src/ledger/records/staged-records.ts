@@ -3,7 +3,7 @@ import type { JsonObject } from "../../base/canonical-json.ts";
 import type { DateZones } from "../../crm/date-zones.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { mayName } from "./known-records.ts";
 import { noTemporarySpace } from "./seen-forms.ts";
 

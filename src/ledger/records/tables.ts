@@ -1,6 +1,6 @@
 import type { Stream } from "../../crm/model.ts";
 import type { RecordState } from "../../engine/model/desired.ts";
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 
 export interface RecordTable {
   stream: Stream;

@@ -1,4 +1,4 @@
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 
 export type RunState = "running" | "done" | "stopped" | "failed" | "interrupted";
 

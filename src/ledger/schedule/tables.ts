@@ -1,4 +1,4 @@
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 
 export interface LastFireTimeTable {
   job: string;

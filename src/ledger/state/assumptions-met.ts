@@ -3,8 +3,7 @@ import type { AssumptionId } from "../../contract/assumptions/row.ts";
 import { isAssumptionId } from "../../engine/model/assumptions-met.ts";
 import type { AssumptionMet, Contradiction } from "../../engine/model/assumptions-met.ts";
 import type { LedgerContext } from "../context.ts";
-import { statements } from "../database/statements.ts";
-import type { AssumptionMetTable } from "./assumptions.ts";
+import { statements, table } from "../database/statements.ts";
 
 const keptEvidence = z.object({ text: z.string(), about: z.array(z.string()) });
 
@@ -157,3 +156,19 @@ function statementsOf({ database }: LedgerContext) {
       ),
   });
 }
+
+/** A contradicted assumption; the contradiction stands until a person accepts it. */
+export interface AssumptionMetTable {
+  row: string;
+  count: number;
+  first_at: string;
+  last_at: string;
+  /** What was seen last: JSON with the parts that it is about. */
+  evidence: string;
+  operation_id: string | null;
+  accepted_at: string | null;
+  by: string | null;
+  reason: string | null;
+}
+
+export const assumptionTables = { assumption_met: table<AssumptionMetTable>() };

@@ -1,7 +1,7 @@
 import type { Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /**

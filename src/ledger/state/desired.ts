@@ -4,7 +4,7 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import type { Row } from "../tables.ts";
 
 type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash"> &

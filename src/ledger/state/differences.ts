@@ -5,8 +5,8 @@ import type { Difference, DriftClass } from "../../report/reconciliation/case.ts
 import { subjectOf } from "../../report/reconciliation/rows.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { stored } from "../database/stored.ts";
-import { table } from "../database/table.ts";
+import { stored } from "../database/damage.ts";
+import { table } from "../database/statements.ts";
 
 /** In what the platform showed something else than the ledger says; ended once a whole reading shows it no more. */
 interface DifferenceTable {

@@ -1,10 +1,10 @@
 import { canonicalJson, sha256 } from "../../base/canonical-json.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 
 /** What M7 tells forms of a product apart by. */

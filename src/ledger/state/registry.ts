@@ -8,7 +8,7 @@ import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { TakenThing } from "../../engine/model/taking.ts";
 import type { Sqlite } from "../database/database.ts";
 import { PrivateTables } from "../private/private-tables.ts";
-import { assumptionTables } from "./assumptions.ts";
+import { assumptionTables } from "./assumptions-met.ts";
 import { ByHandRows, byHandTables } from "./by-hand.ts";
 import { desired, DesiredRows, nothingInQuarantine } from "./desired.ts";
 import { DifferenceRows, differenceTables } from "./differences.ts";

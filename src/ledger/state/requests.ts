@@ -15,7 +15,7 @@ import type { KnownRequests } from "../../engine/model/state-parts.ts";
 import { unreadableRow } from "../database/damage.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
-import { table } from "../database/table.ts";
+import { table } from "../database/statements.ts";
 import { WorkTables } from "../records/work.ts";
 import type { Writes } from "../../engine/model/resource.ts";
 

@@ -2,7 +2,7 @@ import { toleranceMs } from "../../base/trusted-time.ts";
 import type { ServiceTime, TrustedTime } from "../../base/trusted-time.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { LedgerContext } from "../context.ts";
-import { stored } from "../database/stored.ts";
+import { stored } from "../database/damage.ts";
 import { correctStamps } from "./correct-stamps.ts";
 import type { Correction } from "./correct-stamps.ts";
 

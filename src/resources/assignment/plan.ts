@@ -16,7 +16,7 @@ import { counted } from "../../report/text.ts";
 import { allocate } from "./claims.ts";
 import type { Allocation } from "./claims.ts";
 import type { Assignment } from "./model.ts";
-import type { ClaimedAsset } from "./units.ts";
+import type { ClaimedAsset } from "./claims.ts";
 
 type Grant = DraftOperation<"grant-assets">;
 type Revoke = DraftOperation<"revoke-assets">;

@@ -1,4 +1,4 @@
-import { table } from "../../ledger/database/table.ts";
+import { table } from "../../ledger/database/statements.ts";
 import { statements } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";

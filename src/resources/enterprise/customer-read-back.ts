@@ -1,6 +1,6 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
-import { acknowledgedFields } from "./state/acknowledged.ts";
+import { acknowledgedFields } from "./state/facts.ts";
 import { customerNumbers } from "../../engine/plan/input.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { nothingRead } from "../../engine/plan/drift.ts";

@@ -5,7 +5,7 @@ import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { Policies, PolicyName } from "../../engine/model/policy.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import { acknowledgedFields } from "./state/acknowledged.ts";
+import { acknowledgedFields } from "./state/facts.ts";
 import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
 import { missingRecord } from "../../engine/plan/records.ts";

@@ -3,12 +3,12 @@ import type { StateRows, StateStore } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
 import type { EnterpriseFacts } from "../../engine/model/state-part.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import { AcknowledgedRows, acknowledgedParts, acknowledgedTables } from "./state/acknowledged.ts";
-import { CorrelationRows, correlationTables } from "./state/correlations.ts";
+import { AcknowledgedRows, acknowledgedParts, acknowledgedTables } from "./state/facts.ts";
+import { CorrelationRows, correlationTables } from "./state/readings.ts";
 import { FactRows, factParts, factTables } from "./state/facts.ts";
 import { LinkRows, linkParts, linkTables } from "./state/link.ts";
 import { ReadingRows } from "./state/readings.ts";
-import { UnlinkedRows, unlinkedTables } from "./state/unlinked.ts";
+import { UnlinkedRows, unlinkedTables } from "./state/link.ts";
 
 const tables = {
   ...linkTables,

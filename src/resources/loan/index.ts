@@ -3,7 +3,7 @@ import { types } from "./operations.ts";
 import { plan, reads } from "./plan.ts";
 import { requests } from "./request.ts";
 
-export { loanOf } from "./lendable.ts";
+export { loanOf } from "./plan.ts";
 
 /** Locks that are lent to people with assets in them (M10; read by M8 and M6). No operation returns one. */
 export const loan = {

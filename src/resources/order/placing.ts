@@ -15,7 +15,7 @@ import type { OrderPlan } from "./amendments.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { planRepair } from "./drift.ts";
 import type { Making, PurchaseMaker } from "./purchase-parts.ts";
-import { planDepartures } from "./moves.ts";
+import { planDepartures } from "./transfers.ts";
 import { orderMoving } from "../../engine/plan/owner.ts";
 import type { PlanOptions, Prepared } from "../../engine/plan/input.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";

@@ -9,11 +9,11 @@ import type { StandingUnit } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import { pairs } from "./grouped.ts";
+import { pairs } from "./shown-orders.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import type { PurchasedAsset } from "./records.ts";
-import { numbersShown } from "./shown-numbers.ts";
+import { numbersShown } from "./shown-orders.ts";
 
 /** What renewals are planned from. */
 export type RenewalsGiven = Pick<CustomerInput, "customer" | "standings" | "earlierOwners" | "earlier" | "orders"> & {

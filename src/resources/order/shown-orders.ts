@@ -8,9 +8,12 @@ import { canonicalJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { shownOrderKind } from "../../ledger/state/observations.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import type { Snapshot } from "../../platform/snapshot.ts";
+import type { Snapshot, AssetReading } from "../../platform/snapshot.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { fillTemplate } from "../../contract/template.ts";
+import { counted } from "../../report/text.ts";
+import type { StandingUnit } from "./model.ts";
+import { isRowOf } from "./terms.ts";
 
 type Link = NonNullable<Known["link"]>;
 
@@ -247,4 +250,54 @@ export function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
     for (const [id, own] of item.forms) forms.set(id, [...(forms.get(id) ?? []), ...own]);
   }
   return { licenceOrders: new Map(shown.flatMap((item) => [...item.licenceOrders])), products, forms };
+}
+
+/** Items of one name together, each group with its first one, in the order in which those come. */
+export function grouped<Item>(items: readonly Item[], nameOf: (item: Item) => unknown): [Item, Item[]][] {
+  const groups = Map.groupBy(items, (item) => JSON.stringify(nameOf(item)));
+  return [...groups.values()].flatMap((own) => own.slice(0, 1).map((first): [Item, Item[]] => [first, own]));
+}
+
+/** Each of the first items with the one at its place in the other list, as far as both go. */
+export function pairs<One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] {
+  return ones.flatMap((one, index) => others.slice(index, index + 1).map((other): [One, Other] => [one, other]));
+}
+
+/**
+ * The asset numbers of units of one instance whose numbers the ledger does not know, by what M7 shows of the whole
+ * enterprise ((M6 ∪ E8) → M7): so many numbers that no other unit has hold all that was bought of such a unit as there
+ * are units, and nothing of it is shown under any other. Which unit has which of them makes no difference, since all of
+ * them hold the same. `doubt`: why that is not so, in words.
+ */
+export function numbersShown(
+  units: readonly StandingUnit[],
+  taken: ReadonlySet<string>,
+  contents: ReadonlyMap<string, AssetReading>,
+): { numbers: ReadonlyMap<StandingUnit, string> } | { doubt: string } {
+  const [first] = units;
+  if (first === undefined || first.products.length === 0) return { doubt: "it has no product left that M7 could show" };
+  const names = namesOf(first);
+  if (units.some((unit) => namesOf(unit) !== names)) return { doubt: "its units do not hold the same" };
+  const showing = [...contents].filter(
+    ([number, { products }]) =>
+      !taken.has(number) && first.products.some((standing) => products.some((row) => isRowOf(row, standing))),
+  );
+  const whole = showing
+    .filter(([, { products }]) => first.products.every((standing) => products.some((row) => isRowOf(row, standing))))
+    .map(([number]) => number)
+    .toSorted();
+  if (whole.length !== showing.length || whole.length !== units.length) {
+    const doubt =
+      `${counted(units.length, "unit")} should exist, and M7 shows all of one under ` +
+      `${counted(whole.length, "asset number")} and a part under ${counted(showing.length - whole.length, "other")}`;
+    return { doubt };
+  }
+  return { numbers: new Map(pairs(units, whole)) };
+}
+
+function namesOf({ products }: StandingUnit): string {
+  return products
+    .map(({ product, channelOrderId }) => JSON.stringify([product.id, channelOrderId]))
+    .toSorted()
+    .join();
 }

@@ -14,7 +14,7 @@ import type { OrderStanding } from "./model.ts";
 import { assetNumbersParts } from "./state/asset-numbers.ts";
 import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
 import { OrderGathering } from "./state/gather.ts";
-import { OrderHistories } from "./state/histories.ts";
+import { OrderHistories } from "./state/gather.ts";
 import { MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
 import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
 import { orderStepsParts } from "./state/order-steps.ts";

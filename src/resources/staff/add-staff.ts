@@ -21,8 +21,8 @@ import { adds, named, peopleOf } from "../../engine/model/operation-line.ts";
 import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/model/references.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import { matchAddedStaff } from "./account-name.ts";
-import type { StaffMatch } from "./account-name.ts";
+import { matchAddedStaff } from "./profile.ts";
+import type { StaffMatch } from "./profile.ts";
 import { commitments } from "./profile.ts";
 
 const schemas = {

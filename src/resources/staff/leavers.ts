@@ -16,7 +16,7 @@ import { holdersNotRead } from "../../engine/plan/needs-of-operations.ts";
 import type { LoadedCustomer, PlanOptions, Part, Prepared } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { quarantineBlock } from "../../engine/plan/records.ts";
-import { isAccountOf } from "./account-name.ts";
+import { isAccountOf } from "./profile.ts";
 import type { StaffLink } from "./state.ts";
 
 /** What planning leavers looks at. */

@@ -5,11 +5,19 @@ import type { PlanOptions, Membership, Prepared } from "../../engine/plan/input.
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { planAdditions } from "./additions.ts";
 import { membershipsOf } from "./identity.ts";
 import { planLeavers } from "./leavers.ts";
 import { planEdits } from "./profile-edits.ts";
-import { shownProfile } from "./profile.ts";
+import { shownProfile, profileOf } from "./profile.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import { limits } from "../../contract/limits.ts";
+import { wireLong } from "../../contract/member-center.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import { missingRecord } from "../../engine/plan/records.ts";
+import { isGone } from "../../engine/plan/input.ts";
+import { partHash } from "../../engine/plan/rejections.ts";
+import type { AddedPerson } from "./add-staff.ts";
 
 /**
  * Finds each person of a customer on the platform. Who is there is adopted, and edited (M2) if the CRM has changed; who
@@ -83,4 +91,134 @@ function adoption(
     return { type: "asset-granted", ...of, origin: from, operationId: null };
   });
   return [{ type: "staff-unlinked", staff: insteadOf, customer, operationId: null }, ...changes, ...passed];
+}
+
+type Addition = DraftOperation<"add-staff">;
+
+/** Somebody who is to be added. */
+interface Candidate {
+  staff: Desired<DesiredStaff>;
+  entry: AddedPerson;
+  /** The M1 that was rejected with this person and others in it. */
+  together: string | undefined;
+  /** The platform showed an account of this person before. */
+  lost: boolean;
+}
+
+const lostReason = "the platform showed the account of each of them and shows it no more; another one is made";
+
+/** Adds everybody who is not there, at most 100 in one M1. Who cannot be added is blocked in `memberships`. */
+export function planAdditions(
+  given: Prepared,
+  found: ReadonlyMap<string, Membership>,
+  rejectedPart: Earlier["rejectedPart"],
+  { settings, canSeal }: Pick<PlanOptions, "settings" | "canSeal">,
+): { memberships: ReadonlyMap<string, Membership>; drafts: Addition[] } {
+  const { customer } = given;
+  const memberships = new Map(found);
+  const candidates: Candidate[] = [];
+  for (const staff of given.staff) {
+    const key = formatKey(staff.key);
+    const membership = found.get(key);
+    if (membership?.kind !== "to-add") continue;
+    const entry = newPerson(staff, settings);
+    const { alone, together } = rejectedPart("add-staff", partHash("add-staff", customer, staff.key, entry));
+    const block =
+      (isGone(given) ? customerGone : undefined) ??
+      (staff.missing && missingRecord) ??
+      passwordBlock(staff, settings, canSeal) ??
+      alone;
+    if (block !== undefined) memberships.set(key, { kind: "blocked", block });
+    else candidates.push({ staff, entry, together, lost: membership.lost === true });
+  }
+  const lost = batches(candidates.filter((one) => one.lost)).map((batch) => addition(customer, batch));
+  return {
+    memberships,
+    drafts: [
+      ...batches(candidates.filter((one) => !one.lost)).map((batch) => addition(customer, batch)),
+      ...lost.map((draft): Addition => ({ ...draft, reason: lostReason, policy: "drift.missing" })),
+    ],
+  };
+}
+
+/** The M1 of one person whose account is gone, or why there is none. */
+export function addedAgain(
+  customer: RecordKey,
+  staff: Desired<DesiredStaff>,
+  { settings, canSeal }: Pick<PlanOptions, "settings" | "canSeal">,
+): Addition | Block {
+  const entry = newPerson(staff, settings);
+  return passwordBlock(staff, settings, canSeal) ?? addition(customer, [{ staff, entry }]);
+}
+
+const customerGone: Block = {
+  code: "customer.gone",
+  reason: "the customer of the person was deleted in the CRM, so crm-sync makes no account",
+  again: false,
+};
+
+function passwordBlock(
+  staff: Desired<DesiredStaff>,
+  settings: AssumptionSettings,
+  canSeal: boolean,
+): Block | undefined {
+  if (!canSeal) {
+    return {
+      code: "staff.no-sealing-key",
+      reason: "the setting ledger.sealKey is missing, so crm-sync cannot keep an initial password",
+      again: true,
+    };
+  }
+  if (settings.passwordSource === "crm" && staff.body.password === undefined) {
+    return {
+      code: "staff.no-password",
+      reason: "passwords come from the CRM (assumptions.passwordSource), but the CRM gives none for this person",
+      again: true,
+    };
+  }
+  return undefined;
+}
+
+/**
+ * At most 100 people in one M1. People who were rejected together go in two halves, each a call of its own, until the
+ * one at fault is alone. Nobody who was never rejected is put in a call with them.
+ */
+function batches(candidates: readonly Candidate[]): (readonly Candidate[])[] {
+  return [...Map.groupBy(candidates, ({ together }) => together)].flatMap(([together, people]) => {
+    const size = together === undefined ? limits.staffPerCall : Math.ceil(people.length / 2);
+    const parts: (readonly Candidate[])[] = [];
+    for (let start = 0; start < people.length; start += size) parts.push(people.slice(start, start + size));
+    return parts;
+  });
+}
+
+function addition(customer: RecordKey, batch: readonly Pick<Candidate, "staff" | "entry">[]): Addition {
+  return {
+    kind: "add-staff",
+    customer,
+    subject: `staff-of:${formatKey(customer)}`,
+    records: batch.map(({ staff }) => ({ stream: "staff", ...staff.key })),
+    target: { enterpriseGlobalId: { $ref: "enterpriseGlobalId" } },
+    payload: { userList: batch.map(({ entry }) => entry) },
+    reason: `${batch.length} staff ${batch.length === 1 ? "member is" : "members are"} not on the platform yet`,
+    before: null,
+    after: batch.map(({ staff }) => ({ staff: formatKey(staff.key), ...profileOf(staff.body) })),
+  };
+}
+
+function newPerson({ key, body }: Desired<DesiredStaff>, settings: AssumptionSettings): AddedPerson {
+  const departmentId = body.departmentId ?? settings.defaultDepartmentId;
+  return {
+    userName: body.userName,
+    password: settings.passwordSource === "crm" ? body.password : initialPassword(formatKey(key)),
+    departmentId: departmentId === undefined ? undefined : wireLong(departmentId),
+    name: body.name,
+    remark: body.remark,
+    passwordMobile: body.mobile,
+  };
+}
+
+/** A password that is generated when the payload is bound; `staff` is the record's key. */
+export function initialPassword(staff: string): { $initialPassword: string } {
+  return { $initialPassword: staff };
 }

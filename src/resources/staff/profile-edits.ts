@@ -12,7 +12,7 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { subjectOf } from "../../report/reconciliation/rows.ts";
-import { isAccountOf } from "./account-name.ts";
+import { isAccountOf } from "./profile.ts";
 import {
   clearProfile,
   fieldNames,

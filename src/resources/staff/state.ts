@@ -8,8 +8,8 @@ import { together, inKeyOrder, isSameKey } from "../../engine/model/state-part.t
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { statements } from "../../ledger/database/statements.ts";
-import { stored } from "../../ledger/database/stored.ts";
-import { table } from "../../ledger/database/table.ts";
+import { stored } from "../../ledger/database/damage.ts";
+import { table } from "../../ledger/database/statements.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import { leftProfile } from "./profile.ts";

@@ -9,7 +9,7 @@ import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { holdersNotRead } from "../../engine/plan/needs-of-operations.ts";
 import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
-import { addedAgain } from "./additions.ts";
+import { addedAgain } from "./plan.ts";
 import { accountGivenUp } from "./leavers.ts";
 import { planEdit } from "./profile-edits.ts";
 import { fieldNames, profileOf, shownFields } from "./profile.ts";

@@ -5,7 +5,7 @@ import { auditHash, storedRoots } from "../../../src/ledger/audit/audit-log.ts";
 import type { AuditRow } from "../../../src/ledger/audit/audit-log.ts";
 import { keptOf, treeEndingWith } from "../../../src/ledger/audit/kept-tree.ts";
 import { Frontier } from "../../../src/ledger/audit/merkle-log.ts";
-import { RecordTree } from "../../../src/ledger/audit/record-tree.ts";
+import { RecordTree } from "../../../src/ledger/audit/kept-tree.ts";
 import { verifyRecord } from "../../../src/ledger/audit/verify-log.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { changeFile, openLedger, sqlite } from "../../support/world/start.ts";

@@ -10,7 +10,7 @@ import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { AuditLog, auditHash, auditText, exportedEntry } from "../../../src/ledger/audit/audit-log.ts";
 import { readNotes, signedNote, verifierKey } from "../../../src/ledger/audit/checkpoint.ts";
 import { consistencyPath, Frontier, inclusionPath } from "../../../src/ledger/audit/merkle-log.ts";
-import { RecordTree } from "../../../src/ledger/audit/record-tree.ts";
+import { RecordTree } from "../../../src/ledger/audit/kept-tree.ts";
 import { auditPages, byPython, hasPython, verifierAlone } from "../../support/audit-record.ts";
 import { folder, openLedger, sqlite } from "../../support/world/start.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commonSuffix, matchAddedStaff } from "../../../src/resources/staff/account-name.ts";
+import { commonSuffix, matchAddedStaff } from "../../../src/resources/staff/profile.ts";
 import { addedStaffSchema } from "../../../src/contract/member-center.ts";
 import { key } from "../../support/world/records.ts";
 

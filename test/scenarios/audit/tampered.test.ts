@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { auditHash } from "../../../src/ledger/audit/audit-log.ts";
-import { RecordTree } from "../../../src/ledger/audit/record-tree.ts";
+import { RecordTree } from "../../../src/ledger/audit/kept-tree.ts";
 import { auditEntries } from "../../support/asking.ts";
 import { exportOf, lived, verifierAlone } from "../../support/audit-record.ts";
 import type { World } from "../../support/cli.ts";

@@ -24,7 +24,7 @@ import { planCustomer } from "../../../src/engine/plan/plan.ts";
 import { createPlatform } from "../../../src/platform/platform.ts";
 import type { WriteCall } from "../../../src/platform/call.ts";
 import type { Platform } from "../../../src/platform/platform.ts";
-import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../../src/platform/platform.ts";
+import { memberCenterSettingsSchema, orderServiceSettingsSchema } from "../../../src/platform/service-settings.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { answersWith, customerRecord, key, readRecord } from "./records.ts";
 import { putNewLedger } from "../new-ledger.ts";

@@ -1,6 +1,6 @@
 import type { RecordKey } from "../../../crm/model.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { statements } from "../../../ledger/database/statements.ts";
+import { statements, table } from "../../../ledger/database/statements.ts";
 import { linkColumns, linkedCustomer } from "./link.ts";
 import type { LinkedCustomer, LinkRow, OwnerRow } from "./link.ts";
 
@@ -117,6 +117,49 @@ function prepareStatements(database: Sqlite) {
           iif(is_read, (select count(*) from observation where ${of} and kind = 'member' and to_at is null),
             ${membersOfE2} + (select count(*) from staff_link where ${of} and to_at is null)) as members
         from (select exists (select 1 from observation_read where ${of}) as is_read)`,
+      ),
+  });
+}
+
+declare module "../../../engine/model/resource.ts" {
+  interface ResourceTables {
+    confirmed_correlation: ConfirmedCorrelationTable;
+  }
+}
+
+export interface ConfirmedCorrelationTable {
+  correlation: string;
+  confirmed_at: string;
+}
+
+export const correlationTables = { confirmed_correlation: table<ConfirmedCorrelationTable>() };
+
+/** The templates of channel customer numbers under which E3 has shown an enterprise that an accepted E2 made (A8). */
+export class CorrelationRows {
+  readonly #statements;
+
+  constructor(database: Sqlite) {
+    this.#statements = correlationStatements(database);
+  }
+
+  isConfirmed(correlation: string): boolean {
+    return this.#statements.confirmed.get(correlation) !== undefined;
+  }
+
+  confirm(correlation: string, at: string): void {
+    this.#statements.confirm.run(correlation, at);
+  }
+}
+
+function correlationStatements(database: Sqlite) {
+  return statements.onUse({
+    confirmed: () =>
+      database.prepare<[string], Pick<ConfirmedCorrelationTable, "confirmed_at">>(
+        "select confirmed_at from confirmed_correlation where correlation = +?",
+      ),
+    confirm: () =>
+      database.prepare(
+        "insert into confirmed_correlation (correlation, confirmed_at) values (?, ?) on conflict do nothing",
       ),
   });
 }

@@ -7,9 +7,9 @@ import type { KnownAssetNumbers } from "./asset-numbers.ts";
 import { goneForm } from "./placed-orders.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
-import { stored } from "../../../ledger/database/stored.ts";
-import { table } from "../../../ledger/database/table.ts";
-import type { Full } from "../../../ledger/database/table.ts";
+import { stored } from "../../../ledger/database/damage.ts";
+import { table } from "../../../ledger/database/statements.ts";
+import type { Full } from "../../../ledger/database/statements.ts";
 
 declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {

@@ -5,7 +5,7 @@ import type { OrderWithTree } from "../../../engine/model/desired.ts";
 import { notOfCustomers, oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
-import { table } from "../../../ledger/database/table.ts";
+import { table } from "../../../ledger/database/statements.ts";
 import { agreedWithNone } from "./placed-orders.ts";
 import type { KnownPlacedOrders } from "./placed-orders.ts";
 

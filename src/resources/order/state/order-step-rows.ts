@@ -4,8 +4,8 @@ import { agreedWithNone } from "./placed-orders.ts";
 import type { OrderBought, OrderRemoved, OrderStep, LicenceOrder, StepOrigin } from "./order-steps.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
-import { stored } from "../../../ledger/database/stored.ts";
-import { table } from "../../../ledger/database/table.ts";
+import { stored } from "../../../ledger/database/damage.ts";
+import { table } from "../../../ledger/database/statements.ts";
 import type { DifferenceRows } from "../../../ledger/state/differences.ts";
 import type { RequestRows } from "../../../ledger/state/requests.ts";
 

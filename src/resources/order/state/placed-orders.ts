@@ -4,7 +4,7 @@ import type { RecordKey } from "../../../crm/model.ts";
 import { together, inKeyOrder, isSameKey } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
 import { statements } from "../../../ledger/database/statements.ts";
-import { table } from "../../../ledger/database/table.ts";
+import { table } from "../../../ledger/database/statements.ts";
 
 type OrderPlaceds = { [One in OrderPlaced as One["type"]]: One };
 declare module "../../../engine/model/resource.ts" {

@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+import { serviceSettingsSchema } from "../http/http-settings.ts";
+
+/** The order service (E1–E9). */
+export const orderServiceSettingsSchema = serviceSettingsSchema.extend({
+  appKey: z
+    .string()
+    .min(1)
+    .meta({ description: "Application key, sent with orders", examples: ["0012"] }),
+});
+export type OrderServiceSettings = z.infer<typeof orderServiceSettingsSchema>;
+
+/** The member-center (M1–M10). */
+export const memberCenterSettingsSchema = serviceSettingsSchema;
+export type MemberCenterSettings = z.infer<typeof memberCenterSettingsSchema>;
