@@ -8,7 +8,7 @@ import type { Policies } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Weight } from "../../engine/model/taking.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import { grouped } from "./shown-orders.ts";
+import { grouped } from "../../base/lists.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import { assumptionMissing, unknownCustomer } from "./records.ts";
 import { callsOf, namedRows } from "./removal-calls.ts";

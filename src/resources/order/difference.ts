@@ -3,7 +3,7 @@ import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { inOrderToStay, nameOf, purchasesIn } from "./units-that-stay.ts";
 import { hasProducts, isWanted, productsUnder } from "./model.ts";
 import type { OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
-import { grouped } from "./shown-orders.ts";
+import { grouped } from "../../base/lists.ts";
 import { changedAssetTerms, changedTerms, endedIn, isSame } from "./terms.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
 

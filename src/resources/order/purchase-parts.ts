@@ -4,7 +4,7 @@ import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { StandingUnit } from "./model.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import { grouped } from "./shown-orders.ts";
+import { grouped } from "../../base/lists.ts";
 import type { AddedPart, ReplacedPart } from "./difference.ts";
 import { renewedIn } from "./records.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";

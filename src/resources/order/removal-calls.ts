@@ -1,7 +1,7 @@
 import { policyOf } from "../../engine/model/policy.ts";
 import type { Policies, PolicyWord } from "../../engine/model/policy.ts";
 import type { Endings, Batch, GoingRow, RemovalPart } from "./removal-parts.ts";
-import { grouped } from "./shown-orders.ts";
+import { grouped } from "../../base/lists.ts";
 import { isTwin } from "./removal-sight.ts";
 import type { Limits } from "./removal-sight.ts";
 

@@ -5,7 +5,7 @@ import { isShared } from "./state/asset-numbers.ts";
 import type { RemovedItem } from "./state/order-steps.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import { grouped, pairs } from "./shown-orders.ts";
+import { grouped, pairs } from "../../base/lists.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import { isRowOf } from "./terms.ts";

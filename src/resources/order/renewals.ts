@@ -9,7 +9,7 @@ import type { StandingUnit } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import { pairs } from "./shown-orders.ts";
+import { pairs } from "../../base/lists.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import type { PurchasedAsset } from "./records.ts";

@@ -12,7 +12,7 @@ import { buy } from "./amendments.ts";
 import type { EndedPart } from "./difference.ts";
 import { standingOf } from "./fold.ts";
 import type { OrderHistory } from "./fold.ts";
-import { grouped } from "./shown-orders.ts";
+import { grouped } from "../../base/lists.ts";
 import type { types } from "./operations.ts";
 import { productsUnder } from "./model.ts";
 import { purchaseOf } from "./placing.ts";
