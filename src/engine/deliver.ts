@@ -23,7 +23,8 @@ import type { PayloadFacts } from "./customer.ts";
 import type { Shapes } from "./model/shape.ts";
 import { bind } from "./plan/bind.ts";
 import { madePasswords } from "./passwords.ts";
-import type { MadePasswords, SealedPassword } from "./passwords.ts";
+import type { SealedValues } from "../ledger/private/private-values.ts";
+import type { MadePasswords } from "./passwords.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { licenseTypes } from "../crm/model.ts";
 import type { Bindings } from "./plan/bind.ts";
@@ -207,7 +208,7 @@ export interface Ready {
   wire: JsonObject;
   body: string;
   wireHash: string;
-  toSeal: SealedPassword[];
+  toSeal: SealedValues[];
 }
 
 /** Why a payload cannot be sent now; `again`: why it cannot be sent again. */

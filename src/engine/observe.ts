@@ -2,7 +2,7 @@ import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./plan/records.ts";
-import { countAbsences } from "./absences.ts";
+import { countAbsences } from "./settle-time.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../platform/call.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { SealedValues } from "../ledger/private/private-values.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
@@ -6,24 +6,16 @@ import { initialPasswordRef, newPasswordRef } from "./model/references.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Randomness } from "../base/ids.ts";
 
-/** A password that is sealed in the transaction of the first intent that needs it. */
-export interface SealedPassword {
-  ref: string;
-  version: number;
-  salt: string;
-  values: JsonObject;
-}
-
-/** Passwords that an operation is bound with, by the key of the staff record, and those to seal with it. */
+/** Passwords that an operation is bound with, by the key of the staff record, and those to seal with its first intent. */
 export interface MadePasswords {
   initial: ReadonlyMap<string, string>;
   anew: ReadonlyMap<string, string>;
-  toSeal: SealedPassword[];
+  toSeal: SealedValues[];
 }
 
 /** The initial and new passwords that an operation needs. */
 export async function madePasswords(deps: EngineDependencies, operation: Operation): Promise<MadePasswords> {
-  const toSeal: SealedPassword[] = [];
+  const toSeal: SealedValues[] = [];
   const initial = await initialPasswords(deps, operation, toSeal);
   const anew = new Map<string, string>();
   const { customer } = operation;
@@ -41,7 +33,7 @@ export async function madePasswords(deps: EngineDependencies, operation: Operati
 async function initialPasswords(
   deps: EngineDependencies,
   operation: Operation,
-  toSeal: SealedPassword[],
+  toSeal: SealedValues[],
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   if (deps.settings.passwordSource !== "generate") return values;
@@ -66,12 +58,7 @@ function generated({ settings, random }: EngineDependencies): string {
   return generatePassword(settings.generatedPasswordLength, random);
 }
 
-function sealedPassword(
-  { random }: EngineDependencies,
-  ref: string,
-  version: number,
-  password: string,
-): SealedPassword {
+function sealedPassword({ random }: EngineDependencies, ref: string, version: number, password: string): SealedValues {
   return { ref, version, salt: random.hex(16), values: { password } };
 }
 

@@ -2,19 +2,26 @@ import { maybePaused } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Operation } from "./model/operation.ts";
-import { typeOf } from "./model/registry.ts";
-import type { EngineDependencies } from "./customer.ts";
+import { typeOf, handedIn } from "./model/registry.ts";
+import type { EngineDependencies, CustomerState } from "./customer.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Intent } from "../ledger/journal/attempt-tables.ts";
+import { toInstant } from "../base/clock.ts";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import { formatKey } from "../crm/keys.ts";
+import { absentKind } from "../ledger/state/observations.ts";
+import type { Absences } from "../ledger/state/observations.ts";
+import type { AbsentOf } from "./model/resource.ts";
+import type { CustomerInput } from "./plan/input.ts";
 
-type Dependencies = Pick<EngineDependencies, "ledger" | "clock" | "time" | "settle">;
+type SettleDependencies = Pick<EngineDependencies, "ledger" | "clock" | "time" | "settle">;
 
 /** When each settle time ends on this process's monotonic clock, by operation, subject or other key. */
 const endsOf = new WeakMap<Ledger, Map<string, number>>();
 /** How many ends are kept; the others are found again from the wall clock. */
 const mostEnds = 10_000;
 
-function setEnd(deps: Dependencies, key: string, left: number): void {
+function setEnd(deps: SettleDependencies, key: string, left: number): void {
   const ends = endsOf.get(deps.ledger) ?? new Map<string, number>();
   endsOf.set(deps.ledger, ends);
   ends.delete(key);
@@ -37,7 +44,7 @@ export function isAsynchronous(operation: Operation): boolean {
 
 /** The outcome of a call is unknown from now on: its settle time begins. */
 export function settleTimeBegins(
-  deps: Dependencies,
+  deps: SettleDependencies,
   { id, subject }: { id: string; subject: string },
   landsMs: number,
 ): void {
@@ -51,7 +58,7 @@ export function settleTimeBegins(
  * clock is not trusted, or `since` is in the future, the time counts from when this was first seen.
  */
 export async function settleTimeLeft(
-  deps: Dependencies,
+  deps: SettleDependencies,
   key: string,
   since: number,
   timeMs = deps.settle.timeMs,
@@ -65,7 +72,7 @@ export async function settleTimeLeft(
 }
 
 /** Whether the wall clock can show how much time has passed since an instant. */
-async function isTold({ clock, time }: Dependencies, since: number): Promise<boolean> {
+async function isTold({ clock, time }: SettleDependencies, since: number): Promise<boolean> {
   return since <= clock.now() && (time === undefined || (await time.now({ isFresh: true })) !== undefined);
 }
 
@@ -74,7 +81,7 @@ async function isTold({ clock, time }: Dependencies, since: number): Promise<boo
  * current settle time and the one recorded then counts. If the sender may only be paused, a person need not wait until
  * its token expires.
  */
-export async function settleTimeLeftOf(deps: Dependencies, row: JournalRow, who?: "person"): Promise<number> {
+export async function settleTimeLeftOf(deps: SettleDependencies, row: JournalRow, who?: "person"): Promise<number> {
   const attempts = await deps.ledger.journal.attempts(row.id);
   const last = attempts.findLast((attempt) => attempt.outcome !== "not-sent");
   if (last === undefined) return 0;
@@ -141,4 +148,62 @@ export function passedSince({
 export function timeToLeave(clock: Clock, clockSkewMs: number): () => boolean {
   const began = { monotonic: clock.monotonic(), now: clock.now() };
   return () => Math.max(clock.monotonic() - began.monotonic, clock.now() - began.now) >= clockSkewMs / 2;
+}
+
+type AbsenceDependencies = SettleDependencies & Pick<EngineDependencies, "settings" | "policies">;
+
+/** Names that count as gone, by order; and when to read M7 again for missing names that do not count as gone yet. */
+interface Counted {
+  gone: Map<string, ReadonlySet<string>>;
+  again: string | undefined;
+}
+
+/**
+ * Counts one reading of M7 for things that should be removed and that it left out. As for an operation in doubt, a
+ * thing counts as gone once `settle.readings` readings over the settle time left it out. Readings within that time
+ * count as one together. If M7 shows the thing again, or the CRM changes its order, the count starts again.
+ */
+export async function countAbsences(
+  deps: AbsenceDependencies,
+  knows: CustomerState,
+  input: CustomerInput,
+): Promise<Counted> {
+  const counted: Counted = { gone: new Map(), again: undefined };
+  const absents = handedIn().resources.flatMap((resource) => [...(resource.absent?.(input, deps) ?? [])]);
+  for (const [order, absent] of absents) {
+    const earlier = await deps.ledger.state.absences(input.customer, order);
+    if (earlier === undefined && absent.names.length === 0) continue;
+    const next = await countOne(deps, counted, `${formatKey(input.customer)} ${order}`, { ...absent, earlier });
+    counted.gone.set(order, next.gone);
+    const body = toJson(next.absences);
+    if (!knows.keeps || (earlier !== undefined && canonicalJson(toJson(earlier)) === canonicalJson(body))) continue;
+    await knows.record([{ type: "observed", customer: input.customer, kind: absentKind, subject: order, body }]);
+  }
+  return counted;
+}
+
+async function countOne(
+  deps: AbsenceDependencies,
+  counted: Counted,
+  subject: string,
+  { form, names, earlier }: AbsentOf & { earlier: Absences | undefined },
+): Promise<{ absences: Absences; gone: Set<string> }> {
+  const { clock, settle } = deps;
+  const absences: Absences = { form, left: {} };
+  const gone = new Set<string>();
+  for (const name of names) {
+    const before = earlier?.form === form ? earlier.left[name] : undefined;
+    const since = before?.since ?? toInstant(clock.now());
+    const left = await settleTimeLeft(deps, `absent ${subject} ${form} ${name} ${since}`, Date.parse(since));
+    const readings = before === undefined ? 1 : Math.min(settle.readings, before.readings + (left > 0 ? 0 : 1));
+    absences.left[name] = { since, readings };
+    if (left === 0 && readings >= settle.readings) {
+      gone.add(name);
+      continue;
+    }
+    const pause = left > 0 ? left : Math.ceil(settle.timeMs / Math.max(1, settle.readings));
+    const until = toInstant(clock.now() + pause);
+    if (counted.again === undefined || until < counted.again) counted.again = until;
+  }
+  return { absences, gone };
 }
