@@ -5,7 +5,7 @@ import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { ReadFailure } from "../platform/call.ts";
 import { counted } from "../report/text.ts";
-import { formatRawPath } from "../source/mapping/raw-path.ts";
+import { formatRawPath } from "../source/mapping/path.ts";
 import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
 import { tellsChange } from "../source/sql/newest.ts";

@@ -5,7 +5,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { MappedForm, StoredForm } from "../ledger/records/remapping.ts";
-import { blankedSecret } from "../source/mapping/secrets.ts";
+import { blankedSecret } from "../source/mapping/path.ts";
 import type { Source } from "../source/source.ts";
 import { hashOfRaw, mapRaw } from "./map-row.ts";
 import type { Mapper } from "./map-row.ts";

@@ -5,7 +5,7 @@ import { messageOf } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow } from "../ledger/records/quarantine-retry.ts";
-import { blankedSecret } from "../source/mapping/secrets.ts";
+import { blankedSecret } from "../source/mapping/path.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { mapRaw } from "./map-row.ts";
 

@@ -1,5 +1,4 @@
-import { everyElement } from "./mapping/context.ts";
-import { parsePath } from "./mapping/path.ts";
+import { parsePath, everyElement } from "./mapping/path.ts";
 import { rowsInside } from "./group-settings.ts";
 import type { GroupSettings } from "./group-settings.ts";
 

@@ -3,7 +3,7 @@ import { hasRepeatedMember } from "../base/repeated-members.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import type { RecordLimits } from "./limits.ts";
-import { isDoubtful } from "./mapping/marks.ts";
+import { isDoubtful } from "./mapping/numbers.ts";
 
 /** Why a JSON text is no usable record. */
 export interface JsonFault {

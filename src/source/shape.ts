@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { formatRawPath } from "./mapping/raw-path.ts";
+import { formatRawPath } from "./mapping/path.ts";
 
 /** What kind of value stands somewhere in a raw record. */
 const valueType = z.enum(["text", "number", "boolean", "object", "list"]);

@@ -13,12 +13,11 @@ import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.
 import { httpTableSchema } from "./http/http-table-settings.ts";
 import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
-import { findMistakes, placeInStream, readsOf } from "./mapping/compile.ts";
-import type { LookupTable } from "./mapping/lookup-table.ts";
-import { plausibleDatesSchema } from "./mapping/plausible-dates.ts";
-import type { PlausibleDates } from "./mapping/plausible-dates.ts";
-import { parseRawPath } from "./mapping/raw-path.ts";
-import { secretPaths } from "./mapping/secrets.ts";
+import { findMistakes, placeInStream, readsOf, secretPaths } from "./mapping/compile.ts";
+import type { LookupTable } from "./mapping/context.ts";
+import { plausibleDatesSchema } from "./mapping/coerce.ts";
+import type { PlausibleDates } from "./mapping/coerce.ts";
+import { parseRawPath } from "./mapping/path.ts";
 import { checkSqlSource, sqlSourceFields, sqlStreamFields, sqlTableSchema } from "./sql/sql-source-settings.ts";
 import type { SqlTable } from "./sql/sql-source-settings.ts";
 import { columnsOfTable, tableSchema } from "./table-settings.ts";

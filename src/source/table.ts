@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import { keyReader } from "./keys.ts";
-import type { LookupTable } from "./mapping/lookup-table.ts";
+import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
 import type { SourceItem } from "./reader.ts";
 import { columnsOfTable, namedColumns } from "./table-settings.ts";

@@ -3,7 +3,7 @@ import { Problem } from "../base/errors.ts";
 import { readFileTable } from "./file/table.ts";
 import type { HttpTable } from "./http/http-table-settings.ts";
 import { recordLimitsSchema } from "./limits.ts";
-import type { LookupTable } from "./mapping/lookup-table.ts";
+import type { LookupTable } from "./mapping/context.ts";
 import type { AnyTable } from "./source-settings.ts";
 import type { SqlTable } from "./sql/sql-source-settings.ts";
 import { inlineTable, tableOf } from "./table.ts";

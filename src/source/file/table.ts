@@ -1,5 +1,5 @@
 import type { RecordLimits } from "../limits.ts";
-import type { LookupTable } from "../mapping/lookup-table.ts";
+import type { LookupTable } from "../mapping/context.ts";
 import type { SourceItem } from "../reader.ts";
 import { tableOf } from "../table.ts";
 import type { TableRows } from "../table.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
 import { programEnvironment } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
-import { isZone } from "../mapping/date.ts";
+import { isZone } from "../mapping/coerce.ts";
 import { answerFields } from "./answer/answer-settings.ts";
 import { authSchema } from "./auth-settings.ts";
 import { pagingSchema } from "./paging-settings.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
-import { formatRawPath } from "../mapping/raw-path.ts";
+import { formatRawPath } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import { moreBeyond } from "./more-beyond.ts";
 import { nextOf } from "./paging.ts";

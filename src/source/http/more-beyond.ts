@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { formatRawPath } from "../mapping/raw-path.ts";
+import { formatRawPath } from "../mapping/path.ts";
 
 /** What an answer says of records beyond those that it holds. */
 export interface MoreBeyond {

@@ -2,7 +2,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { valuesAt } from "../mapping/ways.ts";
 import { parsePath } from "../mapping/path.ts";
-import { formatRawPath } from "../mapping/raw-path.ts";
+import { formatRawPath } from "../mapping/path.ts";
 import { placeOf, ShapeOfRows } from "../shape.ts";
 
 /** A field of a list as its first rows show it. */

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { namedDelimiter } from "../file/csv.ts";
 import { utf16Of } from "../file/utf-16.ts";
-import { formatRawPath } from "../mapping/raw-path.ts";
+import { formatRawPath } from "../mapping/path.ts";
 
 /** The encoding of a text by its beginning. One of single bytes, or of a language, is a guess. */
 export function encodingOf(beginning: Buffer): string {

@@ -4,7 +4,7 @@ import type { Problem } from "../../base/errors.ts";
 import type { GroupSettings } from "../group-settings.ts";
 import { groupingPlaces, placeInRecord } from "../group-places.ts";
 import { readsOf } from "../mapping/compile.ts";
-import { hiddenPlaces } from "../mapping/open-places.ts";
+import { hiddenPlaces } from "../mapping/ways.ts";
 import { waysOf } from "../mapping/ways.ts";
 import type { RecordLimits } from "../limits.ts";
 import { columnsStatement, loadQuery, queryProblem } from "./query.ts";

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { measureJson, parseJson } from "../json.ts";
 import type { RecordLimits } from "../limits.ts";
-import { momentIn } from "../mapping/date.ts";
-import { isDoubtful } from "../mapping/marks.ts";
+import { momentIn } from "../mapping/coerce.ts";
+import { isDoubtful } from "../mapping/numbers.ts";
 import type { BadRecord } from "../reader.ts";
 import type { Cell, Column, ColumnKind } from "./dialect.ts";
 
