@@ -9,7 +9,7 @@ import { systemClock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { createStaging } from "../ledger/records/staging.ts";
-import { sheetsOf } from "../source/file/xlsx/sheets.ts";
+import { sheetsOf } from "../source/file/xlsx/workbook.ts";
 import { readDocument } from "../source/http/document.ts";
 import { moreBeyond } from "../source/http/more-beyond.ts";
 import { columnsOfRows } from "../source/proposal/columns.ts";
@@ -18,7 +18,7 @@ import { kindOfList } from "../source/proposal/find.ts";
 import { delimiterOf, encodingOf, listIn } from "../source/proposal/look.ts";
 import type { ListKind } from "../source/proposal/names.ts";
 import { pagingGuess } from "../source/proposal/paging.ts";
-import { readSample } from "../source/sample.ts";
+import { readSample } from "../source/reader.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { createSource } from "../source/source.ts";
 

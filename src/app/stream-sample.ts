@@ -9,7 +9,7 @@ import { formatRawPath } from "../source/mapping/path.ts";
 import { skipWay, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
-import { readSample } from "../source/sample.ts";
+import { readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";

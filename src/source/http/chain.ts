@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { keyReader } from "../keys.ts";
+import { keyReader } from "../reader.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../reader.ts";
 import { placeholders } from "./chain-settings.ts";
 import type { ChainSettings } from "./chain-settings.ts";
@@ -18,9 +18,7 @@ export interface Parent {
 }
 
 /** What came of one request of a chain. */
-export type ChainItem =
-  | { parents: readonly Parent[]; items: SourceItem[] }
-  | { lacking: { parent: Parent; message: string } };
+type ChainItem = { parents: readonly Parent[]; items: SourceItem[] } | { lacking: { parent: Parent; message: string } };
 
 export interface Chain {
   url: string;

@@ -10,7 +10,7 @@ import { sourceProblem } from "../problems.ts";
 import type { AuthSettings } from "./auth-settings.ts";
 import type { Credentials, Shown } from "./shown.ts";
 
-export interface CredentialDeps {
+interface CredentialDeps {
   clock: Clock;
   secrets: (ref: string) => Promise<string> | string;
   known: KnownSecrets;

@@ -1,4 +1,4 @@
-import type { FileItem } from "../file/row.ts";
+import type { FileItem } from "../reader.ts";
 import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { RecordLimits } from "../limits.ts";
+import type { RecordLimits } from "../json.ts";
 import type { ReadOptions } from "../reader.ts";
 import type { CsvMemory } from "./answer/rows.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
@@ -101,7 +101,7 @@ export function beginReading(
 }
 
 /** What asks for changes since an instant. Throws a Problem (usage) for a text that is no instant. */
-export function askedSince(text: string, since: SinceSettings): Placement[] {
+function askedSince(text: string, since: SinceSettings): Placement[] {
   let epochMs: number;
   try {
     epochMs = Temporal.Instant.from(text).epochMilliseconds;

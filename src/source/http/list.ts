@@ -1,7 +1,7 @@
 import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { toItem } from "../file/items.ts";
-import { keyReader } from "../keys.ts";
+import { toItem } from "../reader.ts";
+import { keyReader } from "../reader.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { acceptOf, readAnswer } from "./answer/answer.ts";
 import type { Page } from "./answer/page.ts";
@@ -18,7 +18,7 @@ import type { Position } from "./position.ts";
 import { requestPage, shownUrl } from "./request.ts";
 import type { PageAnswer, RequestDeps } from "./request.ts";
 
-export interface ListDeps {
+interface ListDeps {
   request: RequestDeps;
   /** Where keys are kept to find those that stand twice; without it they are not looked for. */
   staging?: Staging | undefined;

@@ -14,7 +14,7 @@ export interface MoreBeyond {
 }
 
 /** What is known of a list that has come to its end, and by which rule. */
-export interface ListEnd {
+interface ListEnd {
   /** Where its records stand. */
   recordsAt?: readonly (string | number)[] | undefined;
   /** Places that were heeded in deciding that it has ended. */

@@ -2,7 +2,7 @@ import { toInstant } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
-import type { FileItem } from "../file/row.ts";
+import type { FileItem } from "../reader.ts";
 import { pathOf } from "./path-of.ts";
 import type { SinceSettings } from "./http-source-settings.ts";
 import { readTime } from "./time-format.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { sha256 } from "../../base/canonical-json.ts";
-import type { FileItem } from "../file/row.ts";
+import type { FileItem } from "../reader.ts";
 import { sourceProblem } from "../problems.ts";
 import type { PageAnswer } from "./request.ts";
 import { shownUrl } from "./request.ts";

@@ -15,7 +15,7 @@ export interface Placement {
 }
 
 /** How a quote inside quotes is written. */
-export type Quoting = "backslash" | "doubled";
+type Quoting = "backslash" | "doubled";
 
 /** A request before it is sent. */
 export interface Draft {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isClean } from "../clean-text.ts";
+import { isClean } from "../without-secrets.ts";
 import type { PagePosition } from "./paging.ts";
 
 const positionSchema = z.strictObject({

@@ -49,7 +49,7 @@ export interface PageAnswer extends Received {
  * What became of one request: a page; one that the service could not answer for now or asks to make again; one that it
  * refuses; or no whole answer.
  */
-export const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
+const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
 
 /** A longer Retry-After ends the reading. */
 const maxRetryAfterMs = 300_000;

@@ -17,7 +17,7 @@ import { readJson } from "./answer/json.ts";
 
 type SessionAuth = Extract<AuthSettings, { kind: "session" }>;
 
-export interface SessionDeps extends Omit<RequestDeps, "credentials" | "who"> {
+interface SessionDeps extends Omit<RequestDeps, "credentials" | "who"> {
   secrets: (ref: string) => Promise<string> | string;
   /** What the problems call the source. */
   source: string;
@@ -170,7 +170,7 @@ function refusedAgain(auth: SessionAuth, deps: SessionDeps): Problem {
 }
 
 /** Asks for one JSON document, which is no page of a list. Throws a Problem as `requestPage` does. */
-export function askJson(
+function askJson(
   request: PageRequest,
   deps: RequestDeps,
   signal: AbortSignal | undefined,

@@ -7,8 +7,8 @@ import { timeouts } from "../../http/timeouts.ts";
 import { undici } from "../../http/undici.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { columnsOf, neededColumns } from "../file/columns.ts";
-import { placeInRecord } from "../group-places.ts";
+import { columnsOf, neededColumns } from "../file/source.ts";
+import { placeInRecord } from "../group-settings.ts";
 import { hiddenPlaces, openPlaces } from "../mapping/ways.ts";
 import { formatRawPath } from "../mapping/path.ts";
 import { waysOf } from "../mapping/ways.ts";
@@ -25,10 +25,10 @@ import type { SeenRequest } from "./request.ts";
 import { createSession } from "./session.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
-import { recordLimitsSchema } from "../limits.ts";
+import { recordLimitsSchema } from "../json.ts";
 import type { List } from "./list.ts";
 
-export interface HttpSourceDeps {
+interface HttpSourceDeps {
   clock: Clock;
   random: Randomness;
   secrets: (ref: string) => Promise<string> | string;
@@ -38,7 +38,7 @@ export interface HttpSourceDeps {
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
 }
 
-export interface HttpSource extends SourceReader {
+interface HttpSource extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
   /** The rows of a look-up table that is a list of the service; returns why they are not whole. */
   table(name: string, settings: HttpTable, signal?: AbortSignal): TableRows;
@@ -140,18 +140,18 @@ async function* nothing(): AsyncGenerator<SourceItem[], ReadOutcome, void> {
 const page = 1_000;
 
 /** The list behind a table: a row is known by `rowKey`, or by what is looked up. */
-export function listOfTable(table: HttpTable): ListSettings {
+function listOfTable(table: HttpTable): ListSettings {
   return { ...table, key: table.rowKey ?? table.key, limits: recordLimitsSchema.parse({}) };
 }
 
 /** The columns of CSV answers that the table needs. */
-export function columnsOfList({ key, rowKey, value, columns, paging }: HttpTable): string[] {
+function columnsOfList({ key, rowKey, value, columns, paging }: HttpTable): string[] {
   const paths = [key, rowKey, value, ...Object.values(columns ?? {}), "key" in paging ? paging.key : undefined];
   return paths.flatMap(columnsOf);
 }
 
 /** The rows of a look-up table that is a list; returns why they are not whole. */
-export async function* tableRows(list: List, signal: AbortSignal | undefined): TableRows {
+async function* tableRows(list: List, signal: AbortSignal | undefined): TableRows {
   const reading = list.read({ batchSize: page, ...(signal === undefined ? {} : { signal }) });
   try {
     for (;;) {

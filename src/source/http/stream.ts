@@ -1,12 +1,12 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { NeededColumns } from "../file/columns.ts";
+import type { NeededColumns } from "../file/source.ts";
 import { readJoined } from "../joined.ts";
 import type { HeaderRows, JoinedPart, PartItem } from "../joined.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { HttpStream } from "../source-settings.ts";
-import { parseStaged } from "../staged.ts";
+import { parseStaged } from "../json.ts";
 import { readChain } from "./chain.ts";
 import type { Chain, Parent } from "./chain.ts";
 import type { ChainSettings, DetailSettings, StreamChain } from "./chain-settings.ts";
@@ -24,7 +24,7 @@ interface ListAbout {
 
 export type ListMaker = (list: ListSettings, about: ListAbout) => List;
 
-export interface StreamDeps {
+interface StreamDeps {
   who: string;
   columns: NeededColumns;
   listOf: ListMaker;

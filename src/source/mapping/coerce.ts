@@ -178,7 +178,7 @@ export function coercionTo(target: Target, context: MappingContext): (value: Jso
 
 /** What happens to a local time that a clock change makes happen twice or not at all. */
 export const clockChangePolicies = ["reject", "earlier", "later"] as const;
-export type ClockChangePolicy = (typeof clockChangePolicies)[number];
+type ClockChangePolicy = (typeof clockChangePolicies)[number];
 
 /** What may be written as an instant: an ISO text with Z or an offset. */
 export const writtenInstant: Written = {

@@ -64,7 +64,7 @@ export type MapRecord = (raw: JsonObject) => Result<MappedRecord, Rejection>;
 export type GiveFields = (raw: JsonObject) => JsonObject;
 
 /** A record that is left out. */
-export interface Skipped {
+interface Skipped {
   /** Which record it is, where that can be read. */
   key: RecordKey | undefined;
   /** It names a record in a way that cannot be used, so that it may be any one. */

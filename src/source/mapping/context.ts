@@ -101,7 +101,7 @@ function shapeOf(text: string): string {
 }
 
 /** What a plain path reads, and where in the raw record it leads. */
-export interface CompiledPath {
+interface CompiledPath {
   read: Evaluate;
   /** Undefined where it starts at something that was computed. */
   steps: readonly (string | number)[] | undefined;

@@ -3,7 +3,7 @@ import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
 
 /** What a text or number in a format with a name is: an instant, or a local time or day that needs a zone. */
-export type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;
+type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;
 
 /** A format of dates that is no pattern. */
 interface NamedFormat {

@@ -11,7 +11,7 @@ export interface Decimal {
 }
 
 export const roundings = ["half-up", "half-even", "up", "down", "ceiling", "floor"] as const;
-export type Rounding = (typeof roundings)[number];
+type Rounding = (typeof roundings)[number];
 
 /** Digits before and after the point of a number that is calculated with. */
 const mostDigits = 40;

@@ -22,7 +22,7 @@ export interface ColumnFacts {
 }
 
 /** Texts that exports write where there is nothing. */
-export const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", "\\N"];
+const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", "\\N"];
 
 const mostExamples = 20;
 

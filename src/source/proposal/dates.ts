@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 
 /** How times are written in a column: what the operator `date` takes beside it, and what nobody can tell. */
-export interface DateGuess {
+interface DateGuess {
   options: JsonObject;
   doubt: string | undefined;
 }

@@ -16,7 +16,7 @@ export interface ProposedLines {
   columns: readonly ColumnFacts[];
 }
 
-export interface ProposedInstances {
+interface ProposedInstances {
   expression: Json;
   doubts: Doubt[];
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { namedDelimiter } from "../file/csv.ts";
-import { utf16Of } from "../file/utf-16.ts";
+import { utf16Of } from "../file/bytes.ts";
 import { formatRawPath } from "../mapping/path.ts";
 
 /** The encoding of a text by its beginning. One of single bytes, or of a language, is a guess. */

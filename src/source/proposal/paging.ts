@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { MoreBeyond } from "../http/more-beyond.ts";
 
 /** How to come to the next page of a list, as far as one answer shows it, and what is a guess of it. */
-export interface PagingGuess {
+interface PagingGuess {
   settings: JsonObject;
   doubts: string[];
 }

@@ -38,7 +38,7 @@ export interface ProposedSeats {
 }
 
 /** A mapping, and which records are left out of it. */
-export interface ProposedMapping {
+interface ProposedMapping {
   fields: ProposedField[];
   skip: ProposedSkip | undefined;
 }
@@ -294,7 +294,7 @@ export function withinFirst(rows: string, path: string): string {
 const guessedCountry = "DE";
 
 /** A column of phone numbers, with the operator that brings them into the form that the platform takes. */
-export function phoneOf(
+function phoneOf(
   { path, examples }: ColumnFacts,
   country: ColumnFacts | undefined,
 ): { expression: Json; doubt?: string } {

@@ -6,7 +6,7 @@ import { columnsByField } from "./find.ts";
 import { withinFirst } from "./propose.ts";
 
 /** How rows of seats become a record for each person: settings of the stream, and its columns as mappings see them. */
-export interface GroupedSeats {
+interface GroupedSeats {
   group: JsonObject;
   columns: ColumnFacts[];
 }

@@ -5,7 +5,7 @@ import { columnsNamed } from "./find.ts";
 import { instanceNames } from "./names.ts";
 
 /** How long what is sold may be used: fields of a product, and what is guessed of each. */
-export interface ProposedTerm {
+interface ProposedTerm {
   fields: JsonObject;
   doubts: { field: string; text: string }[];
 }

@@ -9,7 +9,7 @@ import type { About } from "./failures.ts";
 import { holdsCertificates } from "./tls.ts";
 import type { SqlConnection, ServerConnection } from "./sql-source-settings.ts";
 
-export interface DialectDeps {
+interface DialectDeps {
   clock: Clock;
   secrets: (ref: string) => Promise<string> | string;
   /** Folder of the configuration file. */

@@ -1,11 +1,11 @@
 import { hashOf, isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import type { FileItem } from "../file/row.ts";
-import { toItem } from "../file/items.ts";
-import { isClean } from "../clean-text.ts";
+import type { FileItem } from "../reader.ts";
+import { toItem } from "../reader.ts";
+import { isClean } from "../without-secrets.ts";
 import { readJoined } from "../joined.ts";
 import type { JoinedPart } from "../joined.ts";
-import { keyReader } from "../keys.ts";
+import { keyReader } from "../reader.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { Bound, Cell, Column, ColumnKind, Statement } from "./dialect.ts";
 import { boundOf, Newest } from "./newest.ts";

@@ -1,7 +1,7 @@
 import type { DialectName } from "./dialect-name.ts";
 
 /** What is wrong with a query before any database has seen it. */
-export interface StatementFault {
+interface StatementFault {
   /** Line of the query, from 1. */
   line: number;
   message: string;

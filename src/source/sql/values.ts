@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { measureJson, parseJson } from "../json.ts";
-import type { RecordLimits } from "../limits.ts";
+import type { RecordLimits } from "../json.ts";
 import { momentIn } from "../mapping/coerce.ts";
 import { isDoubtful } from "../mapping/numbers.ts";
 import type { BadRecord } from "../reader.ts";
 import type { Cell, Column, ColumnKind } from "./dialect.ts";
 
 /** What is not the same for all columns. */
-export interface ValueRules {
+interface ValueRules {
   /** Zone of times without one; undefined: they stay local. */
   zone: string | undefined;
   limits: RecordLimits;
@@ -195,7 +195,7 @@ export function localText(text: string, zone: string | undefined): string {
  * The list that PostgreSQL writes as `{a,"b c",NULL,{d}}`; undefined for a text that is none. Its elements are read by
  * `read`.
  */
-export function listText(text: string, read: (element: string) => Json): Json[] | undefined {
+function listText(text: string, read: (element: string) => Json): Json[] | undefined {
   // A list whose positions do not begin at 1 says so in front: `[0:1]={a,b}`.
   const found = elements(text, /^(?:\[-?\d+:-?\d+\])+=/u.exec(text)?.[0].length ?? 0, read);
   return found?.end === text.length ? found.list : undefined;

@@ -1,5 +1,5 @@
 import type { Json } from "../../../base/canonical-json.ts";
-import type { RecordLimits } from "../../limits.ts";
+import type { RecordLimits } from "../../json.ts";
 import { csvSettingsSchema } from "../../file/file-source-settings.ts";
 import type { CsvSettings } from "../../file/file-source-settings.ts";
 import { pathOf } from "../path-of.ts";
@@ -11,7 +11,7 @@ import type { Named, Page, Received } from "./page.ts";
 import type { CsvMemory } from "./rows.ts";
 
 /** How the answers of a list are written. */
-export interface AnswerForm {
+interface AnswerForm {
   answer: "json" | "xml" | "csv" | "ndjson";
   records?: string | undefined;
   encoding?: string | undefined;
@@ -23,7 +23,7 @@ export interface AnswerForm {
   limits: RecordLimits;
 }
 
-export interface AnswerReading {
+interface AnswerReading {
   form: AnswerForm;
   /** Columns without which a CSV answer is not read, since somebody reads them. */
   columns: readonly string[];

@@ -5,7 +5,7 @@ import type { AnswerErrors } from "./answer-settings.ts";
 import { valueIn } from "../path-of.ts";
 
 /** What a service says in place of an answer, in its own words, which are not fit to be shown yet. */
-export interface Complaint {
+interface Complaint {
   words: string | undefined;
   code: string | undefined;
   /** `expired`: the credentials have to be renewed; `retry`: the same may work later; `refused`: it will not. */

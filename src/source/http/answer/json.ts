@@ -3,10 +3,10 @@ import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json } from "../../../base/canonical-json.ts";
 import { hasRepeatedMember } from "../../../base/repeated-members.ts";
 import { shownWords } from "../../../http/redaction.ts";
-import { JsonListScanner } from "../../file/json-list.ts";
-import type { FileItem } from "../../file/row.ts";
+import { JsonListScanner } from "../../file/json.ts";
+import type { FileItem } from "../../reader.ts";
 import { measureJson, parseExact, parseInexact } from "../../json.ts";
-import type { RecordLimits } from "../../limits.ts";
+import type { RecordLimits } from "../../json.ts";
 import { valueAt } from "../../mapping/path.ts";
 import type { Path } from "../../mapping/path.ts";
 import { wordsAside } from "./complaint.ts";
@@ -14,7 +14,7 @@ import { htmlProblem, unreadable } from "./page.ts";
 import type { Named, Page, Received } from "./page.ts";
 
 /** A JSON document, and its records once they are asked for. */
-export interface JsonAnswer {
+interface JsonAnswer {
   document: Json;
   /** Throws a Problem (`source.wrong-shape`) where there is no list. */
   page(records: Path, limits: RecordLimits): Page;

@@ -2,7 +2,7 @@ import type { Json } from "../../../base/canonical-json.ts";
 import type { KnownSecrets } from "../../../base/known-secrets.ts";
 import type { Problem } from "../../../base/errors.ts";
 import { shownWords } from "../../../http/redaction.ts";
-import type { FileItem } from "../../file/row.ts";
+import type { FileItem } from "../../reader.ts";
 import { sourceProblem } from "../../problems.ts";
 import type { SourceProblemCode } from "../../problems.ts";
 

@@ -3,9 +3,9 @@ import type { Json } from "../../../base/canonical-json.ts";
 import { Problem } from "../../../base/errors.ts";
 import { namedDelimiter, readCsv } from "../../file/csv.ts";
 import type { CsvSettings } from "../../file/file-source-settings.ts";
-import { readNdjson } from "../../file/ndjson.ts";
-import type { FileItem, FormatReader } from "../../file/row.ts";
-import type { RecordLimits } from "../../limits.ts";
+import { readNdjson } from "../../file/json.ts";
+import type { FileItem, FormatReader } from "../../reader.ts";
+import type { RecordLimits } from "../../json.ts";
 import { sourceProblem } from "../../problems.ts";
 import { htmlProblem, unreadable } from "./page.ts";
 import type { Named, Page, Received } from "./page.ts";
@@ -81,7 +81,7 @@ async function rowsOf(reader: FormatReader, what: string, named: Named): Promise
         for (const item of next.value) items.push(item);
         continue;
       }
-      if (next.value.problem !== undefined) throw next.value.problem;
+      if (next.value !== undefined) throw next.value;
       return items;
     }
   } catch (thrown) {

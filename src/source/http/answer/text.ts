@@ -1,6 +1,6 @@
 import { sourceProblem } from "../../problems.ts";
-import { undeclaredUtf8 } from "../../file/undeclared-utf8.ts";
-import { utf16Of } from "../../file/utf-16.ts";
+import { undeclaredUtf8 } from "../../file/bytes.ts";
+import { utf16Of } from "../../file/bytes.ts";
 import { unreadable } from "./page.ts";
 import type { Named, Received } from "./page.ts";
 

@@ -2,7 +2,7 @@ import { SaxesParser } from "saxes";
 import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import { Problem } from "../../../base/errors.ts";
-import type { RecordLimits } from "../../limits.ts";
+import type { RecordLimits } from "../../json.ts";
 import { valueAt } from "../../mapping/path.ts";
 import type { Path } from "../../mapping/path.ts";
 import { measured } from "./json.ts";

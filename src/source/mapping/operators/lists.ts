@@ -20,13 +20,12 @@ import {
 } from "./operator.ts";
 import type { Operator, OperatorReference, WrittenOperator } from "./operator.ts";
 
-export const takesList =
-  "a list; one object or value counts as a list of one, and elements that mean nothing are left out";
-export const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
-export const elementPaths = "Its paths start at the element, as inside `each`.";
+const takesList = "a list; one object or value counts as a list of one, and elements that mean nothing are left out";
+const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
+const elementPaths = "Its paths start at the element, as inside `each`.";
 
 /** An operator that gives elements of a list as they are. */
-export function onElements(
+function onElements(
   reference: Omit<OperatorReference, "takes" | "gives" | "refuses"> & { refuses?: Readonly<Record<string, string>> },
   written: WrittenOperator,
   change: (
@@ -66,12 +65,7 @@ const asList = (elements: readonly Json[] | undefined): Json[] | undefined =>
   elements === undefined ? undefined : [...elements];
 
 /** The value of an expression for each element. Stops at the first fault. */
-export function eachOf(
-  elements: readonly Json[],
-  scope: Scope,
-  value: Evaluate,
-  fault: () => boolean,
-): (Json | undefined)[] {
+function eachOf(elements: readonly Json[], scope: Scope, value: Evaluate, fault: () => boolean): (Json | undefined)[] {
   const values: (Json | undefined)[] = [];
   for (const item of elements) {
     values.push(value({ item, parent: scope }));

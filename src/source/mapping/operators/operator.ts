@@ -33,7 +33,7 @@ export const aPath: Written = { form: "path" };
 export const aCondition: Written = { form: "condition" };
 export const someText: Written = { form: "text" };
 export const words: Written = { form: "words" };
-export const expressionOf = (takes: Kinds): Written => ({ form: "expression", takes });
+const expressionOf = (takes: Kinds): Written => ({ form: "expression", takes });
 /** An expression where a text would be a constant: `{path: …}` and no bare path. */
 export const objectExpressionOf = (takes: Kinds): Written => ({ form: "expression", takes, isObject: true });
 export const anyExpression = expressionOf(undefined);

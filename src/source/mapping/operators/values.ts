@@ -180,7 +180,7 @@ export const list: Operator = {
   },
 };
 
-export interface MoneyFormat extends Marks {
+interface MoneyFormat extends Marks {
   /**
    * The most decimals that an amount has. Undefined: as many as the minor unit of its currency has digits, 2 for EUR, 0
    * for JPY. Fewer than that make the last of them the minor unit: 0 for amounts in cents.
