@@ -8,7 +8,7 @@ import { counted } from "../report/text.ts";
 import { formatRawPath } from "../source/mapping/path.ts";
 import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
-import { tellsChange } from "../source/sql/newest.ts";
+import { tellsChange } from "../source/sql/values.ts";
 import type { Application } from "./application.ts";
 import { ledgerFindings } from "./ledger-finding.ts";
 import { readCertificate } from "./certificate.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { columnsOf, readFiles } from "./file/source.ts";
 import type { ReadFilesOptions } from "./file/source.ts";
-import type { HttpTable } from "./http/http-table-settings.ts";
+import type { HttpTable } from "./http/http-source-settings.ts";
 import { recordLimitsSchema } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";

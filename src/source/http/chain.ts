@@ -6,8 +6,7 @@ import { placeholders } from "./chain-settings.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { List } from "./list.ts";
-import { valueIn } from "./path-of.ts";
-import { isOneWord } from "./placement.ts";
+import { isOneWord, valueIn } from "./placement.ts";
 import type { Placement } from "./placement.ts";
 
 /** A record that others are asked for by. */

@@ -1,9 +1,8 @@
 import { canonicalJson, hashOf, isJsonObject, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
-import type { FileItem } from "../reader.ts";
-import type { RecordLimits } from "../json.ts";
-import type { BadRecord, SourceItem, StagedRow, StagingArea } from "../reader.ts";
 import { batchesOf, parseStaged } from "../json.ts";
+import type { RecordLimits } from "../json.ts";
+import type { BadRecord, FileItem, SourceItem, StagedRow, StagingArea } from "../reader.ts";
 import type { Moving, PagingSettings } from "./paging-settings.ts";
 
 type KeyOf = ((value: JsonObject) => string | undefined) | undefined;

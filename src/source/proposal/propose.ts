@@ -1,17 +1,20 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { ColumnFacts } from "./columns.ts";
-import { dateForm } from "./dates.ts";
-import type { Doubt } from "./doubt.ts";
-import { columnsByField, columnsNamed } from "./find.ts";
-import type { Found } from "./find.ts";
+import { toChoose } from "../problems.ts";
+import {
+  columnsByField,
+  columnsNamed,
+  dateForm,
+  looksLikeStates,
+  quoted,
+  skipOf,
+  statesOf,
+  withinFirst,
+} from "./columns.ts";
+import type { ColumnFacts, Doubt, Found, ProposedSkip, StatesOfSale } from "./columns.ts";
 import { assetOf, proposeInstances } from "./instances.ts";
-import type { ProposedLines } from "./instances.ts";
+import type { ProductList, ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
-import type { ProductList } from "./products.ts";
-import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
-import type { ProposedSkip, StatesOfSale } from "./states.ts";
-import { toChoose } from "./to-choose.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */
 export interface ProposedField {
@@ -283,11 +286,6 @@ function holdings({ list, instance, number }: ProposedHoldings): JsonObject[] {
   const each = (field: string, path: string | undefined): JsonObject[] =>
     path === undefined ? [] : [{ each: list, when: { path, present: true }, fields: { [field]: path } }];
   return [...each("assetNumber", number), ...each("instanceId", instance)];
-}
-
-/** A field of the first of the rows that stand under a name. */
-export function withinFirst(rows: string, path: string): string {
-  return path.startsWith("[") ? `${rows}[0]${path}` : `${rows}[0].${path}`;
 }
 
 /** The country that is written where no column says one. */

@@ -1,26 +1,23 @@
+import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import { Problem } from "../../base/errors.ts";
+import { readRegular } from "../../base/regular-file.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { SourceReader, Staging } from "../reader.ts";
-import type { SqlSourceSettings } from "../source-settings.ts";
-import { dialectOf } from "./dialects.ts";
-import { loadQuery, columnsStatement, queryProblem, statementOf } from "./query.ts";
-import type { Query, QueryPlaces } from "./query.ts";
-import type { SqlTable } from "./sql-source-settings.ts";
-import { readStream } from "./reading.ts";
-import type { Asking } from "./reading.ts";
-import { questionOf } from "./stream-question.ts";
-import { View } from "./view.ts";
-import type { TableRows } from "../table.ts";
-import { resolve } from "node:path";
-import { readRegular } from "../../base/regular-file.ts";
 import { recordLimitsSchema } from "../json.ts";
 import { toItem } from "../reader.ts";
+import type { SourceReader, Staging } from "../reader.ts";
+import type { SqlSourceSettings } from "../source-settings.ts";
+import type { TableRows } from "../table.ts";
+import { dialectOf } from "./dialect.ts";
+import { columnsStatement, loadQuery, queryProblem, questionOf, statementOf } from "./query.ts";
+import type { Query, QueryPlaces } from "./query.ts";
+import { readStream, View } from "./reading.ts";
+import type { Asking, Open } from "./reading.ts";
 import { columnOf } from "./sql-source-settings.ts";
+import type { SqlTable } from "./sql-source-settings.ts";
 import { rowReader } from "./values.ts";
-import type { Open } from "./view.ts";
 
 interface SqlSourceDeps {
   clock: Clock;

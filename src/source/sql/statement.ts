@@ -1,4 +1,6 @@
-import type { DialectName } from "./dialect-name.ts";
+/** The databases whose SQL is spoken; MariaDB is one of `mysql`. */
+export const dialectNames = ["postgres", "mysql", "sqlite"] as const;
+export type DialectName = (typeof dialectNames)[number];
 
 /** What is wrong with a query before any database has seen it. */
 interface StatementFault {
