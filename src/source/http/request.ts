@@ -18,10 +18,10 @@ import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
 import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer.ts";
 import type { Received } from "./answer.ts";
+import type { Credentials, Shown } from "./credentials.ts";
 import { withPlacements } from "./placement.ts";
 import type { BodyForm, Draft, Placement } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
-import type { Credentials, Shown } from "./session.ts";
 
 /** A page that is asked for. Reads only: it may be asked for again. */
 export interface PageRequest extends Draft {

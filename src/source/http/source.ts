@@ -16,13 +16,13 @@ import type { Way } from "../mapping/ways.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import type { TableRows } from "../table.ts";
+import { createCredentials, createSession } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { HttpTable } from "./http-source-settings.ts";
 import type { ListSettings } from "./list-reading.ts";
 import { createList } from "./list.ts";
 import type { List } from "./list.ts";
 import type { SeenRequest } from "./request.ts";
-import { createCredentials, createSession } from "./session.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
 
