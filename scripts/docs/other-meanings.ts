@@ -63,6 +63,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
     "no-such-date": "a date is outside the `plausibleDates` of the stream",
     "lines-renumbered":
       "an order has a new line with the same product and terms as a line that it no longer has: perhaps the same line under another id",
+    "not-an-object": "the record is not an object",
     "not-exact": "a number has more digits than can be kept exactly",
     "stored-form":
       "with the mapping of now the stored row of the record cannot be used, and its source no longer gives the record",
@@ -84,6 +85,7 @@ export const otherSteps: Readonly<Record<string, string>> = {
     "set `serve.pages` and `serve.port`, and run `crm-sync login` as the user that runs `crm-sync serve`",
   "not-found": "use an id that the message lists, or the command that it names for a list",
   "settle.is-there-in-part": "compare the platform with the operation, finish or undo it there, then decide again",
+  "source.half-written": "wait until the export has ended, or export the file and its marker again",
   "source.more-beyond": "correct `paging` of the source; if the list is complete, write `sure: true` there",
   "source.not-found": "correct the address of the list in the configuration of the source",
   "source.order-went-back":

@@ -1,12 +1,11 @@
 import { recordSchemas, secretFields } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { JsonSchema } from "../../src/config/schema-walk.ts";
-import { writtenInstant } from "../../src/source/mapping/date.ts";
-import { takenBy } from "../../src/source/mapping/kinds.ts";
-import { listEntryReference } from "../../src/source/mapping/lists.ts";
-import { targetOf } from "../../src/source/mapping/target.ts";
+import { writtenInstant } from "../../src/source/mapping/coerce.ts";
+import { listEntryReference } from "../../src/source/mapping/fields.ts";
+import { targetOf, takenBy } from "../../src/source/mapping/target.ts";
 import type { ObjectTarget, Target } from "../../src/source/mapping/target.ts";
-import { listExpression } from "../../src/source/mapping/written.ts";
+import { listExpression } from "../../src/source/mapping/operators/operator.ts";
 import { fieldsOf } from "./target-fields.ts";
 import { definition, fittingName, schemaOf, strictObject } from "./written-schema.ts";
 

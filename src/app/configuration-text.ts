@@ -5,7 +5,7 @@ import { projectFolder } from "../base/project-folder.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
 import { streams } from "../crm/model.ts";
-import type { Doubt } from "../source/proposal/doubt.ts";
+import type { Doubt } from "../source/proposal/columns.ts";
 import { used } from "./check.ts";
 import type { Proposal, ProposedStream } from "./init-from.ts";
 

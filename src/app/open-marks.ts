@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { counted } from "../report/text.ts";
-import { toChoose } from "../source/proposal/to-choose.ts";
+import { toChoose } from "../source/problems.ts";
 import type { Finding } from "./check.ts";
 
 /** What `init` left to a person in a configuration file and nobody has done yet. */

@@ -5,16 +5,16 @@ import { customerKeyOf, formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import { orderableFields } from "../resources/order/records.ts";
 import { parsePath } from "../source/mapping/path.ts";
-import { formatRawPath } from "../source/mapping/raw-path.ts";
+import { formatRawPath } from "../source/mapping/path.ts";
 import { skipWay, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
-import { readSample } from "../source/sample.ts";
+import { readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { faultOf } from "./sample-fault.ts";
 import type { SampleFault } from "./sample-fault.ts";
 import { isAddressOrNumber } from "../crm/personal-data.ts";
-import { hiddenPlaces, inClear } from "../source/mapping/open-places.ts";
+import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 
 /** Where a stream says when a record was changed. */

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import { usage } from "../base/errors.ts";
 import { presetNames, readPreset, shippedPresets } from "../config/presets.ts";
-import { dialectNames } from "../source/sql/dialect-name.ts";
-import type { DialectName } from "../source/sql/dialect-name.ts";
+import { dialectNames } from "../source/sql/statement.ts";
+import type { DialectName } from "../source/sql/statement.ts";
 import { comment, doubtComment, finished, newDocument } from "./configuration-text.ts";
 import type { WrittenConfiguration } from "./configuration-text.ts";
 

@@ -7,7 +7,7 @@ import type { MappedRow } from "../ledger/records/staged-records.ts";
 import type { SkippedRecord } from "../ledger/records/skipped.ts";
 import { validate } from "../engine/plan/bind.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
-import { blankSecrets } from "../source/mapping/secrets.ts";
+import { blankSecrets } from "../source/mapping/path.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";
 import type { StreamMapping } from "../source/source.ts";
 

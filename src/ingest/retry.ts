@@ -5,7 +5,7 @@ import { messageOf } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { WaitingRow, MappedForm, StoredForm } from "../ledger/records/remapping.ts";
-import { blankedSecret } from "../source/mapping/secrets.ts";
+import { blankedSecret } from "../source/mapping/path.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
 import { mapRaw, hashOfRaw } from "./map-row.ts";
 import { formatKey } from "../crm/keys.ts";

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** The body of an answer (R3, R4). `data` is absent where the operation returns none (E4). */
 export interface Answer {
   code: 0 | string;
@@ -84,4 +86,67 @@ export function failure(code: string, reason: string, numbers: readonly number[]
 
 function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(messages, code);
+}
+
+/** Text that is required: present and not empty. */
+export const requiredText = z.string().min(1);
+/** An Integer of the order service: 32 bit. */
+export const integer = z.int32();
+/** A Long or Date: a whole number or a text, kept as it came. */
+export const time = z.union([z.int(), z.string().min(1)], { error: "a whole number or a text is expected" });
+
+/** A body or query of the order service by its schema; 13004 naming the first field that does not fit. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new Refusal("13004", issue === undefined ? "body is invalid" : `${fieldOf(issue.path)}: ${issue.message}`);
+}
+
+function fieldOf(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return "body";
+  return path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index === 0 ? "" : "."}${String(part)}`))
+    .join("");
+}
+
+declare global {
+  interface JSON {
+    /** A value that JSON.stringify writes as the given text (ECMAScript, JSON.parse source text access). */
+    rawJSON(text: string): object;
+  }
+}
+
+/** The first two digits of an identifier tell what it names, so that a mixed-up identifier is seen at once. */
+const prefixes = {
+  enterprise: "61",
+  customer: "62",
+  member: "63",
+  licenseOrder: "64",
+  asset: "65",
+  product: "66",
+  merchandise: "67",
+  staffRecord: "68",
+  user: "69",
+} as const;
+
+export type IdentifierKind = keyof typeof prefixes;
+
+/**
+ * The public identifier of a row: 19 digits, above 2^53 and below 2^63, so that a reader who takes it for a JavaScript
+ * number loses digits.
+ */
+export function identifierOf(kind: IdentifierKind, row: number): string {
+  return prefixes[kind] + String(row).padStart(17, "0");
+}
+
+/** The row that a public identifier names; undefined for text that is no identifier of this kind. */
+export function rowOf(kind: IdentifierKind, identifier: string): number | undefined {
+  if (!/^\d{19}$/.test(identifier) || !identifier.startsWith(prefixes[kind])) return undefined;
+  return Number(identifier.slice(2));
+}
+
+/** Digits as a JSON number, whatever their size. */
+export function numberOf(digits: string): object {
+  return JSON.rawJSON(digits);
 }

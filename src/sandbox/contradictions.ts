@@ -1,8 +1,8 @@
 import { acknowledged, failure, Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
-import type { ContradictedRow } from "./contradicted-rows.ts";
 import type { Call, EndpointId, Run } from "./endpoints.ts";
-import { isObject } from "./staff-bodies.ts";
+import type { ContradictedRow } from "./sandbox-settings.ts";
+import { isObject } from "./staff.ts";
 
 /** How a call is answered where a row is contradicted: `next` does what it would do otherwise. */
 type Otherwise = (call: Call, next: Run) => Answer;
@@ -197,7 +197,7 @@ function heldTwice(answer: Answer): Answer {
 }
 
 /** Which rows are contradicted now. */
-export interface Contradicted {
+interface Contradicted {
   set(rows: readonly ContradictedRow[]): void;
   /** The operation as it is answered under what is contradicted now. */
   run(operation: EndpointId, call: Call, run: Run): Answer;

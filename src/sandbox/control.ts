@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { messageOf } from "../base/errors.ts";
-import { contradictedRows } from "./contradicted-rows.ts";
-import type { ContradictedRow } from "./contradicted-rows.ts";
-import type { Faults } from "./faults.ts";
+import { identifierOf } from "./answers.ts";
+import { jsonType } from "./exchange.ts";
+import type { Reply } from "./exchange.ts";
 import { faultRuleSchema } from "./faults.ts";
+import type { Faults } from "./faults.ts";
 import { handEditSchema, NotThere } from "./hand-edits.ts";
 import type { HandEditInput, HandResult } from "./hand-edits.ts";
-import type { Observation } from "./observation.ts";
-import { jsonType } from "./replies.ts";
-import type { Reply } from "./replies.ts";
+import { contradictedRows } from "./sandbox-settings.ts";
+import type { ContradictedRow } from "./sandbox-settings.ts";
+import type { Store } from "./store.ts";
 
 /** What the control paths can do. */
 export interface Controls {
@@ -107,4 +108,150 @@ function posted(controls: Controls, name: string, text: string): Reply | undefin
 
 function reply(status: number, body: unknown): Reply {
   return { status, type: jsonType, body: JSON.stringify(body) };
+}
+
+/** What a channel order number stands for: how often it was sent, and what is there of it now. */
+interface OrderState {
+  /** Accepted E5 calls. */
+  calls: number;
+  licenseOrders: number;
+  waiting: number;
+  failed: number;
+  assets: number;
+  products: number;
+  merchandises: number;
+}
+
+/** What the deletions of a channel order number took. */
+interface DeletionState {
+  /** Accepted E5 calls. */
+  calls: number;
+  licenseOrders: number;
+  waiting: number;
+  failed: number;
+  /** Removed by them. */
+  assets: number;
+  products: number;
+}
+
+/** What the two services hold now. */
+export interface SandboxState {
+  enterprises: number;
+  customers: number;
+  licenseOrders: number;
+  assets: number;
+  products: number;
+  merchandises: number;
+  /** Live staff, with the two that each E2 makes. */
+  staff: number;
+  /** Live staff that M1 added. */
+  addedStaff: number;
+  assignments: number;
+  lentAssets: number;
+  lockedAssets: number;
+  shellNumbers: number;
+  /** Effects that are still to come: late calls and asynchronous orders. */
+  deferred: number;
+  /** What was bought (new_buy), by channel order number. */
+  orders: Record<string, OrderState>;
+  /** What was deleted (delete_asset, delete_product), by channel order number. */
+  deletions: Record<string, DeletionState>;
+}
+
+/** What is there more than once. Empty lists when every intent had one effect. */
+export interface Duplicates {
+  enterprises: { channelCode: string; channelCustomerId: string; count: number }[];
+  /** Purchases and deletions alike: a channel order number is good for one accepted call. */
+  orders: { channelOrderId: string; calls: number }[];
+  products: { channelOrderId: string; assetNum: string; crmProductId: string; count: number }[];
+  staff: { enterpriseGlobalId: string; userName: string; count: number }[];
+}
+
+export interface Observation {
+  state: () => SandboxState;
+  duplicates: () => Duplicates;
+  /** Every accepted E5 body of a channel order number, as it came, the oldest first. */
+  batches: (channelOrderId: string) => { at: number; body: string }[];
+  /** How often each operation had its effect. */
+  effects: () => Record<string, number>;
+}
+
+/**
+ * Reads the state for tests and people; the two services never do.
+ * In one piece: the statements are prepared once, and the calls below share them.
+ */
+export function createObservation(store: Store): Observation {
+  const totals = store.prepare<[], Omit<SandboxState, "orders" | "deletions">>(`
+    SELECT (SELECT COUNT(*) FROM enterprises) AS enterprises,
+      (SELECT COUNT(*) FROM customers) AS customers,
+      (SELECT COUNT(*) FROM license_orders) AS licenseOrders,
+      (SELECT COUNT(*) FROM assets WHERE removed_by IS NULL) AS assets,
+      (SELECT COUNT(*) FROM products WHERE removed_by IS NULL) AS products,
+      (SELECT COUNT(*) FROM merchandises WHERE removed_by IS NULL) AS merchandises,
+      (SELECT COUNT(*) FROM staff WHERE deleted = 0) AS staff,
+      (SELECT COUNT(*) FROM staff WHERE deleted = 0 AND role = 'added') AS addedStaff,
+      (SELECT COUNT(*) FROM assets WHERE removed_by IS NULL AND holder_id IS NOT NULL) AS assignments,
+      (SELECT COUNT(*) FROM assets WHERE removed_by IS NULL AND lent_to_lock_id IS NOT NULL) AS lentAssets,
+      (SELECT COUNT(*) FROM assets WHERE removed_by IS NULL AND locked = 1) AS lockedAssets,
+      (SELECT COALESCE(MAX(CAST(value AS INTEGER)), 0) FROM meta WHERE key = 'shell-numbers') AS shellNumbers,
+      (SELECT COUNT(*) FROM deferred) AS deferred`);
+  const orders = store.prepare<[], OrderState & { channelOrderId: string }>(`
+    SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls, COUNT(*) AS licenseOrders,
+      SUM(state = 'waiting') AS waiting, SUM(state = 'failed') AS failed,
+      SUM((SELECT COUNT(*) FROM assets WHERE license_order_id = license_orders.id AND removed_by IS NULL)) AS assets,
+      SUM((SELECT COUNT(*) FROM products WHERE license_order_id = license_orders.id
+      AND removed_by IS NULL)) AS products,
+      SUM((SELECT COUNT(*) FROM merchandises WHERE license_order_id = license_orders.id
+      AND removed_by IS NULL)) AS merchandises
+    FROM license_orders WHERE order_type = 'new_buy' GROUP BY channel_order_id ORDER BY channel_order_id`);
+  const deletions = store.prepare<[], DeletionState & { channelOrderId: string }>(`
+    SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls, COUNT(*) AS licenseOrders,
+      SUM(state = 'waiting') AS waiting, SUM(state = 'failed') AS failed,
+      SUM((SELECT COUNT(*) FROM assets WHERE removed_by = license_orders.id)) AS assets,
+      SUM((SELECT COUNT(*) FROM products WHERE removed_by = license_orders.id)) AS products
+    FROM license_orders WHERE order_type <> 'new_buy' GROUP BY channel_order_id ORDER BY channel_order_id`);
+  const twiceEnterprises = store.prepare<[], Duplicates["enterprises"][number]>(`
+    SELECT channel_code AS channelCode, channel_customer_id AS channelCustomerId, COUNT(DISTINCT enterprise_id) AS count
+    FROM customers GROUP BY channel_code, channel_customer_id HAVING COUNT(DISTINCT enterprise_id) > 1`);
+  const twiceOrders = store.prepare<[], Duplicates["orders"][number]>(`
+    SELECT channel_order_id AS channelOrderId, COUNT(DISTINCT batch_id) AS calls FROM license_orders
+    GROUP BY channel_order_id HAVING COUNT(DISTINCT batch_id) > 1`);
+  const twiceProducts = store.prepare<[], Duplicates["products"][number]>(`
+    SELECT channel_order_id AS channelOrderId, asset_number AS assetNum, crm_product_id AS crmProductId,
+    COUNT(*) AS count
+    FROM products JOIN license_orders ON license_orders.id = products.license_order_id
+    JOIN assets ON assets.id = asset_id
+    WHERE products.removed_by IS NULL
+    GROUP BY channel_order_id, asset_number, crm_product_id, merchandise_id IS NULL HAVING COUNT(*) > 1`);
+  const twiceStaff = store.prepare<[], { enterprise_id: number; userName: string; count: number }>(`
+    SELECT enterprise_id, lower(user_name) AS userName, COUNT(*) AS count FROM staff WHERE deleted = 0
+    GROUP BY enterprise_id, lower(user_name) HAVING COUNT(*) > 1`);
+  const batchesOf = store.prepare<[string], { at: number; body: string }>(
+    "SELECT created_at AS at, body FROM batches WHERE channel_order_id = ? ORDER BY id",
+  );
+  const effects = store.prepare<[], { operation: string; count: number }>(
+    "SELECT operation, count FROM effects ORDER BY operation",
+  );
+
+  return {
+    state() {
+      const counted = totals.get();
+      if (counted === undefined) throw new Error("the totals query gave no row");
+      const byOrder = orders.all().map(({ channelOrderId, ...state }) => [channelOrderId, state] as const);
+      const byDeletion = deletions.all().map(({ channelOrderId, ...state }) => [channelOrderId, state] as const);
+      return { ...counted, orders: Object.fromEntries(byOrder), deletions: Object.fromEntries(byDeletion) };
+    },
+    duplicates: () => ({
+      enterprises: twiceEnterprises.all(),
+      orders: twiceOrders.all(),
+      products: twiceProducts.all(),
+      staff: twiceStaff.all().map(({ enterprise_id, userName, count }) => ({
+        enterpriseGlobalId: identifierOf("enterprise", enterprise_id),
+        userName,
+        count,
+      })),
+    }),
+    batches: (channelOrderId) => batchesOf.all(channelOrderId),
+    effects: () => Object.fromEntries(effects.all().map((row) => [row.operation, row.count])),
+  };
 }

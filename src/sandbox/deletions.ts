@@ -2,8 +2,8 @@ import { Refusal } from "./answers.ts";
 import type { Platform } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
 import type { DeletedProduct, Deletion } from "./order-bodies.ts";
+import { epochMs } from "./store.ts";
 import type { Store } from "./store.ts";
-import { epochMs } from "./times.ts";
 
 interface Scope {
   enterprise: number;

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { sha256 } from "../base/canonical-json.ts";
+import type { Randomness } from "../base/ids.ts";
 import { Refusal } from "./answers.ts";
 import { assumptions } from "./assumptions.ts";
 import type { ServiceName } from "./endpoints.ts";
-import type { Tokens } from "./tokens.ts";
+import type { SandboxSettings } from "./sandbox-settings.ts";
+import type { Store } from "./store.ts";
 
 /** Checks what every call needs before its operation sees it. Throws the Refusal that the service would answer. */
 export type Door = (
@@ -69,4 +72,97 @@ function createNonces(size: number): { add(nonce: string): boolean } {
       return true;
     },
   };
+}
+
+/**
+ * An application token opens the order service and the member-center; a user token is the third header of the
+ * member-center.
+ */
+type TokenKind = "app" | "user";
+
+/** Tokens that never expire, for callers that need no token call. */
+export const staticTokens: Record<TokenKind, string> = { app: "sandbox-app-token", user: "sandbox-user-token" };
+
+export interface Tokens {
+  accepts(kind: TokenKind, token: string): boolean;
+  /** The answer of POST /oauth/token: grant types client_credentials and password (RFC 6749). */
+  answer(form: string, authorization: string | undefined): { status: number; body: object };
+  /** Every token given so far stops being good; the static ones stay. */
+  expireAll(): void;
+  /** Writes what tokens need into an emptied store. */
+  restore(): void;
+}
+
+/**
+ * Tokens carry their kind, epoch and end, and a hash over these with a secret of the store: they stay good over a
+ * restart.
+ */
+export function createTokens(store: Store, settings: SandboxSettings, now: () => number, random: Randomness): Tokens {
+  const read = store.prepare<[string], { value: string }>("SELECT value FROM meta WHERE key = ?");
+  const write = store.prepare<[string, string]>(
+    "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+  );
+  const secret = read.get("token-secret")?.value ?? random.hex(16);
+  let epoch = Number(read.get("token-epoch")?.value ?? "1");
+
+  function restore(): void {
+    write.run("token-secret", secret);
+    write.run("token-epoch", String(epoch));
+  }
+  restore();
+
+  const sealed = (content: string) => `${content}.${sha256(`${secret}.${content}`).slice(0, 32)}`;
+
+  function give(kind: TokenKind): { status: number; body: object } {
+    const expiresAt = now() + settings.tokenLifetimeMs;
+    return {
+      status: 200,
+      body: {
+        access_token: sealed(`${kind}.${epoch}.${expiresAt}.${random.hex(8)}`),
+        token_type: "Bearer",
+        expires_in: Math.floor(settings.tokenLifetimeMs / 1000),
+      },
+    };
+  }
+
+  const denied = (status: number, error: string) => ({ status, body: { error, error_description: error } });
+
+  return {
+    restore,
+    accepts(kind, token) {
+      if (token === staticTokens[kind]) return true;
+      const cut = token.lastIndexOf(".");
+      if (cut < 0 || sealed(token.slice(0, cut)) !== token) return false;
+      const [tokenKind, tokenEpoch, expiresAt] = token.split(".");
+      return tokenKind === kind && Number(tokenEpoch) === epoch && Number(expiresAt) > now();
+    },
+    answer(form, authorization) {
+      const fields = new URLSearchParams(form);
+      const { client, secret: clientSecret } = clientOf(fields, authorization);
+      if (client !== settings.appKey || clientSecret !== settings.appSecret) return denied(401, "invalid_client");
+      const grant = fields.get("grant_type");
+      if (grant === "client_credentials") return give("app");
+      if (grant !== "password") return denied(400, "unsupported_grant_type");
+      const { userName, userPassword } = settings;
+      if (fields.get("username") !== userName || fields.get("password") !== userPassword) {
+        return denied(400, "invalid_grant");
+      }
+      return give("user");
+    },
+    expireAll() {
+      epoch += 1;
+      write.run("token-epoch", String(epoch));
+    },
+  };
+}
+
+/** Client id and secret from HTTP Basic, or from the form. */
+function clientOf(fields: URLSearchParams, authorization: string | undefined): { client: string; secret: string } {
+  if (authorization?.startsWith("Basic ") !== true) {
+    return { client: fields.get("client_id") ?? "", secret: fields.get("client_secret") ?? "" };
+  }
+  const pair = Buffer.from(authorization.slice("Basic ".length), "base64").toString("utf8");
+  const cut = pair.indexOf(":");
+  const decode = (text: string) => new URLSearchParams(`text=${text}`).get("text") ?? "";
+  return { client: decode(pair.slice(0, cut)), secret: decode(pair.slice(cut + 1)) };
 }

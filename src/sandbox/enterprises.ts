@@ -1,9 +1,7 @@
 import { z } from "zod";
-import { acknowledged, Refusal, success } from "./answers.ts";
+import { acknowledged, checked, identifierOf, Refusal, requiredText, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
-import { identifierOf } from "./identifiers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
-import { checked, requiredText } from "./parameters.ts";
 
 const bindSchema = z.strictObject({
   channelCode: requiredText,

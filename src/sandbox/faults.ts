@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isEndpointId, endpointIds, routes } from "./endpoints.ts";
+import { endpointIds, isEndpointId, routes } from "./endpoints.ts";
 import type { EndpointId } from "./endpoints.ts";
 
 /** What can go wrong, and whether the call is applied first. Where both are possible, `applied` of the rule decides. */
@@ -60,7 +60,7 @@ const faultKinds = {
   hugeBody: { applied: true },
 } as const satisfies Record<string, { applied: boolean }>;
 
-export type FaultKind = keyof typeof faultKinds;
+type FaultKind = keyof typeof faultKinds;
 
 /**
  * Which calls a rule means: one operation, all of a service, all that read or write, the token call, or every operation
@@ -106,7 +106,7 @@ export interface Faults {
 }
 
 /** The switchboard as the sandbox has it. */
-export interface DecidingFaults extends Faults {
+interface DecidingFaults extends Faults {
   /** The fault that a call meets; `values` stand in its path and query. */
   decide(target: EndpointId | "token", values?: readonly string[]): Fault | undefined;
 }
@@ -189,5 +189,45 @@ export function seededFraction(seed: number): () => number {
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export interface SandboxCounts {
+  /** Calls by operation (and `token`) since this process started or was reset, whatever became of them. */
+  calls: Record<string, number>;
+  /** Of these, the ones of operations that write. */
+  writingCalls: number;
+  /** Calls that were applied, by operation; kept with the state. Late calls count when they are applied. */
+  effects: Record<string, number>;
+  /** Calls that met a fault. */
+  faulted: number;
+}
+
+/** Counts the calls, and gives each the fault that it meets. */
+export interface CallCounts {
+  faultFor: (target: EndpointId | "token", values?: readonly string[]) => Fault | undefined;
+  counts: () => SandboxCounts;
+  clear: () => void;
+}
+
+export function createCallCounts(faults: DecidingFaults, effects: () => SandboxCounts["effects"]): CallCounts {
+  const calls = new Map<EndpointId | "token", number>();
+  let faulted = 0;
+  return {
+    faultFor(target, values = []) {
+      calls.set(target, (calls.get(target) ?? 0) + 1);
+      const fault = faults.decide(target, values);
+      if (fault !== undefined) faulted += 1;
+      return fault;
+    },
+    counts() {
+      let writingCalls = 0;
+      for (const [id, count] of calls) if (id !== "token" && routes[id].writes) writingCalls += count;
+      return { calls: Object.fromEntries(calls), writingCalls, effects: effects(), faulted };
+    },
+    clear() {
+      calls.clear();
+      faulted = 0;
+    },
   };
 }

@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { identifierOf, rowOf } from "./answers.ts";
 import { cloudTypes } from "./assumptions.ts";
 import type { Platform } from "./endpoints.ts";
 import { found, NotThere } from "./hand-edits.ts";
 import type { Edits } from "./hand-edits.ts";
-import { identifierOf, rowOf } from "./identifiers.ts";
 import { productSchema } from "./order-bodies.ts";
 import type { Store } from "./store.ts";
 

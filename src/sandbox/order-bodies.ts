@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { integer, requiredText, time } from "./parameters.ts";
+import { integer, requiredText, time } from "./answers.ts";
 
 const licenseTypes = [
   "normal_unrecover_usbkey",

@@ -1,14 +1,12 @@
 import { z } from "zod";
-import { acknowledged, Refusal, success } from "./answers.ts";
+import { acknowledged, checked, identifierOf, Refusal, requiredText, rowOf, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
+import { cloudTypes } from "./assumptions.ts";
+import { createRemoval } from "./deletions.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
-import { identifierOf } from "./identifiers.ts";
-import type { Batch, MerchandiseRecord, NewAsset, ProductRecord } from "./order-bodies.ts";
-import { addMerchandise, addProducts, assetFor } from "./order-contents.ts";
-import { orderContext } from "./order-context.ts";
-import type { OrderContext, Placement } from "./order-context.ts";
-import { referencesOf } from "./order-references.ts";
-import { checked, requiredText } from "./parameters.ts";
+import { createBatchSchema } from "./order-bodies.ts";
+import type { Batch, MerchandiseRecord, NewAsset, NewBuy, OrderRecord, ProductRecord } from "./order-bodies.ts";
+import type { Given, Store } from "./store.ts";
 
 const querySchema = z.object({ appKey: requiredText });
 
@@ -155,4 +153,225 @@ function checkMerchandise(
   merchandise.children?.forEach((child, index) =>
     checkMerchandise(child, merchandise, seen, `${place}.children[${index}]`),
   );
+}
+
+/** The asset of a number, made or brought up to date. */
+function assetFor(
+  context: OrderContext,
+  placement: Placement,
+  order: NewBuy,
+  asset: NewAsset,
+  number: string,
+  place: string,
+): number {
+  const now = context.now();
+  const start = asset.limitStartDate ?? null;
+  const end = asset.limitEndDate ?? null;
+  const existing = context.findAsset.get(number);
+  if (existing === undefined) {
+    const { lastInsertRowid } = context.insertAsset.run(
+      placement.enterprise,
+      placement.customer,
+      placement.licenseOrder,
+      order.licenseType,
+      number,
+      JSON.stringify(asset.assetExtendList ?? []),
+      start,
+      end,
+      asset.borrowedUsbKey === true ? 1 : 0,
+      asset.transferedAssetNum === true ? 1 : 0,
+      now,
+      now,
+    );
+    return Number(lastInsertRowid);
+  }
+  if (existing.enterprise_id !== placement.enterprise) {
+    throw new Refusal("13004", `${place}.assetNos: ${number} belongs to another enterprise`);
+  }
+  if (existing.license_type !== order.licenseType) {
+    throw new Refusal("13004", `${place}.assetNos: ${number} has another licenseType`);
+  }
+  context.updateAsset.run(start, end, now, existing.id);
+  return existing.id;
+}
+
+function addProducts(
+  context: OrderContext,
+  placement: Placement,
+  asset: number,
+  merchandise: number | null,
+  products: ProductRecord[],
+): void {
+  for (const product of products) {
+    if (typeof product.srcLicenseOrderId === "string") {
+      existingOrder(
+        context,
+        product.srcLicenseOrderId,
+        placement.enterprise,
+        `${product.crmProductId}.srcLicenseOrderId`,
+      );
+    }
+    const { crmProductId, productUri } = product;
+    const record = JSON.stringify(product);
+    context.insertProduct.run(
+      asset,
+      merchandise,
+      placement.licenseOrder,
+      crmProductId,
+      productUri,
+      record,
+      context.now(),
+    );
+  }
+}
+
+function addMerchandise(
+  context: OrderContext,
+  placement: Placement,
+  asset: number,
+  parent: number | null,
+  node: MerchandiseRecord,
+): void {
+  const { lastInsertRowid } = context.insertMerchandise.run(
+    asset,
+    parent,
+    placement.licenseOrder,
+    node.crmProductId,
+    node.merchandiseNum,
+    node.merchandiseName,
+    node.parentMerchandiseNum,
+    node.timeDurationExpression,
+    context.now(),
+  );
+  const row = Number(lastInsertRowid);
+  addProducts(context, placement, asset, row, node.licenseOrderProductList);
+  for (const child of node.children ?? []) addMerchandise(context, placement, asset, row, child);
+}
+
+/** What an order record refers to: 13004 for what is not there. */
+function referencesOf(
+  context: OrderContext,
+  order: OrderRecord,
+  place: string,
+): Omit<Placement, "order" | "licenseOrder"> {
+  const enterprise = rowOf("enterprise", order.enterpriseGlobalId);
+  if (enterprise === undefined || context.findEnterprise.get(enterprise) === undefined) {
+    throw new Refusal("13004", `${place}.enterpriseGlobalId: no such enterprise`);
+  }
+  return {
+    enterprise,
+    customer: customerOf(context, order, enterprise, place),
+    sourceOrder: sourceOrderOf(context, order, enterprise, place),
+  };
+}
+
+function customerOf(context: OrderContext, order: OrderRecord, enterprise: number, place: string): number {
+  if (order.customerId === null || order.customerId === undefined) {
+    const found = context.findCustomerOfDeletion.get(enterprise, order.channelCustomerId);
+    if (found === undefined) throw new Refusal("13004", `${place}.channelCustomerId: not a customer of the enterprise`);
+    return found.id;
+  }
+  const found = context.findCustomer.get(rowOf("customer", order.customerId) ?? -1, enterprise);
+  if (found === undefined) throw new Refusal("13004", `${place}.customerId: not a customer of the enterprise`);
+  if (found.channel_customer_id !== order.channelCustomerId) {
+    throw new Refusal("13004", `${place}.channelCustomerId: not the number of this customer`);
+  }
+  return found.id;
+}
+
+function sourceOrderOf(context: OrderContext, order: OrderRecord, enterprise: number, place: string): number | null {
+  const source = order.srcLicenseOrderId ?? "";
+  if (source === "") {
+    if (order.orderType !== "new_buy" && cloudTypes.includes(order.licenseType)) {
+      throw new Refusal("13004", `${place}.srcLicenseOrderId: required for a cloud authorization type`);
+    }
+    return null;
+  }
+  return existingOrder(context, source, enterprise, `${place}.srcLicenseOrderId`);
+}
+
+function existingOrder(context: OrderContext, identifier: string, enterprise: number, place: string): number {
+  const found = context.findOrder.get(rowOf("licenseOrder", identifier) ?? -1, enterprise);
+  if (found === undefined) throw new Refusal("13004", `${place}: no such order of the enterprise`);
+  return found.id;
+}
+
+/** An order record whose references were found. */
+interface Placement {
+  order: OrderRecord;
+  enterprise: number;
+  customer: number;
+  sourceOrder: number | null;
+  licenseOrder: number;
+}
+
+type OrderContext = ReturnType<typeof orderContext>;
+
+/** What is common to the parts of E5: the platform, its shapes, and the statements, prepared once. */
+function orderContext(platform: Platform) {
+  const batchSchema = createBatchSchema(platform.settings.requireAddress);
+  const placementsSchema: z.ZodType<Placement[]> = z.array(
+    z.strictObject({
+      order: batchSchema.shape.orderList.element,
+      enterprise: z.int(),
+      customer: z.int(),
+      sourceOrder: z.int().nullable(),
+      licenseOrder: z.int(),
+    }),
+  );
+  return {
+    ...platform,
+    ...statementsOf(platform.store),
+    remove: createRemoval(platform),
+    batchSchema,
+    placementsSchema,
+  };
+}
+
+function statementsOf(store: Store) {
+  return {
+    findCustomer: store.prepare<[number, number], { id: number; channel_customer_id: string }>(
+      "SELECT id, channel_customer_id FROM customers WHERE id = ? AND enterprise_id = ?",
+    ),
+    findCustomerOfDeletion: store.prepare<[number, string], { id: number }>(
+      `SELECT id FROM customers WHERE enterprise_id = ? AND channel_customer_id = ?
+       ORDER BY is_default DESC, id LIMIT 1`,
+    ),
+    findEnterprise: store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?"),
+    findOrder: store.prepare<[number, number], { id: number }>(
+      "SELECT id FROM license_orders WHERE id = ? AND enterprise_id = ?",
+    ),
+    insertBatch: store.prepare<[string, string, number]>(
+      "INSERT INTO batches (channel_order_id, body, created_at) VALUES (?, ?, ?)",
+    ),
+    insertOrder: store.prepare<
+      [number, number, number, number, string, string, string, string, number | null, string, number]
+    >(
+      `INSERT INTO license_orders (batch_id, enterprise_id, customer_id, sequence, order_type, license_type,
+       channel_code, channel_order_id, source_order_id, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    setState: store.prepare<[string, number]>("UPDATE license_orders SET state = ? WHERE id = ?"),
+    findAsset: store.prepare<[string], { id: number; enterprise_id: number; license_type: string }>(
+      "SELECT id, enterprise_id, license_type FROM assets WHERE asset_number = ? AND removed_by IS NULL",
+    ),
+    insertAsset: store.prepare<
+      [number, number, number, string, string, string, Given, Given, number, number, number, number]
+    >(
+      `INSERT INTO assets (enterprise_id, customer_id, license_order_id, license_type, asset_number, extensions,
+       limit_start, limit_end, borrowed_usb_key, transferred, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    updateAsset: store.prepare<[Given, Given, number, number]>(
+      `UPDATE assets SET limit_start = COALESCE(?, limit_start), limit_end = COALESCE(?, limit_end), updated_at = ?
+       WHERE id = ?`,
+    ),
+    insertProduct: store.prepare<[number, number | null, number, string, string, string, number]>(
+      `INSERT INTO products (asset_id, merchandise_id, license_order_id, crm_product_id, product_uri, record,
+       created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertMerchandise: store.prepare<[number, number | null, number, string, string, string, string, string, number]>(
+      `INSERT INTO merchandises (asset_id, parent_id, license_order_id, crm_product_id, number, name, parent_number,
+       term, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+  };
 }

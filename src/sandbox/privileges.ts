@@ -1,9 +1,8 @@
-import { Refusal, success } from "./answers.ts";
+import { identifierOf, Refusal, rowOf, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
-import { identifierOf, rowOf } from "./identifiers.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
-import { onlineIn } from "./online.ts";
-import { isObject, objectBody, requiredField, textsOf } from "./staff-bodies.ts";
+import { onlineIn } from "./staff-list.ts";
+import { isObject, objectBody, requiredField, textsOf } from "./staff.ts";
 
 interface AssetRow {
   id: number;

@@ -1,5 +1,39 @@
 import { z } from "zod";
-import { contradictedRows } from "./contradicted-rows.ts";
+
+/** The rows of A1–A43 that the services can contradict; each reads the contract in another way that it allows. */
+export const contradictedRows = [
+  "A1",
+  "A2",
+  "A8",
+  "A9",
+  "A10",
+  "A12",
+  "A13",
+  "A14",
+  "A15",
+  "A16",
+  "A17",
+  "A19",
+  "A20",
+  "A21",
+  "A22",
+  "A23",
+  "A24",
+  "A25",
+  "A26",
+  "A27",
+  "A28",
+  "A29",
+  "A31",
+  "A33",
+  "A34",
+  "A35",
+  "A36",
+  "A39",
+  "A41",
+  "A43",
+] as const;
+export type ContradictedRow = (typeof contradictedRows)[number];
 
 /** What may be varied about the sandbox. Every key has a value, so `{}` is a whole configuration. */
 export const sandboxSettingsSchema = z.strictObject({

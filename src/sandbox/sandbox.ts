@@ -1,28 +1,20 @@
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
-import { createCallCounts } from "./call-counts.ts";
-import type { SandboxCounts } from "./call-counts.ts";
-import type { ContradictedRow } from "./contradicted-rows.ts";
-import type { Controls } from "./control.ts";
-import { createDeferred } from "./deferred.ts";
-import type { Deferred } from "./deferred.ts";
-import { createDoor } from "./door.ts";
+import { createObservation } from "./control.ts";
+import type { Controls, Duplicates, SandboxState } from "./control.ts";
+import { createDoor, createTokens, staticTokens } from "./door.ts";
 import { createExchanges } from "./exchange.ts";
 import type { Dates, Gate } from "./exchange.ts";
-import { createFaults, seededFraction } from "./faults.ts";
-import type { FaultRule, Faults } from "./faults.ts";
+import { createCallCounts, createFaults, seededFraction } from "./faults.ts";
+import type { FaultRule, Faults, SandboxCounts } from "./faults.ts";
 import type { HandEditInput, HandResult } from "./hand-edits.ts";
-import { createListener } from "./listener.ts";
-import { createObservation } from "./observation.ts";
-import type { Duplicates, SandboxState } from "./observation.ts";
+import { createListener, serve } from "./listener.ts";
 import { sandboxSettingsSchema } from "./sandbox-settings.ts";
-import type { SandboxSettings, SandboxSettingsInput } from "./sandbox-settings.ts";
-import { serve } from "./serve.ts";
+import type { ContradictedRow, SandboxSettings, SandboxSettingsInput } from "./sandbox-settings.ts";
 import { createServices } from "./services.ts";
 import type { Services } from "./services.ts";
-import { emptyStore, openStore } from "./store.ts";
-import type { Store } from "./store.ts";
-import { createTokens, staticTokens } from "./tokens.ts";
+import { createDeferred, emptyStore, openStore } from "./store.ts";
+import type { Deferred, Store } from "./store.ts";
 
 export interface SandboxOptions {
   /** `:memory:`, or a file that keeps the state over restarts and kills. */
@@ -47,7 +39,7 @@ export interface SandboxOptions {
 }
 
 /** What a caller needs to be let in. Each of the first three is a token that never expires. */
-export interface SandboxCredentials {
+interface SandboxCredentials {
   authorization: string;
   clientToken: string;
   userToken: string;

@@ -2,23 +2,20 @@ import { z } from "zod";
 import { failure, Refusal } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { assetOperations } from "./assets.ts";
-import { contentsOperations } from "./contents.ts";
 import { createContradicted } from "./contradictions.ts";
-import type { ContradictedRow } from "./contradicted-rows.ts";
-import type { DeferredKind } from "./deferred.ts";
 import { createDropping } from "./deletions.ts";
-import { enterpriseOperations } from "./enterprises.ts";
 import { endpointIds, routes } from "./endpoints.ts";
 import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
-import type { HandEditInput, HandResult, EditOf, Edits, HandEdit } from "./hand-edits.ts";
+import { enterpriseOperations } from "./enterprises.ts";
+import { contentEdits } from "./hand-contents.ts";
+import { handEditSchema, peopleEdits } from "./hand-edits.ts";
+import type { EditOf, Edits, HandEdit, HandEditInput, HandResult } from "./hand-edits.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
-import { isObject } from "./staff-bodies.ts";
+import type { ContradictedRow } from "./sandbox-settings.ts";
 import { staffListOperations } from "./staff-list.ts";
-import { staffOperations } from "./staff.ts";
-import { contentEdits } from "./hand-contents.ts";
-import { handEditSchema } from "./hand-edits.ts";
-import { peopleEdits } from "./hand-people.ts";
+import { isObject, staffOperations } from "./staff.ts";
+import type { DeferredKind } from "./store.ts";
 
 /** The two services behind their doors. */
 export interface Services {
@@ -54,7 +51,6 @@ function operationsOf(platform: Platform) {
     ...assetOperations(platform),
     ...staffOperations(platform),
     ...staffListOperations(platform),
-    ...contentsOperations(platform),
     ...privilegeOperations(platform),
   };
   return { runs, applyDeferred, failDeferred };
@@ -138,7 +134,7 @@ export function parseBody(text: string): unknown {
 }
 
 /** What carries such an edit out, whole or not at all. Throws NotThere. */
-export function createHand(platform: Platform): (edit: HandEditInput) => HandResult {
+function createHand(platform: Platform): (edit: HandEditInput) => HandResult {
   const edits: Edits = { ...contentEdits(platform), ...peopleEdits(platform) };
   const carryOut = <Action extends HandEdit["action"]>(edit: EditOf<Action>): HandResult | undefined =>
     edits[edit.action](edit);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathSchema } from "./file/file-source-settings.ts";
-import { parsePath } from "./mapping/path.ts";
+import { everyElement, parsePath } from "./mapping/path.ts";
 
 /** A name of somebody's own, under which a mapping finds what was put there. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
@@ -72,4 +72,33 @@ export interface RowsInside {
 /** Undefined where each record is a row. */
 export function rowsInside({ rows, record }: GroupSettings): RowsInside | undefined {
   return rows === undefined ? undefined : { path: rows, steps: namesOf(rows) ?? [], record: record ?? "record" };
+}
+
+type Steps = readonly (string | number)[];
+
+/** The place in a record as its source gives it that a mapping reads, where its rows may be grouped. */
+export function placeInRecord(steps: Steps, group: GroupSettings | undefined): Steps {
+  if (group === undefined) return steps;
+  return steps[0] === group.into ? placeOfRow(steps.slice(2), group) : [];
+}
+
+/** The places of a record that rows are grouped by and that a record takes from them, each with its key. */
+export function groupingPlaces(group: GroupSettings | undefined): { key: string; steps: Steps }[] {
+  if (group === undefined) return [];
+  const read: [string, string][] = [["by", group.by]];
+  for (const [name, path] of Object.entries(group.fields)) read.push([`fields.${name}`, path]);
+  const inside = rowsInside(group);
+  const list = inside === undefined ? [] : [{ key: "rows", steps: inside.steps }];
+  const places = read.flatMap(([key, path]) => {
+    const parsed = parsePath(path);
+    return parsed.ok ? [{ key, steps: placeOfRow(parsed.value.steps, group) }] : [];
+  });
+  return [...list, ...places];
+}
+
+/** Where something of a row stands in the record that the row came from. */
+function placeOfRow(steps: Steps, group: GroupSettings): Steps {
+  const inside = rowsInside(group);
+  if (inside === undefined) return steps;
+  return steps[0] === inside.record ? steps.slice(1) : [...inside.steps, everyElement, ...steps];
 }

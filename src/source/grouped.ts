@@ -1,10 +1,12 @@
 import { canonicalJson, isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
-import { keyReader } from "./keys.ts";
-import type { RecordLimits } from "./limits.ts";
+import { rowsInside } from "./group-settings.ts";
+import type { GroupSettings, RowsInside } from "./group-settings.ts";
+import { batchesOf, measureJson, parseStaged } from "./json.ts";
+import type { RecordLimits } from "./json.ts";
 import { parsePath, valueAt } from "./mapping/path.ts";
 import type { Path } from "./mapping/path.ts";
-import { groupedRecords, groupedRows } from "./reader.ts";
+import { groupedRecords, groupedRows, keyReader } from "./reader.ts";
 import type {
   BadRecord,
   GroupedRows,
@@ -16,13 +18,9 @@ import type {
   Staging,
   StagingArea,
 } from "./reader.ts";
-import { rowsInside } from "./group-settings.ts";
-import type { GroupSettings, RowsInside } from "./group-settings.ts";
-import { batchesOf, parseStaged } from "./staged.ts";
-import { measureJson } from "./json.ts";
 
 /** Rows that become records by their key. */
-export interface Grouped {
+interface Grouped {
   settings: GroupSettings;
   /**
    * Field that identifies a record as the source gives it: a row, or what rows stand in. One that stands twice is then
@@ -276,14 +274,14 @@ function pathOf(text: string): Path {
 }
 
 /** A row, or why there is none. `at` tells it from the others of its record; "" where it is the record itself. */
-export type NestedRow = { at: string } & ({ place: string; value: JsonObject; text: string } | { bad: BadRecord });
+type NestedRow = { at: string } & ({ place: string; value: JsonObject; text: string } | { bad: BadRecord });
 
 /**
  * The elements of a list in a record as rows: `{ …element, NAME: the record without the list }`. A record without the
  * list has none; an object alone counts as a list of one. What stands there and is no list is a bad record, and so is
  * an element that can be no row; the others are rows all the same. One comes at a time: each has a copy of its record.
  */
-export function* nestedRows(
+function* nestedRows(
   { place, value }: RawRecord,
   inside: RowsInside,
   limits: RecordLimits,

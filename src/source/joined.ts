@@ -1,12 +1,12 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
-import { notAnObject } from "./file/items.ts";
-import type { FileItem, FileRow } from "./file/row.ts";
-import { keyReader } from "./keys.ts";
-import type { RecordLimits } from "./limits.ts";
-import { headerRows } from "./reader.ts";
+import { batchesOf, parseStaged } from "./json.ts";
+import type { RecordLimits } from "./json.ts";
+import { headerRows, keyReader, notAnObject } from "./reader.ts";
 import type {
   BadRecord,
+  FileItem,
+  FileRow,
   JoinedRow,
   ReadOptions,
   ReadOutcome,
@@ -15,7 +15,6 @@ import type {
   Staging,
   StagingArea,
 } from "./reader.ts";
-import { batchesOf, parseStaged } from "./staged.ts";
 
 /** The header rows that were read, for details that are asked for by them. */
 export type HeaderRows = () => Iterable<StagedRow[]>;

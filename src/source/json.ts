@@ -1,12 +1,39 @@
-import type { Json } from "../base/canonical-json.ts";
-import { hasRepeatedMember } from "../base/repeated-members.ts";
+import { z } from "zod";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
-import type { RecordLimits } from "./limits.ts";
-import { isDoubtful } from "./mapping/marks.ts";
+import { hasRepeatedMember } from "../base/repeated-members.ts";
+import { isDoubtful } from "./mapping/numbers.ts";
+
+/** What a single record may cost. A record beyond a limit is a bad record; the reading goes on. */
+export const recordLimitsSchema = z.strictObject({
+  maxBytes: z
+    .int()
+    .min(1_000)
+    .max(64_000_000)
+    .default(8_000_000)
+    .describe("Largest size of one record in the source, in bytes"),
+  maxDepth: z.int().min(1).max(200).default(64).describe("How deep objects and lists of one record may be nested"),
+  maxMembers: z
+    .int()
+    .min(10)
+    .max(1_000_000)
+    .default(50_000)
+    .describe("Most members of one object, and most elements of one list, in a record"),
+});
+export type RecordLimits = z.infer<typeof recordLimitsSchema>;
+
+/** Raw text kept with a bad record, in UTF-16 code units. */
+const keptText = 65_536;
+
+/** The raw text of a bad record, cut to what is kept, never through a surrogate pair. */
+export function keptTextOf(text: string): string {
+  return text.length <= keptText ? text : text.slice(0, keptText).toWellFormed();
+}
 
 /** Why a JSON text is no usable record. */
-export interface JsonFault {
+interface JsonFault {
   code: "not-json" | "too-deep" | "too-wide" | "duplicate-member";
   message: string;
 }
@@ -110,4 +137,24 @@ function measure(
 
 function tooWide(found: string, limits: Pick<RecordLimits, "maxMembers">): JsonFault {
   return { code: "too-wide", message: `${found}; at most ${limits.maxMembers} are allowed` };
+}
+
+/** A row that was staged, as it was. */
+export function parseStaged(text: string, limits: RecordLimits): JsonObject {
+  const parsed = parseJson(text, limits);
+  if (!parsed.ok || !isJsonObject(parsed.value)) {
+    throw new TypeError("the staging area gave back a row that was not put into it");
+  }
+  return parsed.value;
+}
+
+export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], void, void> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

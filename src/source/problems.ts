@@ -97,3 +97,6 @@ export function fileProblem(thrown: unknown, file: string): Problem {
     thrown,
   );
 }
+
+/** Stands for a column that a person has to name: no list has it. */
+export const toChoose = "CHOOSE_A_COLUMN";

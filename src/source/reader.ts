@@ -1,6 +1,8 @@
-import type { JsonObject } from "../base/canonical-json.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
+import { parsePath, valueAt } from "./mapping/path.ts";
 
 /** One record as the source gave it, before any mapping. */
 export interface RawRecord {
@@ -137,4 +139,101 @@ export interface StagingArea {
   /** The rows of a part by their keys, in the order of these, about `batch` rows at a time. */
   grouped(part: string, mark: string, limits: { batch: number; most: number }): Iterable<GroupedRows[]>;
   close(): void;
+}
+
+/** Reads the key of a raw record as text: a text, or a number as it is written. Undefined where there is none. */
+export function keyReader(path: string): (value: JsonObject) => string | undefined;
+export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined;
+export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined {
+  if (path === undefined) return undefined;
+  const parsed = parsePath(path);
+  if (!parsed.ok) return () => undefined;
+  return (value) => keyText(valueAt({ item: value, parent: undefined }, parsed.value));
+}
+
+function keyText(value: Json | undefined): string | undefined {
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string" || value === "" || value.length > 200) return undefined;
+  return value.isWellFormed() && !value.includes("\0") ? value : undefined;
+}
+
+/** A record of a file before its key is known. */
+export interface FileRow {
+  place: string;
+  value: Json;
+}
+
+/** What the reader of one format yields, in the order of the file. */
+export type FileItem = { row: FileRow } | { bad: BadRecord };
+
+/** Returns why the file was not read whole. A problem that is thrown means the same and ends the file where it is. */
+export type FormatReader = AsyncGenerator<FileItem[], Problem | undefined, void>;
+
+/** Text in UTF-8, and what people call where it stands. */
+export interface NamedBytes {
+  name: string;
+  bytes: AsyncIterable<Buffer>;
+}
+
+/** Longest text that is kept of what is no record. */
+const mostCharacters = 65_536;
+
+/** A row as a raw record; a bad one where it is no object, or has no key though the stream names one. */
+export function toItem(
+  { place, value }: FileRow,
+  keyOf: ((value: JsonObject) => string | undefined) | undefined,
+): SourceItem {
+  if (!isJsonObject(value)) {
+    return { bad: { ...notAnObject(place), text: JSON.stringify(value).slice(0, mostCharacters) } };
+  }
+  const key = keyOf?.(value);
+  return { raw: key === undefined ? { place, value } : { place, key, value } };
+}
+
+export function notAnObject(place: string): BadRecord {
+  return { place, code: "not-an-object", message: "the record is not an object" };
+}
+
+/** The first rows of a stream, and how its reading ended where that was its end. */
+interface Sample {
+  items: SourceItem[];
+  /** Undefined where the reading was stopped because enough was read. */
+  outcome: ReadOutcome | undefined;
+}
+
+/**
+ * Reads the first rows of a stream that are `wanted`, `limit` at the most, and stops there. Nothing is kept. Where rows
+ * are joined, all of them are read before the first one comes.
+ */
+export async function readSample(
+  source: SourceReader,
+  stream: Stream,
+  options: {
+    limit: number;
+    wanted?: (item: SourceItem) => boolean;
+    /** Is told of every row that was read, also of those behind the last one that is wanted, and of `atLeast`. */
+    sees?: { item: (item: SourceItem) => void; atLeast: number };
+    /** As of a reading. */
+    needsColumns?: false;
+    signal: AbortSignal;
+  },
+): Promise<Sample> {
+  const { limit, wanted = () => true, sees, needsColumns, signal } = options;
+  const batchSize = Math.min(Math.max(limit, sees?.atLeast ?? 0), 500);
+  const reading = source.read(stream, { batchSize, signal, ...(needsColumns === false ? { needsColumns } : {}) });
+  const items: SourceItem[] = [];
+  let rows = 0;
+  for (;;) {
+    const next = await reading.next();
+    if (next.done === true) return { items, outcome: next.value };
+    rows += next.value.length;
+    if (sees !== undefined) for (const item of next.value) sees.item(item);
+    for (const item of next.value) {
+      if (!wanted(item)) continue;
+      items.push(item);
+      if (items.length < limit) continue;
+      await reading.return({ complete: false, full: false, rows });
+      return { items, outcome: undefined };
+    }
+  }
 }

@@ -1,29 +1,28 @@
 import { isAbsolute, resolve } from "node:path";
-import type { Clock } from "../base/clock.ts";
-import { durationMs } from "../base/duration.ts";
 import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
+import type { Clock } from "../base/clock.ts";
+import { durationMs } from "../base/duration.ts";
 import type { Problem } from "../base/errors.ts";
-import { KnownSecrets } from "../base/known-secrets.ts";
 import type { Randomness } from "../base/ids.ts";
+import { KnownSecrets } from "../base/known-secrets.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import { createFileSource } from "./file/source.ts";
+import { readGrouped } from "./grouped.ts";
 import type { SeenRequest } from "./http/request.ts";
 import { createHttpSource } from "./http/source.ts";
-import { readGrouped } from "./grouped.ts";
-import { compileStream } from "./mapping/compile.ts";
+import { compileStream, secretPaths } from "./mapping/compile.ts";
 import type { GiveFields, MapRecord, SkipRecord } from "./mapping/compile.ts";
-import type { LookupTable } from "./mapping/lookup-table.ts";
-import { secretPaths } from "./mapping/secrets.ts";
+import type { LookupTable } from "./mapping/context.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
-import { createSqlSource } from "./sql/source.ts";
 import type { SourceSettings } from "./source-settings.ts";
-import { HeldTables, tableJson } from "./tables.ts";
-import type { TableReader } from "./tables.ts";
+import { createSqlSource } from "./sql/source.ts";
+import { HeldTables, tableJson } from "./table.ts";
+import type { TableReader } from "./table.ts";
 import { mapWithoutSecrets, readWithoutSecrets, skipWithoutSecrets } from "./without-secrets.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
@@ -260,7 +259,7 @@ const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMa
  * settings are part of it, but for how it is mapped. As long as it stays, a reading of changes has missed nothing, and
  * one that was cut may go on.
  */
-export function questionOf(
+function questionOf(
   settings: SourceSettings,
   stream: Stream,
   mapping: string,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fileFields, pathSchema } from "./file/file-source-settings.ts";
-import { valueColumn } from "./mapping/lookup-table.ts";
+import { valueColumn } from "./mapping/context.ts";
 
 const columnName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
 

@@ -1,11 +1,17 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { Problem } from "../base/errors.ts";
-import { keyReader } from "./keys.ts";
-import type { LookupTable } from "./mapping/lookup-table.ts";
+import { Problem } from "../base/errors.ts";
+import { columnsOf, readFiles } from "./file/source.ts";
+import type { ReadFilesOptions } from "./file/source.ts";
+import type { HttpTable } from "./http/http-source-settings.ts";
+import { recordLimitsSchema } from "./json.ts";
+import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
+import { keyReader, toItem } from "./reader.ts";
 import type { SourceItem } from "./reader.ts";
+import type { AnyTable } from "./source-settings.ts";
+import type { SqlTable } from "./sql/sql-source-settings.ts";
 import { columnsOfTable, namedColumns } from "./table-settings.ts";
-import type { InlineTableSettings, TableColumns } from "./table-settings.ts";
+import type { FileTableSettings, InlineTableSettings, TableColumns } from "./table-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;
@@ -70,7 +76,7 @@ function rowReader({ value, columns, nullTexts }: TableColumns): (row: JsonObjec
 }
 
 /** The look-up table whose entries stand in the configuration. */
-export function inlineTable(settings: InlineTableSettings): LookupTable {
+function inlineTable(settings: InlineTableSettings): LookupTable {
   const columns = columnsOfTable(settings);
   const rows = Object.entries(settings.inline).map(([key, entry]): [string, Entry] => {
     if (typeof entry !== "object") return [key, String(entry)];
@@ -84,4 +90,108 @@ export function inlineTable(settings: InlineTableSettings): LookupTable {
     ];
   });
   return { columns, rows: new Map(rows) };
+}
+
+/** The rows of a look-up table in files. */
+async function* rowsOfFiles(
+  settings: FileTableSettings,
+  options: Pick<ReadFilesOptions, "directory" | "limits" | "signal">,
+): TableRows {
+  const columns = [settings.key, settings.value, ...Object.values(settings.columns ?? {})].flatMap(columnsOf);
+  const rows = readFiles(settings, { ...options, columns, batchSize: 1_000 });
+  try {
+    for (;;) {
+      const next = await rows.next();
+      if (next.done === true) return next.value;
+      yield next.value.map((item): SourceItem => ("bad" in item ? item : toItem(item.row, undefined)));
+    }
+  } finally {
+    await rows.return(undefined);
+  }
+}
+
+type Tables = ReadonlyMap<string, LookupTable>;
+
+/** What a source gives the rows of look-up tables with; each returns why they are not whole. */
+export interface TableReader {
+  /** Of a list of its service. */
+  lists?(name: string, settings: HttpTable, signal: AbortSignal | undefined): TableRows;
+  /** Of a query of its database. */
+  queries?(name: string, settings: SqlTable): TableRows;
+}
+
+/**
+ * The tables of a source. From the first stream that is read until its reading ends they stay as they are, so that its
+ * streams are mapped alike and nobody is asked again; before that they are looked at anew each time.
+ */
+export class HeldTables {
+  readonly #settings: Readonly<Record<string, AnyTable>>;
+  readonly #reader: TableReader;
+  readonly #directory: string;
+  #held: Promise<Tables> | undefined;
+  #isKept = false;
+
+  /** `directory` is where files are. */
+  constructor(settings: Readonly<Record<string, AnyTable>>, reader: TableReader, directory: string) {
+    this.#settings = settings;
+    this.#reader = reader;
+    this.#directory = directory;
+  }
+
+  /** Throws a Problem for one that cannot be read whole. */
+  async read(signal: AbortSignal | undefined): Promise<Tables> {
+    const held = this.#isKept && this.#held !== undefined ? this.#held : this.#read(signal);
+    this.#held = held;
+    try {
+      return await held;
+    } catch (thrown) {
+      if (this.#held === held) this.#held = undefined;
+      throw thrown;
+    }
+  }
+
+  /** Why they cannot be read whole. */
+  async problem(signal: AbortSignal | undefined): Promise<Problem | undefined> {
+    try {
+      await this.read(signal);
+      return undefined;
+    } catch (thrown) {
+      if (thrown instanceof Problem) return thrown;
+      throw thrown;
+    }
+  }
+
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  release(): void {
+    this.#isKept = false;
+    this.#held = undefined;
+  }
+
+  async #read(signal: AbortSignal | undefined): Promise<Tables> {
+    const tables = new Map<string, LookupTable>();
+    for (const [name, table] of Object.entries(this.#settings)) {
+      const read = "inline" in table ? inlineTable(table) : await tableOf(name, table, this.#rows(name, table, signal));
+      tables.set(name, read);
+    }
+    return tables;
+  }
+
+  #rows(name: string, table: Exclude<AnyTable, InlineTableSettings>, signal: AbortSignal | undefined): TableRows {
+    if ("files" in table)
+      return rowsOfFiles(table, { directory: this.#directory, limits: recordLimitsSchema.parse({}), signal });
+    const rows = "url" in table ? this.#reader.lists?.(name, table, signal) : this.#reader.queries?.(name, table);
+    if (rows === undefined) throw new TypeError(`the table ${name} is of another kind than its source`);
+    return rows;
+  }
+}
+
+/** A table as the fingerprint of a mapping has it. */
+export function tableJson({ columns, rows }: LookupTable): JsonObject {
+  const entries = Object.fromEntries(
+    [...rows].map(([key, row]) => [key, typeof row === "string" ? row : row.map((text) => text ?? null)]),
+  );
+  return columns === undefined ? entries : { columns: [...columns], rows: entries };
 }

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed } from "../base/errors.ts";
 import { hiddenSecret } from "../base/known-secrets.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
+import { decodedText } from "../base/spelled-text.ts";
+import { scrub } from "../http/redaction.ts";
 import type { MapRecord, Rejection, SkipRecord } from "./mapping/compile.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader } from "./reader.ts";
 
@@ -142,4 +144,22 @@ function replaced(value: Json): Json {
       replaced(member ?? null),
     ]),
   );
+}
+
+/**
+ * Whether a text holds no e-mail address, phone number or token, also where it is written as in an address or, as
+ * cursors of services are, in Base64.
+ */
+export function isClean(text: string): boolean {
+  const plain = decodedText(text) ?? text;
+  return [text, plain, ...unpacked(plain)].every((one) => scrub(one) === one);
+}
+
+/** What stands in a text as Base64, in either alphabet, where it is text itself. */
+function unpacked(text: string): string[] {
+  return [...text.matchAll(/[A-Za-z0-9+/_-]{16,}/gu)].flatMap(([packed]) => {
+    const bytes = Buffer.from(packed, "base64url");
+    const shown = bytes.toString("utf8");
+    return Buffer.from(shown, "utf8").equals(bytes) ? [shown] : [];
+  });
 }

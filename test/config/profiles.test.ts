@@ -5,7 +5,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
 import { missingAssumptions, payloadUses } from "../../src/contract/assumptions/missing.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
-import { staticTokens } from "../../src/sandbox/tokens.ts";
+import { staticTokens } from "../../src/sandbox/door.ts";
 import { folder } from "../support/world/start.ts";
 
 const file = `ledger: {path: ledger.db}

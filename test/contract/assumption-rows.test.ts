@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
 import { cannotBeSeen, evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
-import { contradictedRows } from "../../src/sandbox/contradicted-rows.ts";
+import { contradictedRows } from "../../src/sandbox/sandbox-settings.ts";
 
 describe("each row of A1–A43", () => {
   const contradicted: readonly string[] = contradictedRows;

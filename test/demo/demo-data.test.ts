@@ -6,7 +6,7 @@ import { formatKey } from "../../src/crm/keys.ts";
 import type { Instance, Order } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
-import { addedEntry } from "../../src/sandbox/staff-bodies.ts";
+import { addedEntry } from "../../src/sandbox/staff.ts";
 import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
 import { monthlyReport } from "../../jobs/monthly-report.ts";
 import { staff as staffJob } from "../../jobs/staff.ts";

@@ -15,7 +15,7 @@ import { streams } from "../../src/crm/model.ts";
 import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import { parsePath, pathExamples, pathPattern } from "../../src/source/mapping/path.ts";
-import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+import { recordExamples } from "../../scripts/docs/record-examples.ts";
 import { filledPreset } from "../config/presets/filled.ts";
 import { refusedMappings, takenMappings } from "./written-mappings.ts";
 

@@ -13,8 +13,8 @@ import type { MappingContext } from "../../src/source/mapping/context.ts";
 import { createExpressionCompiler } from "../../src/source/mapping/expression.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import { pathExamples } from "../../src/source/mapping/path.ts";
-import { plausibleMoments } from "../../src/source/mapping/plausible-dates.ts";
-import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+import { plausibleMoments } from "../../src/source/mapping/coerce.ts";
+import { recordExamples } from "../../scripts/docs/record-examples.ts";
 
 const emptyContext = (): MappingContext => ({
   nullTexts: new Set(),
@@ -24,6 +24,7 @@ const emptyContext = (): MappingContext => ({
   reads: [],
   fault: undefined,
   leavesOutFaults: false,
+  secrets: new Set(),
   localIn: undefined,
   visited: 0,
   zones: new Map(),

@@ -14,7 +14,7 @@ import { configSchema } from "../../src/config/config.ts";
 import { layPresets, shippedPresets } from "../../src/config/presets.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { streams } from "../../src/crm/model.ts";
-import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+import { recordExamples } from "../../scripts/docs/record-examples.ts";
 
 /** What is wrong with a page, as text of a page in its folder: links, commands, settings. Each gives what it found. */
 

@@ -1,7 +1,7 @@
 // oxlint-disable unicorn/no-thenable -- `then` is a key of the mapping
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
-import { recordExamples } from "../../src/source/mapping/record-examples.ts";
+import { recordExamples } from "../../scripts/docs/record-examples.ts";
 
 /** Settings of a stream that the program and the schema for editors say the same of. */
 interface WrittenMapping {

@@ -1,4 +1,4 @@
-import { identifierOf } from "../../src/sandbox/identifiers.ts";
+import { identifierOf } from "../../src/sandbox/answers.ts";
 import type { SimulatedServices } from "../simulation/services.ts";
 import type { Draws } from "../simulation/timeline.ts";
 

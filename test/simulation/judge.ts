@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { identifierOf } from "../../src/sandbox/identifiers.ts";
+import { identifierOf } from "../../src/sandbox/answers.ts";
 import { auditIsWhole } from "../support/full-check.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { privateText } from "../support/world/crm.ts";

@@ -11,7 +11,7 @@ import type { Stream } from "../../src/crm/model.ts";
 import type { RunRequest } from "../../src/engine/run/request.ts";
 import { limitsSettingsSchema } from "../../src/engine/run/run-settings.ts";
 import type { RunSummary } from "../../src/engine/run/run.ts";
-import { rowOf } from "../../src/sandbox/identifiers.ts";
+import { rowOf } from "../../src/sandbox/answers.ts";
 import type { Source } from "../../src/source/source.ts";
 import { LedgerView } from "../support/ledger-view.ts";
 import { privateText } from "../support/world/crm.ts";

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../src/base/canonical-json.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import { parseJson } from "../../src/source/json.ts";
-import { recordLimitsSchema } from "../../src/source/limits.ts";
+import { recordLimitsSchema } from "../../src/source/json.ts";
 import { compileMapping } from "../../src/source/mapping/compile.ts";
-import { blankSecrets } from "../../src/source/mapping/secrets.ts";
+import { blankSecrets } from "../../src/source/mapping/path.ts";
 import { customerMapping, customersFile, directoryWith, openSource, readAll } from "./support.ts";
 import type { WholeReading } from "./support.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { compileMapping, findMistakes } from "../../src/source/mapping/compile.ts";
-import { valueTable } from "../../src/source/mapping/lookup-table.ts";
+import { valueTable } from "../../src/source/mapping/context.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import { customerMapping } from "./support.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
-import { compileMapping, compileStream, findMistakes, readsOf } from "../../src/source/mapping/compile.ts";
-import { formatRawPath } from "../../src/source/mapping/raw-path.ts";
-import { secretPaths } from "../../src/source/mapping/secrets.ts";
+import { compileMapping, compileStream, findMistakes, readsOf, secretPaths } from "../../src/source/mapping/compile.ts";
+import { formatRawPath } from "../../src/source/mapping/path.ts";
 
 const staff = { id: "id", customerId: "customer", userName: "login", name: "name" };
 const person = { id: "1", customer: "C1", login: "ann", name: "Ann" };

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
-import { compileMapping, findMistakes } from "../../src/source/mapping/compile.ts";
+import { compileMapping, findMistakes, secretPaths } from "../../src/source/mapping/compile.ts";
 import type { MappingOptions, Rejection } from "../../src/source/mapping/compile.ts";
-import { valueTable } from "../../src/source/mapping/lookup-table.ts";
-import { blankSecrets, secretPaths } from "../../src/source/mapping/secrets.ts";
+import { valueTable } from "../../src/source/mapping/context.ts";
+import { blankSecrets } from "../../src/source/mapping/path.ts";
 import { customerMapping } from "./support.ts";
 
 const customer = { ...customerMapping, id: { value: "1" }, name: { value: "n" } };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { NewestChange } from "../../src/source/http/newest-change.ts";
-import type { ChangesSeen } from "../../src/source/http/newest-change.ts";
+import { NewestChange } from "../../src/source/http/list-reading.ts";
+import type { ChangesSeen } from "../../src/source/http/list-reading.ts";
 import type { SinceSettings } from "../../src/source/http/http-source-settings.ts";
 
 const minute = 60_000;

@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { ReadStream } from "node:fs";
@@ -6,12 +7,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Problem } from "../../base/errors.ts";
 import { openRegular } from "../../base/regular-file.ts";
-import { sourceProblem } from "../problems.ts";
-import { notAsExpected } from "./marker.ts";
-import type { Expected } from "./marker.ts";
-import { newlinesIn, undeclaredUtf8 } from "./undeclared-utf8.ts";
-import type { FirstCharacter } from "./undeclared-utf8.ts";
-import { utf16Of } from "./utf-16.ts";
+import { notAsMarked, sourceProblem } from "../problems.ts";
 
 /** A file that is there, as it was when the reading began. */
 export interface OpenedFile {
@@ -27,10 +23,18 @@ export interface OpenedFile {
   expected: Expected;
 }
 
+/** What a marker says of its file. */
+export interface Expected {
+  /** Number of its rows. */
+  rows?: number;
+  /** SHA-256 of its bytes as they are on disk, in small hexadecimal letters. */
+  sha256?: string;
+}
+
 const chunkBytes = 262_144;
 
 /** What tells one state of a file from another. */
-export interface FileState {
+interface FileState {
   size: number;
   modified: number;
   inode: number;
@@ -64,6 +68,13 @@ function declaredWrong({ name, encoding }: OpenedFile, { line, byte }: FirstChar
     `The file ${name} is configured as ${encoding}, but it is UTF-8: line ${line} (byte ${byte}) shows this first.`,
     `Set \`encoding: utf-8\`, or export the file again in ${encoding}.`,
   );
+}
+
+/** The file is there, and is not the one that its marker is of: nothing of it is to be taken in. */
+export function notAsExpected(name: string, what: string): Problem {
+  const cure = "Wait until the export has ended, or export the file and its marker again.";
+  const message = `The file ${name} does not match its marker: ${what} than the marker says.`;
+  return sourceProblem(notAsMarked, name, message, cure);
 }
 
 /** Throws a Problem if the file was changed since it was found, or its bytes are not those that its marker expects. */
@@ -160,4 +171,165 @@ async function* decoded(chunks: AsyncIterable<Buffer>, file: OpenedFile): AsyncG
   }
   const rest = decode(undefined);
   if (rest.length > 0) yield rest;
+}
+
+/** Where the first character beyond ASCII is; both count from 1. */
+interface FirstCharacter {
+  line: number;
+  byte: number;
+}
+
+/**
+ * Bytes may look like UTF-8 by chance: pairs of a Chinese, Japanese or Korean encoding, or "É®" of one of single bytes,
+ * which is a phonetic letter in UTF-8. So many never do.
+ */
+const fewest = 10;
+
+/** A byte that begins an accented, Greek or Cyrillic letter, or what takes three bytes: one of these is no chance. */
+function beginsUsual(byte: number): boolean {
+  return (byte >= 0xc2 && byte <= 0xc5) || (byte >= 0xce && byte <= 0xd1) || byte >= 0xe0;
+}
+
+/**
+ * Where UTF-8 begins in bytes that are declared in another encoding, if they are UTF-8: something is beyond ASCII, and
+ * all of it is valid UTF-8. Text in an encoding of single bytes is hardly ever so, and the wrong encoding would make other
+ * characters of it without any error. Reads no further than the first byte that shows the declaration to be right.
+ */
+export async function undeclaredUtf8(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  encoding: string,
+): Promise<FirstCharacter | undefined> {
+  const { encoding: declared } = new TextDecoder(encoding);
+  if (declared.startsWith("utf-")) return undefined;
+  const watch = new Utf8Watch();
+  const isSingleByte = /^(?:ibm866|iso-8859-|koi8-|macintosh|windows-|x-mac-)/u.test(declared);
+  let first: FirstCharacter | undefined;
+  let characters = 0;
+  let isSure = false;
+  let line = 1;
+  let offset = 0;
+  for await (const chunk of watch.watch(chunks)) {
+    if (watch.count > 0) return undefined;
+    if (!isAscii(chunk))
+      for (const [at, value] of chunk.entries()) {
+        if (value < 0xc0) continue;
+        first ??= { line: line + newlinesIn(chunk.subarray(0, at)), byte: offset + at + 1 };
+        characters += 1;
+        isSure ||= isSingleByte && beginsUsual(value);
+      }
+    if (first === undefined) line += newlinesIn(chunk);
+    offset += chunk.length;
+  }
+  return watch.count > 0 || (!isSure && characters < fewest) ? undefined : first;
+}
+
+function newlinesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let position = bytes.indexOf(10); position !== -1; position = bytes.indexOf(10, position + 1)) count += 1;
+  return count;
+}
+
+/** The encodings of two bytes a character, as settings name them. */
+const encodings = ["utf-16le", "utf-16be"] as const;
+
+/** So many times as many characters of ASCII as in the other order of bytes make an encoding certain. */
+const certain = 10;
+
+/**
+ * Which encoding of two bytes a character a text is in, by its beginning: by its mark, or by the zero bytes that no other text has.
+ * Undefined where it is in none, or nobody can be certain.
+ */
+export function utf16Of(beginning: Buffer): (typeof encodings)[number] | undefined {
+  if (beginning.length < 2) return undefined;
+  const mark = beginning.readUInt16BE();
+  if (mark === 0xff_fe) return "utf-16le";
+  if (mark === 0xfe_ff) return "utf-16be";
+  if (!beginning.includes(0)) return undefined;
+  const [little = 0, big = 0] = encodings.map((encoding) => {
+    const text = new TextDecoder(encoding).decode(beginning.subarray(0, beginning.length - (beginning.length % 2)));
+    return text.includes("\0") ? 0 : text.replaceAll(/[^\t\n\r -~]/gu, "").length;
+  });
+  if (little > certain * big) return "utf-16le";
+  return big > certain * little ? "utf-16be" : undefined;
+}
+
+/** Passes bytes on and notes where they are no UTF-8, so that the record around such a place can be named. */
+export class Utf8Watch {
+  #offset = 0;
+  #rest: Buffer = Buffer.alloc(0);
+  /** Offsets of invalid bytes, ascending; those before `#claimed` belong to records that were yielded. */
+  readonly #invalid: number[] = [];
+  #claimed = 0;
+  /** Invalid places found so far. */
+  count = 0;
+
+  async *watch(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    for await (const chunk of chunks) {
+      this.#check(chunk, false);
+      yield chunk;
+    }
+    this.#check(Buffer.alloc(0), true);
+  }
+
+  #check(chunk: Buffer, last: boolean): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = last ? bytes.length : bytes.length - incompleteTail(bytes);
+    const whole = bytes.subarray(0, end);
+    if (!isUtf8(whole)) this.#locate(whole, this.#offset);
+    this.#offset += end;
+    this.#rest = Buffer.from(bytes.subarray(end));
+  }
+
+  /**
+   * Halves the piece until little is left, then goes through it character by character. A piece is cut only where a
+   * character begins.
+   */
+  #locate(bytes: Buffer, offset: number): void {
+    if (bytes.length <= 64) {
+      for (let position = 0; position < bytes.length;) {
+        const length = characterLength(bytes[position] ?? 0);
+        if (isUtf8(bytes.subarray(position, position + length))) position += length;
+        else {
+          this.#invalid.push(offset + position);
+          this.count += 1;
+          position += 1;
+        }
+      }
+      return;
+    }
+    let middle = bytes.length >> 1;
+    for (let back = 0; back < 3 && isContinuation(bytes[middle] ?? 0); back += 1) middle -= 1;
+    const left = bytes.subarray(0, middle);
+    const right = bytes.subarray(middle);
+    if (!isUtf8(left)) this.#locate(left, offset);
+    if (!isUtf8(right)) this.#locate(right, offset + middle);
+  }
+
+  /** Whether there is an invalid place before `offset` that no earlier call has claimed. */
+  claimBefore(offset: number): boolean {
+    const first = this.#claimed;
+    while ((this.#invalid[this.#claimed] ?? Number.POSITIVE_INFINITY) < offset) this.#claimed += 1;
+    const claimed = this.#claimed > first;
+    if (this.#claimed === this.#invalid.length && claimed) {
+      this.#invalid.length = 0;
+      this.#claimed = 0;
+    }
+    return claimed;
+  }
+}
+
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
+
+/** Bytes of the character that begins with this byte. */
+function characterLength(byte: number): number {
+  return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+}
+
+/** Bytes at the end that may be the beginning of a character. */
+function incompleteTail(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (!isContinuation(byte)) return characterLength(byte) > back ? back : 0;
+  }
+  return 0;
 }

@@ -1,14 +1,14 @@
+import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { parse } from "csv-parse";
-import type { Writable } from "node:stream";
 import type { CsvError, Info } from "csv-parse";
 import type { Problem } from "../../base/errors.ts";
-import type { RecordLimits } from "../limits.ts";
+import type { RecordLimits } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
-import { HeadedRows } from "./headed-rows.ts";
-import type { FormatReader, NamedBytes } from "./row.ts";
+import type { FormatReader, NamedBytes } from "../reader.ts";
+import { Utf8Watch } from "./bytes.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
-import { Utf8Watch } from "./utf8.ts";
+import { HeadedRows } from "./headed-rows.ts";
 
 /** Longer than any first line that names a delimiter. Bytes. */
 const longestNaming = 64;
@@ -75,7 +75,7 @@ export async function* readCsv(
     );
   }
   if (reading.rows.items.length > 0) yield reading.rows.take();
-  return { problem: reading.problem };
+  return reading.problem;
 }
 
 /** Resolves once the chunk is parsed. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
-import { keptTextOf } from "../limits.ts";
-import { toChoose } from "../proposal/to-choose.ts";
+import { keptTextOf } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
+import { toChoose } from "../problems.ts";
+import type { FileItem } from "../reader.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
-import type { FileItem } from "./row.ts";
 
 /** Most columns that are named to a person who looks for one. */
 const mostNamed = 20;

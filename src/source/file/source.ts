@@ -1,15 +1,27 @@
+import { closeSync, fstatSync, readFileSync } from "node:fs";
+import { glob } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { toInstant } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
+import { openRegular, UnfitFile } from "../../base/regular-file.ts";
+import { streams } from "../../crm/model.ts";
+import type { Stream } from "../../crm/model.ts";
+import { groupingPlaces, placeInRecord } from "../group-settings.ts";
 import { readJoined } from "../joined.ts";
 import type { Joined, JoinedPart } from "../joined.ts";
-import { keyReader } from "../keys.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
-import { streams } from "../../crm/model.ts";
+import type { RecordLimits } from "../json.ts";
+import { readsOf } from "../mapping/compile.ts";
+import { parsePath } from "../mapping/path.ts";
+import { fileProblem, sourceProblem } from "../problems.ts";
+import { keyReader, toItem } from "../reader.ts";
+import type { FileItem, FormatReader, ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
+import { notAsExpected, readUtf8, stateOf } from "./bytes.ts";
+import type { Expected, OpenedFile } from "./bytes.ts";
+import { readCsv } from "./csv.ts";
 import type { FileSet } from "./file-source-settings.ts";
-import { neededColumns } from "./columns.ts";
-import type { NeededColumns } from "./columns.ts";
-import { toItem } from "./items.ts";
-import { readFiles } from "./rows.ts";
+import { readJsonList, readNdjson } from "./json.ts";
+import { readXlsx } from "./xlsx/sheet.ts";
 
 /** Reads streams from files. Files have no memory, so every reading is a full one. */
 export function createFileSource(
@@ -104,4 +116,262 @@ async function* readPlain(
   } finally {
     await rows.return(undefined);
   }
+}
+
+export interface ReadFilesOptions {
+  directory: string;
+  /** Columns without which a CSV file or a sheet is not read, since somebody reads them. */
+  columns: readonly string[];
+  limits: RecordLimits;
+  batchSize: number;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * The rows of a set of files, one after the other in order of their names, in batches of about `batchSize`. A file that
+ * fails does not keep the others from being read; the first problem is returned.
+ */
+export async function* readFiles(
+  set: FileSet,
+  options: ReadFilesOptions,
+): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  let files: FoundFile[];
+  try {
+    files = await findFiles(set, options.directory);
+  } catch (thrown) {
+    options.signal?.throwIfAborted();
+    const path = thrown instanceof Error && "path" in thrown && typeof thrown.path === "string" ? thrown.path : "";
+    return fileProblem(thrown, path === "" ? [set.files].flat().join(", ") : path);
+  }
+  let first: Problem | undefined;
+  for (const file of files) {
+    const problem = yield* wholeFile(file, set, options);
+    first ??= problem;
+  }
+  return first;
+}
+
+/** One file. What stands before the place where it fails is yielded; the formats keep back what may be half a row. */
+async function* wholeFile(
+  file: FoundFile,
+  set: FileSet,
+  options: ReadFilesOptions,
+): AsyncGenerator<FileItem[], Problem | undefined, void> {
+  const reader = formatReader(file, set, options);
+  let count = 0;
+  try {
+    for (;;) {
+      const next = await reader.next();
+      if (next.done !== true) {
+        count += next.value.length;
+        yield next.value;
+        continue;
+      }
+      const { rows = count } = file.expected;
+      if (next.value !== undefined || count === rows) return next.value;
+      return notAsExpected(
+        file.name,
+        `it has ${count} rows, ${Math.abs(rows - count)} ${count < rows ? "fewer" : "more"}`,
+      );
+    }
+  } catch (thrown) {
+    options.signal?.throwIfAborted();
+    return fileProblem(thrown, file.name);
+  } finally {
+    await reader.return(undefined);
+  }
+}
+
+function formatReader(
+  file: FoundFile,
+  set: FileSet,
+  { columns, limits, batchSize, signal }: ReadFilesOptions,
+): FormatReader {
+  switch (file.format) {
+    case "csv":
+      return readCsv({ name: file.name, bytes: readUtf8(file, signal) }, set.csv, columns, limits, batchSize);
+    case "xlsx":
+      return readXlsx(file, set.xlsx, { columns, limits, batchSize, signal });
+    case "ndjson": {
+      const { completeWhen } = set;
+      const count = completeWhen !== undefined && "count" in completeWhen ? completeWhen.count : undefined;
+      return readNdjson({ name: file.name, bytes: readUtf8(file, signal) }, count, limits, batchSize);
+    }
+    case "json": {
+      const path = parsePath(set.records ?? ".");
+      return readJsonList(file, path.ok ? path.value.steps : [], limits, batchSize, signal);
+    }
+  }
+}
+
+type FileFormat = "csv" | "xlsx" | "json" | "ndjson";
+
+interface FoundFile extends OpenedFile {
+  format: FileFormat;
+}
+
+/** Finds the files of a set, sorted by name, each once. Throws a Problem that names what is missing or not finished. */
+async function findFiles(set: FileSet, directory: string): Promise<FoundFile[]> {
+  const names = new Set<string>();
+  for (const pattern of typeof set.files === "string" ? [set.files] : set.files) {
+    const found: string[] = [];
+    if (/[*?[{]/.test(pattern)) {
+      for await (const name of glob(pattern, { cwd: directory })) found.push(name);
+      if (found.length === 0) {
+        throw sourceProblem(
+          "source.missing-file",
+          pattern,
+          `No file matches ${pattern}.`,
+          "Export the data again, or correct `files` in the configuration.",
+        );
+      }
+    } else found.push(pattern);
+    for (const name of found) names.add(name);
+  }
+  const files: FoundFile[] = [];
+  const folder = resolve(directory);
+  for (const name of [...names].sort()) {
+    const path = resolve(directory, name);
+    const state = await stateOf(path);
+    const expected = expectedOf({ path, folder, name, modified: state.modified }, set);
+    const gzip = set.gzip ?? name.endsWith(".gz");
+    files.push({
+      path,
+      folder,
+      name,
+      gzip,
+      encoding: set.encoding,
+      state,
+      expected,
+      format: set.format ?? formatOf(name),
+    });
+  }
+  return files;
+}
+
+/** Ends of names of spreadsheets that are neither XLSX nor text. */
+const otherSpreadsheets: ReadonlySet<string> = new Set(["xls", "xlsb", "ods", "numbers"]);
+
+function formatOf(name: string): FileFormat {
+  const extension = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
+  if (extension === "json" || extension === "xlsx") return extension;
+  if (extension !== undefined && otherSpreadsheets.has(extension))
+    throw sourceProblem(
+      "source.wrong-shape",
+      name,
+      `The file ${name} is a spreadsheet in a form that is not read.`,
+      "Save it as .xlsx or .csv.",
+    );
+  return extension === "ndjson" || extension === "jsonl" ? "ndjson" : "csv";
+}
+
+/** What tells who reads which column of the rows of a stream. */
+interface ReadByColumns extends Pick<FileStream, "mapping"> {
+  key?: string | undefined;
+  group?: FileStream["group"];
+  skip?: FileStream["skip"];
+  details?: Readonly<Record<string, { key?: string | undefined }>> | undefined;
+}
+
+/**
+ * The columns that the files of a stream need, if they are CSV: those of its own rows, and those of its details by
+ * their name.
+ */
+export interface NeededColumns {
+  own: readonly string[];
+  details: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The column of a CSV row that a path begins with; none where it is the row itself. */
+export function columnsOf(path: string | undefined): string[] {
+  const parsed = path === undefined ? undefined : parsePath(path);
+  const first = parsed?.ok === true ? parsed.value.steps[0] : undefined;
+  return typeof first === "string" ? [first] : [];
+}
+
+export function neededColumns(stream: Stream, settings: ReadByColumns): NeededColumns {
+  const sets = settings.details ?? {};
+  const own = new Set(columnsOf(settings.key));
+  const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
+  const { group } = settings;
+  const read = readsOf(stream, settings.mapping, settings.skip).map(({ steps }) => placeInRecord(steps, group));
+  for (const [first, , inside] of [...groupingPlaces(group).map(({ steps }) => steps), ...read]) {
+    if (typeof first !== "string") continue;
+    const detail = details.get(first);
+    if (detail === undefined) own.add(first);
+    else if (typeof inside === "string") detail.add(inside);
+  }
+  return { own: [...own], details: Object.fromEntries([...details].map(([name, columns]) => [name, [...columns]])) };
+}
+
+interface MarkedFile {
+  path: string;
+  folder: string;
+  name: string;
+  /** When it was written last, in epoch milliseconds. */
+  modified: number;
+}
+
+/**
+ * What the marker of a file expects of it. Throws a Problem when the marker is missing, older than the file (where it
+ * does not tell its bytes), or does not say what it should.
+ */
+function expectedOf(file: MarkedFile, { completeWhen }: FileSet): Expected {
+  if (completeWhen === undefined || !("file" in completeWhen)) return {};
+  const { file: marker, contains } = completeWhen;
+  const path = resolve(
+    file.path,
+    "..",
+    marker.replaceAll("{file}", () => basename(file.path)),
+  );
+  const wait = "Wait until the export has ended; the next run reads the file.";
+  let modified: number;
+  let text: string;
+  try {
+    const opened = openRegular(path, file.folder);
+    try {
+      modified = fstatSync(opened).mtimeMs;
+      text = contains === undefined ? "" : readFileSync(opened, "utf8");
+    } finally {
+      closeSync(opened);
+    }
+  } catch (thrown) {
+    const why = thrown instanceof UnfitFile ? `cannot be used: ${thrown.message}` : "is missing";
+    throw notFinished(file, `its marker ${marker} ${why}`, wait, thrown);
+  }
+  // The same bytes are the same file, whatever the times of two file systems say.
+  if (contains !== "sha256" && lastMoment(modified) < file.modified)
+    throw notFinished(
+      file,
+      `its marker ${marker}, written ${toInstant(modified)}, is older than the file, written ` +
+        toInstant(file.modified),
+      `${wait} If you copy both, copy the marker last or keep the times of both; with \`contains: sha256\` the ` +
+        "times do not matter.",
+    );
+  if (contains === undefined) return {};
+  const found = wordFor(file, text);
+  if (contains === "rows" && /^\d{1,15}$/u.test(found)) return { rows: Number(found) };
+  if (contains === "sha256" && /^[0-9a-f]{64}$/iu.test(found)) return { sha256: found.toLowerCase() };
+  const what = contains === "rows" ? "number of rows" : "SHA-256";
+  throw notFinished(file, `its marker ${marker} does not contain the ${what} of the file`, wait);
+}
+
+function notFinished({ name }: { name: string }, why: string, cure: string, cause?: unknown): Problem {
+  return sourceProblem("source.half-written", name, `The file ${name} is not finished: ${why}.`, cure, cause);
+}
+
+/** A file system that knows times by the second gives its beginning; the file may have been written later in it. */
+function lastMoment(modified: number): number {
+  return modified % 1_000 === 0 ? modified + 999 : modified;
+}
+
+/** Of lines as `sha256sum` and `wc -l` write them, the first word of the one that names the file, or of the only one. */
+function wordFor({ path }: MarkedFile, text: string): string {
+  const lines = text.split("\n").flatMap((line) => {
+    const [, word = "", name = ""] = /^\s*(\S+)(?:\s+\*?(.*\S))?\s*$/u.exec(line) ?? [];
+    return word === "" ? [] : [{ word, name }];
+  });
+  const named = lines.find(({ name }) => name !== "" && basename(name) === basename(path));
+  const only = lines.length === 1 && lines[0]?.name === "" ? lines[0] : undefined;
+  return (named ?? only)?.word ?? "";
 }

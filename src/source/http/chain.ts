@@ -1,13 +1,12 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { keyReader } from "../keys.ts";
+import { keyReader } from "../reader.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../reader.ts";
 import { placeholders } from "./chain-settings.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { List } from "./list.ts";
-import { valueIn } from "./path-of.ts";
-import { isOneWord } from "./placement.ts";
+import { isOneWord, valueIn } from "./placement.ts";
 import type { Placement } from "./placement.ts";
 
 /** A record that others are asked for by. */
@@ -18,9 +17,7 @@ export interface Parent {
 }
 
 /** What came of one request of a chain. */
-export type ChainItem =
-  | { parents: readonly Parent[]; items: SourceItem[] }
-  | { lacking: { parent: Parent; message: string } };
+type ChainItem = { parents: readonly Parent[]; items: SourceItem[] } | { lacking: { parent: Parent; message: string } };
 
 export interface Chain {
   url: string;

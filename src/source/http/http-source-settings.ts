@@ -2,11 +2,11 @@ import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
 import { programEnvironment } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
-import { isZone } from "../mapping/date.ts";
-import { answerFields } from "./answer/answer-settings.ts";
+import { isZone } from "../mapping/coerce.ts";
+import { checkTable, tableFields } from "../table-settings.ts";
 import { authSchema } from "./auth-settings.ts";
 import { pagingSchema } from "./paging-settings.ts";
-import { headersSchema, placeSchema, scalar, webUrl } from "./request-settings.ts";
+import { answerFields, headersSchema, placeSchema, scalar, webUrl } from "./request-settings.ts";
 import { timeFormatFault } from "./time-format.ts";
 
 const sinceSchema = () =>
@@ -188,3 +188,19 @@ export const httpSourceFields = {
   retryBaseMs: z.int().min(1).default(200).describe("First back-off; doubled each time, with full jitter"),
   retryMaxMs: z.int().min(1).default(20_000).describe("Longest back-off"),
 };
+
+/** A list of the service as a look-up table of the mapping. */
+export const httpTableSchema = () =>
+  z
+    .strictObject({
+      ...httpListFields(),
+      ...tableFields,
+      rowKey: pathSchema.optional().meta({
+        description:
+          "Field that identifies a row, to notice that the list changed during a read; `key` by default. " +
+          "Needed if the table has rows with the same key and the same values",
+        examples: ["id"],
+      }),
+    })
+    .superRefine(checkTable);
+export type HttpTable = z.infer<ReturnType<typeof httpTableSchema>>;

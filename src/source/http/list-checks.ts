@@ -27,7 +27,7 @@ export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
 }
 
 /** Why a text is no address of a service, relative or not. */
-export function checkAddress(text: string, path: string[], baseUrl: string | undefined): Issue[] {
+function checkAddress(text: string, path: string[], baseUrl: string | undefined): Issue[] {
   let url: URL;
   try {
     url = addressOf(text, baseUrl);

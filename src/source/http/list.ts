@@ -1,24 +1,31 @@
 import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { toItem } from "../file/items.ts";
-import { keyReader } from "../keys.ts";
+import { keyReader, toItem } from "../reader.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
-import { acceptOf, readAnswer } from "./answer/answer.ts";
-import type { Page } from "./answer/page.ts";
+import { acceptOf, readAnswer } from "./answer.ts";
+import type { Page } from "./answer.ts";
 import { ListProblems } from "./list-problems.ts";
-import { beginReading } from "./list-reading.ts";
-import type { ListReadOptions, ListSettings, Reading } from "./list-reading.ts";
-import { batches, beyondList, forgotten, isNoPage, lowerCased, ownParameters, totalOf } from "./list-parts.ts";
+import {
+  batches,
+  beginReading,
+  beyondList,
+  forgotten,
+  isNoPage,
+  lowerCased,
+  ownParameters,
+  positionOf,
+  positionText,
+  totalOf,
+} from "./list-reading.ts";
+import type { ListReadOptions, ListSettings, Position, Reading } from "./list-reading.ts";
 import { identityOf, merelyCounts, movingOf, Passes } from "./moving.ts";
-import type { PagePosition } from "./paging.ts";
 import type { Moving } from "./paging-settings.ts";
+import type { PagePosition } from "./paging.ts";
 import type { Placement } from "./placement.ts";
-import { positionOf, positionText } from "./position.ts";
-import type { Position } from "./position.ts";
 import { requestPage, shownUrl } from "./request.ts";
 import type { PageAnswer, RequestDeps } from "./request.ts";
 
-export interface ListDeps {
+interface ListDeps {
   request: RequestDeps;
   /** Where keys are kept to find those that stand twice; without it they are not looked for. */
   staging?: Staging | undefined;

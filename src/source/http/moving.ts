@@ -1,9 +1,8 @@
 import { canonicalJson, hashOf, isJsonObject, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
 import type { JsonObject } from "../../base/canonical-json.ts";
-import type { FileItem } from "../file/row.ts";
-import type { RecordLimits } from "../limits.ts";
-import type { BadRecord, SourceItem, StagedRow, StagingArea } from "../reader.ts";
-import { batchesOf, parseStaged } from "../staged.ts";
+import { batchesOf, parseStaged } from "../json.ts";
+import type { RecordLimits } from "../json.ts";
+import type { BadRecord, FileItem, SourceItem, StagedRow, StagingArea } from "../reader.ts";
 import type { Moving, PagingSettings } from "./paging-settings.ts";
 
 type KeyOf = ((value: JsonObject) => string | undefined) | undefined;
@@ -23,7 +22,7 @@ export function identityOf(item: FileItem | SourceItem, keyOf: KeyOf): string {
 }
 
 /** What a page and the way to the next one look like. */
-export interface Step {
+interface Step {
   from: URL;
   next: { parameters: Readonly<Record<string, string | number>>; url?: URL };
   /** Number of the page, its records, and those of all pages so far. */

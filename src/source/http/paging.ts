@@ -1,14 +1,14 @@
-import type { Json } from "../../base/canonical-json.ts";
 import { sha256 } from "../../base/canonical-json.ts";
-import type { FileItem } from "../file/row.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { valueAt } from "../mapping/path.ts";
+import type { Path } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
-import type { PageAnswer } from "./request.ts";
-import { shownUrl } from "./request.ts";
-import { KeyOrder } from "./key-order.ts";
-import { EndWatch, hasMore } from "./list-end.ts";
+import type { FileItem } from "../reader.ts";
 import { movingOf } from "./moving.ts";
-import { valueIn } from "./path-of.ts";
 import type { PagingSettings } from "./paging-settings.ts";
+import { pathOf, valueIn } from "./placement.ts";
+import { shownUrl } from "./request.ts";
+import type { PageAnswer } from "./request.ts";
 
 /** Where the next page is: parameters to set, or an address of its own. */
 export interface PagePosition {
@@ -21,7 +21,7 @@ export interface PagePosition {
 }
 
 /** What a page showed, as far as paging needs it. */
-export interface PageSeen {
+interface PageSeen {
   answer: PageAnswer;
   document: Json;
   items: readonly FileItem[];
@@ -244,5 +244,155 @@ function wrongNext(who: string, url: URL, path: string): Error {
     shownUrl(url),
     `The ${who} has something at ${path} that leads to no page.`,
     "Correct `paging.next`.",
+  );
+}
+
+type Key = string | number;
+
+interface OrderSettings {
+  order: "ascending" | "descending";
+  compare?: "number" | "text" | undefined;
+}
+
+/**
+ * Follows the keys of a list that is read by them: each page begins behind the last key of the one before. A key that
+ * does not come behind the one before it means that the list has another order, and records may have been passed over.
+ */
+class KeyOrder {
+  readonly #settings: OrderSettings;
+  readonly #key: string;
+  readonly #path: Path;
+  readonly #who: string;
+  #last: Key | undefined;
+  #asNumber: boolean | undefined;
+
+  constructor(settings: OrderSettings, key: string, who: string) {
+    this.#settings = settings;
+    this.#key = key;
+    this.#path = pathOf(key);
+    this.#who = who;
+    this.#asNumber = settings.compare === undefined ? undefined : settings.compare === "number";
+  }
+
+  /** The key that an earlier reading had come to. */
+  begin(last: Key): void {
+    this.#last = last;
+    this.#asNumber ??= isWhole(last);
+  }
+
+  /** The last key of a page, if it has records. Throws a Problem where a key is missing or goes back. */
+  follow(items: readonly FileItem[], url: URL): Key | undefined {
+    for (const item of items) this.#take(item, url);
+    return items.length === 0 ? undefined : this.#last;
+  }
+
+  #take(item: FileItem, url: URL): void {
+    const place = "bad" in item ? item.bad.place : item.row.place;
+    const key = "bad" in item ? undefined : valueAt({ item: item.row.value, parent: undefined }, this.#path);
+    if ((typeof key !== "string" && typeof key !== "number") || key === "") {
+      const message = `The ${this.#who} has a record without a key at ${this.#key}, so there is no next page.`;
+      throw this.#wentBack(place, message, "Correct `paging.key`.");
+    }
+    this.#asNumber ??= isWhole(key);
+    if (this.#asNumber && !isWhole(key)) {
+      const message = `The ${this.#who} has a key at ${this.#key} that is not a whole number.`;
+      throw this.#wentBack(place, message, "Set `paging.compare: text`, or correct `paging.key`.");
+    }
+    if (this.#last !== undefined && !this.#isBehind(this.#last, key)) {
+      throw this.#wentBack(
+        shownUrl(url),
+        `The ${this.#who} is not in the order of its keys at ${this.#key}, so records may be missing.`,
+        "Request the order of that key in `query` or `body`. Check that `paging.parameter` has an effect, " +
+          "and that `paging.order` and `paging.compare` match the order of the service.",
+      );
+    }
+    this.#last = key;
+  }
+
+  #isBehind(before: Key, key: Key): boolean {
+    const [low, high] = this.#settings.order === "ascending" ? [before, key] : [key, before];
+    return this.#asNumber === true ? BigInt(low) < BigInt(high) : String(low) < String(high);
+  }
+
+  #wentBack(place: string, message: string, cure: string): Error {
+    return sourceProblem("source.order-went-back", place, message, cure);
+  }
+}
+
+function isWhole(key: Key): boolean {
+  return typeof key === "number" ? Number.isSafeInteger(key) : /^-?\d{1,40}$/u.test(key);
+}
+
+/**
+ * Whether a page follows. `likely`: the list has ended by what was told of it, and one more page is asked for to be
+ * sure; what that holds is read on. `surely`: the page before held nothing new, and the list is not to be trusted where
+ * the next one holds something.
+ */
+type Follows = "page" | "likely" | "surely" | "none";
+
+interface EndSettings {
+  lastPage: "empty" | "short";
+  size: number;
+  hasMore?: string | undefined;
+}
+
+/**
+ * Knows when a list has ended that is asked for page after page. A total and a short page are believed where the other
+ * one agrees, or the next page is empty: a service may count only a part of its records, and may give fewer of them
+ * than it is asked for.
+ */
+class EndWatch {
+  readonly #settings: EndSettings;
+  readonly #who: string;
+  readonly #mayPassOver: boolean;
+  /** What the page that is seen next was asked for as. */
+  #asked: Follows = "page";
+  /** Records of the largest page so far. */
+  #largest: number | undefined;
+  #believesTotal = true;
+
+  /** `mayPassOver`: what is behind a page without records can be asked for. */
+  constructor(settings: EndSettings, who: string, { mayPassOver }: { mayPassOver: boolean }) {
+    this.#settings = settings;
+    this.#who = who;
+    this.#mayPassOver = mayPassOver;
+  }
+
+  /** `given`: the records of the page with those that it repeats of the one before. */
+  after(seen: PageSeen, given = seen.items.length): Follows {
+    this.#asked = this.#follows(seen, given, this.#asked);
+    return this.#asked;
+  }
+
+  #follows(seen: PageSeen, given: number, asked: Follows): Follows {
+    const { lastPage, size } = this.#settings;
+    const more = hasMore(seen, this.#settings.hasMore, this.#who);
+    if (more !== undefined) return more ? "page" : "none";
+    if (seen.items.length === 0) {
+      const isSure = asked !== "page" || seen.total !== undefined || seen.sum === 0 || lastPage === "short";
+      return isSure || !this.#mayPassOver ? "none" : "surely";
+    }
+    if (asked === "likely") this.#believesTotal = false;
+    const before = this.#largest;
+    this.#largest = Math.max(given, before ?? 0);
+    const isShort = before !== undefined && given < before;
+    if (seen.total !== undefined && this.#believesTotal)
+      return seen.sum < seen.total ? "page" : isShort ? "none" : "likely";
+    if (lastPage === "empty") return "page";
+    return isShort ? "none" : before === undefined && given < size ? "likely" : "page";
+  }
+}
+
+/** What an answer says of pages after it; undefined where the settings do not ask. */
+function hasMore(seen: PageSeen, path: string | undefined, who: string): boolean | undefined {
+  if (path === undefined) return undefined;
+  const told = valueIn(seen.document, path);
+  if (told === true || told === 1 || told === "true") return true;
+  if (told === false || told === 0 || told === "false") return false;
+  throw sourceProblem(
+    "source.wrong-shape",
+    shownUrl(seen.url),
+    `The ${who} does not say at ${path} whether more pages follow.`,
+    "Correct `paging.hasMore`, or leave it out.",
   );
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { csvSettingsSchema, encodingSchema, pathSchema } from "../file/file-source-settings.ts";
 
 /** A value in a query. */
 export const scalar = z.union([z.string(), z.number(), z.boolean()]);
@@ -21,3 +22,105 @@ export const webUrl = z.url({ protocol: /^https?$/ }).refine((text) => {
   const url = new URL(text);
   return url.username === "" && url.password === "";
 }, "has a user or password in it; they belong into auth");
+
+const codes = z.array(z.union([z.string(), z.number()])).default([]);
+
+/** How an answer with HTTP 200 says that it is none. */
+export const answerErrorsSchema = () =>
+  z.union([
+    z.literal("none").meta({ examples: ["none"] }),
+    z.strictObject({
+      at: pathSchema.meta({
+        description: "Where an answer holds the error, or whether there is one",
+        examples: ["error"],
+      }),
+      ok: z
+        .array(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+        .optional()
+        .meta({
+          description:
+            "The value that means success; every other value, also none, is then an error. By default nothing, " +
+            "false, 0 and empty values mean success",
+          examples: [[true]],
+        }),
+      message: pathSchema.optional().meta({
+        description: "Where an answer holds the words for it",
+        examples: ["error.data.message"],
+      }),
+      code: pathSchema.optional().meta({
+        description: "Where an answer holds a code or a name for it",
+        examples: ["error.code"],
+      }),
+      expired: codes.meta({
+        description: "Codes that mean that the session is over: credentials are renewed, once",
+        examples: [[100]],
+      }),
+      retry: codes.meta({
+        description: "Codes that mean that the same request may work later: it is repeated, as after HTTP 503",
+        examples: [["THROTTLED"]],
+      }),
+    }),
+  ]);
+export type AnswerErrors = z.infer<ReturnType<typeof answerErrorsSchema>>;
+
+/** How answers are written and what in them counts. */
+export const answerFields = () => ({
+  answer: z
+    .enum(["json", "xml", "csv", "ndjson"])
+    .default("json")
+    .describe(
+      "How answers are written. XML: an element is an object, its attributes begin with @, its text is #text where " +
+        "there is more in it, and elements of one name are a list",
+    ),
+  encoding: encodingSchema.optional().meta({
+    description: "How the text of an XML, CSV or NDJSON answer is encoded, whatever the answer declares; JSON is UTF-8",
+    examples: ["utf-8"],
+  }),
+  csv: csvSettingsSchema.optional().describe("How a CSV answer is written; of no meaning for others"),
+  xml: z
+    .strictObject({
+      lists: z
+        .array(z.string().min(1))
+        .default([])
+        .meta({ description: "Elements that are a list also where one stands alone", examples: [["line"]] }),
+      emptyBeside: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Whether crm-sync trusts a page that has other elements instead of records. If not, the reading " +
+            "is incomplete, since the records may have got another name",
+        ),
+    })
+    .optional()
+    .describe("How an XML answer is read; of no meaning for others"),
+  errors: answerErrorsSchema()
+    .optional()
+    .describe(
+      "How an answer with HTTP 200 says that it failed. By default one with something in `error` or `errors` did; " +
+        "none: no answer does",
+    ),
+  nothing: z
+    .array(z.literal([204, 304]))
+    .default([])
+    .meta({
+      description:
+        "HTTP statuses without content that mean that nothing is there. 304 does so only in an incremental " +
+        "read: an answer without changes is not a full list",
+      examples: [[204, 304]],
+    }),
+  single: z
+    .boolean()
+    .default(false)
+    .describe(
+      "JSON: `records` is one record, not a list; null is no record. The answer itself is the record where " +
+        "`records` is left out",
+    ),
+  totalHeader: headerName.optional().meta({
+    description: "The header that holds the number of all records, in place of `total`",
+    examples: ["X-Total-Count"],
+  }),
+  countHeader: headerName.optional().meta({
+    description: "The header that holds the number of records in the answer; another number is half a page",
+    examples: ["Sforce-NumberOfRecords"],
+  }),
+});

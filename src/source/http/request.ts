@@ -1,5 +1,5 @@
-import { createGunzip } from "node:zlib";
 import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
@@ -9,20 +9,19 @@ import type { Randomness } from "../../base/ids.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { toldCode } from "../../base/told-words.ts";
 import type { Pace } from "../../http/pace.ts";
+import { shownWords } from "../../http/redaction.ts";
 import { retryAfterMs, retryRead } from "../../http/retry.ts";
 import type { FailedAttempt } from "../../http/retry.ts";
 import { undici } from "../../http/undici.ts";
 import { parseJson } from "../json.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
-import { shownWords } from "../../http/redaction.ts";
-import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer/complaint.ts";
-import type { AnswerErrors } from "./answer/answer-settings.ts";
-import type { Received } from "./answer/page.ts";
-import { reasonOf } from "./network-words.ts";
+import { AnswerComplaint, complaintIn, wordsOfFailure } from "./answer.ts";
+import type { Received } from "./answer.ts";
+import type { Credentials, Shown } from "./credentials.ts";
 import { withPlacements } from "./placement.ts";
 import type { BodyForm, Draft, Placement } from "./placement.ts";
-import type { Credentials, Shown } from "./shown.ts";
+import type { AnswerErrors } from "./request-settings.ts";
 
 /** A page that is asked for. Reads only: it may be asked for again. */
 export interface PageRequest extends Draft {
@@ -49,7 +48,7 @@ export interface PageAnswer extends Received {
  * What became of one request: a page; one that the service could not answer for now or asks to make again; one that it
  * refuses; or no whole answer.
  */
-export const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
+const requestOutcomes = ["answered", "failed", "refused", "no-answer"] as const;
 
 /** A longer Retry-After ends the reading. */
 const maxRetryAfterMs = 300_000;
@@ -347,4 +346,39 @@ function headersOf(raw: Dispatcher.ResponseData["headers"]): Record<string, stri
 function dateOf(header: string | undefined): number | undefined {
   const date = Date.parse(header ?? "");
   return Number.isNaN(date) ? undefined : date;
+}
+
+/** Codes of network errors, and what they mean for whoever asked. */
+const words: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/u, "cannot be reached: nothing listens at this address"],
+  [/^(?:ENOTFOUND|EAI_)/u, "cannot be reached: the name of its host is not known"],
+  [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/u, "cannot be reached from here"],
+  [
+    /^(?:UND_ERR_(?:SOCKET|ABORTED|RES_CONTENT_LENGTH_MISMATCH)|ECONNRESET|ECONNABORTED|EPIPE)$/u,
+    "gave no whole answer: the connection broke off in the middle of the answer",
+  ],
+  [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u, "took too long to answer"],
+  [/^Z_/u, "gave an incomplete answer: its compressed data is damaged or cut off"],
+  [/^HPE_/u, "answers with something that is no HTTP"],
+  [/CERT|SELF_SIGNED|ISSUER|^ERR_TLS/u, "shows a certificate that is not trusted"],
+  [/SSL|^EPROTO$/u, "does not speak TLS with us"],
+];
+
+/**
+ * What a network error means, with its code behind. Its message is not used: it may quote a header or a body.
+ */
+function reasonOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return "gave no answer";
+  if (thrown.name === "TimeoutError") return "took too long to answer";
+  const code = codeOf(thrown);
+  if (code === undefined) return "gave no answer";
+  const known = words.find(([pattern]) => pattern.test(code))?.[1];
+  return `${known ?? "cannot be reached, or the connection broke off"} (${code})`;
+}
+
+/** The code of an error, or of the first one where several addresses of a host were tried. */
+function codeOf(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  if ("code" in thrown && typeof thrown.code === "string") return thrown.code;
+  return thrown instanceof AggregateError ? codeOf(thrown.errors[0]) : undefined;
 }

@@ -2,33 +2,31 @@ import type { Clock } from "../../base/clock.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
+import { streams } from "../../crm/model.ts";
+import type { Stream } from "../../crm/model.ts";
 import { createPace } from "../../http/pace.ts";
 import { timeouts } from "../../http/timeouts.ts";
 import { undici } from "../../http/undici.ts";
-import { streams } from "../../crm/model.ts";
-import type { Stream } from "../../crm/model.ts";
-import { columnsOf, neededColumns } from "../file/columns.ts";
-import { placeInRecord } from "../group-places.ts";
-import { hiddenPlaces, openPlaces } from "../mapping/open-places.ts";
-import { formatRawPath } from "../mapping/raw-path.ts";
-import { waysOf } from "../mapping/ways.ts";
+import { columnsOf, neededColumns } from "../file/source.ts";
+import { placeInRecord } from "../group-settings.ts";
+import { recordLimitsSchema } from "../json.ts";
+import { formatRawPath } from "../mapping/path.ts";
+import { hiddenPlaces, openPlaces, waysOf } from "../mapping/ways.ts";
 import type { Way } from "../mapping/ways.ts";
 import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import type { TableRows } from "../table.ts";
-import { createCredentials } from "./credentials.ts";
+import { createCredentials, createSession } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
-import type { HttpTable } from "./http-table-settings.ts";
-import { createList } from "./list.ts";
+import type { HttpTable } from "./http-source-settings.ts";
 import type { ListSettings } from "./list-reading.ts";
+import { createList } from "./list.ts";
+import type { List } from "./list.ts";
 import type { SeenRequest } from "./request.ts";
-import { createSession } from "./session.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
-import { recordLimitsSchema } from "../limits.ts";
-import type { List } from "./list.ts";
 
-export interface HttpSourceDeps {
+interface HttpSourceDeps {
   clock: Clock;
   random: Randomness;
   secrets: (ref: string) => Promise<string> | string;
@@ -38,7 +36,7 @@ export interface HttpSourceDeps {
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
 }
 
-export interface HttpSource extends SourceReader {
+interface HttpSource extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
   /** The rows of a look-up table that is a list of the service; returns why they are not whole. */
   table(name: string, settings: HttpTable, signal?: AbortSignal): TableRows;
@@ -140,18 +138,18 @@ async function* nothing(): AsyncGenerator<SourceItem[], ReadOutcome, void> {
 const page = 1_000;
 
 /** The list behind a table: a row is known by `rowKey`, or by what is looked up. */
-export function listOfTable(table: HttpTable): ListSettings {
+function listOfTable(table: HttpTable): ListSettings {
   return { ...table, key: table.rowKey ?? table.key, limits: recordLimitsSchema.parse({}) };
 }
 
 /** The columns of CSV answers that the table needs. */
-export function columnsOfList({ key, rowKey, value, columns, paging }: HttpTable): string[] {
+function columnsOfList({ key, rowKey, value, columns, paging }: HttpTable): string[] {
   const paths = [key, rowKey, value, ...Object.values(columns ?? {}), "key" in paging ? paging.key : undefined];
   return paths.flatMap(columnsOf);
 }
 
 /** The rows of a look-up table that is a list; returns why they are not whole. */
-export async function* tableRows(list: List, signal: AbortSignal | undefined): TableRows {
+async function* tableRows(list: List, signal: AbortSignal | undefined): TableRows {
   const reading = list.read({ batchSize: page, ...(signal === undefined ? {} : { signal }) });
   try {
     for (;;) {

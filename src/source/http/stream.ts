@@ -1,15 +1,15 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { NeededColumns } from "../file/columns.ts";
+import type { NeededColumns } from "../file/source.ts";
 import { readJoined } from "../joined.ts";
 import type { HeaderRows, JoinedPart, PartItem } from "../joined.ts";
+import { parseStaged } from "../json.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { HttpStream } from "../source-settings.ts";
-import { parseStaged } from "../staged.ts";
+import type { ChainSettings, DetailSettings, StreamChain } from "./chain-settings.ts";
 import { readChain } from "./chain.ts";
 import type { Chain, Parent } from "./chain.ts";
-import type { ChainSettings, DetailSettings, StreamChain } from "./chain-settings.ts";
 import type { ListSettings } from "./list-reading.ts";
 import type { List } from "./list.ts";
 
@@ -24,7 +24,7 @@ interface ListAbout {
 
 export type ListMaker = (list: ListSettings, about: ListAbout) => List;
 
-export interface StreamDeps {
+interface StreamDeps {
   who: string;
   columns: NeededColumns;
   listOf: ListMaker;

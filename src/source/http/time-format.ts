@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import { parseFormat } from "../mapping/date-pattern.ts";
+import { parseFormat } from "../mapping/date-formats.ts";
 
 /** How a service writes times, where it is asked for what changed since one. */
 export interface TimeFormat {

@@ -1,22 +1,37 @@
+import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
-import { refuse } from "./context.ts";
-import type { MappingContext } from "./context.ts";
-import { instantOf } from "./date.ts";
-import { isDoubtful, marksToName } from "./marks.ts";
+import { toInstant } from "../../base/clock.ts";
+import { failed, ok } from "../../base/errors.ts";
+import type { Result } from "../../base/errors.ts";
+import { refuse, textual } from "./context.ts";
+import type { ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
+import { epochFormats, namedFormats, parseFormat } from "./date-formats.ts";
+import { isDoubtful, marksToName } from "./numbers.ts";
+import type { Written } from "./operators/operator.ts";
+import type { Scope } from "./path.ts";
 import type { Target } from "./target.ts";
 
-/** Text that every store and every service can hold: no NUL, no lone surrogate. */
-function cleanText(text: string, context: MappingContext): string | undefined {
-  if (!text.isWellFormed()) return refuse(context, "broken-text", text, "text without broken Unicode characters");
-  if (text.includes("\0")) return refuse(context, "broken-text", text, "text without NUL characters");
-  return text;
+/**
+ * Text, or a number as the source wrote it; nothing of nothing. Every store and every service can hold such a text: it
+ * has no NUL and no lone surrogate.
+ */
+export function textOf(value: Json | undefined, context: MappingContext): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return refuse(context, "wrong-type", value, "text");
+  if (!value.isWellFormed()) return refuse(context, "broken-text", value, "text without broken Unicode characters");
+  if (value.includes("\0")) return refuse(context, "broken-text", value, "text without NUL characters");
+  return value;
 }
 
-/** Text, or a number as the source wrote it. */
-export function textOf(value: Json, context: MappingContext): string | undefined {
-  if (typeof value === "string") return cleanText(value, context);
-  if (typeof value === "number") return String(value);
-  return refuse(context, "wrong-type", value, "text");
+/** What an expression finds, as text. */
+export function ofText(
+  spec: Json | undefined,
+  at: KeyPath,
+  compiler: ExpressionCompiler,
+): (scope: Scope) => string | undefined {
+  const inner = compiler.expression(spec, at, textual);
+  return (scope) => textOf(inner(scope), compiler.context);
 }
 
 /** A whole number that JavaScript holds exactly; also written as text, also as `12.0`, and not as `2.000`. */
@@ -159,4 +174,180 @@ export function coercionTo(target: Target, context: MappingContext): (value: Jso
     case "object":
       return (value) => value;
   }
+}
+
+/** What happens to a local time that a clock change makes happen twice or not at all. */
+export const clockChangePolicies = ["reject", "earlier", "later"] as const;
+type ClockChangePolicy = (typeof clockChangePolicies)[number];
+
+/** What may be written as an instant: an ISO text with Z or an offset. */
+export const writtenInstant: Written = {
+  form: "text",
+  pattern: "^[+-]?\\d{4}.*[Tt ]\\d\\d.*(?:[Zz]|[+-]\\d\\d(?::?\\d\\d)?)(?:\\[[^\\]]*\\])?$",
+};
+
+const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
+
+/**
+ * A moment in epoch milliseconds as an instant in UTC. Refuses what lies beyond the plausible dates: it is mostly a
+ * number of another unit. The day is told and no more of the value, which may be none of a date at all.
+ */
+export function plausibleInstant(epochMs: number, value: Json, context: MappingContext): string | undefined {
+  const { from, until, expected } = context.dates;
+  const isPlausible = (moment: number): boolean => moment >= from && moment < until;
+  if (isPlausible(epochMs)) return toInstant(epochMs);
+  const others = Object.entries(epochFormats).flatMap(([format, other]) => {
+    const found = other.read(value)?.instant;
+    return found !== undefined && isPlausible(found) ? [`\`${format}\` gives ${dayOf(found)}`] : [];
+  });
+  const wanted = [expected, ...others].join("; ");
+  context.fault ??= { field: "", code: "no-such-date", found: `the date ${dayOf(epochMs)}`, expected: wanted };
+  return undefined;
+}
+
+function dayOf(epochMs: number): string {
+  const isOfCalendar = Math.abs(epochMs) <= 8.64e15;
+  return isOfCalendar ? new Date(epochMs).toISOString().replace(/T.*/u, "") : "that no calendar has";
+}
+
+/** An ISO text with Z or an offset, as an instant in UTC with milliseconds; nothing of nothing. */
+export function instantOf(value: Json | undefined, context: MappingContext): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || !withOffset.test(value)) {
+    return refuse(
+      context,
+      "not-an-instant",
+      value,
+      "an ISO time with Z or an offset; for other forms use {date: …, format: …, zone: …}",
+    );
+  }
+  let epochMs: number;
+  try {
+    epochMs = Temporal.Instant.from(value).epochMilliseconds;
+  } catch {
+    return refuse(context, "not-an-instant", value, "an ISO time with Z or an offset");
+  }
+  return plausibleInstant(epochMs, value, context);
+}
+
+/** Whether it is a zone that times can be told in. */
+export function isZone(zone: string): boolean {
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId !== "";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The moment of a local time in a zone. A day begins with its first moment, which is not midnight where the clock skips
+ * that; any other time that happens twice or not at all is decided by `clockChange`. Throws a RangeError for `reject`.
+ */
+export function momentIn(
+  zone: string,
+  time: Temporal.PlainDateTime,
+  { isDay, clockChange }: { isDay: boolean; clockChange: ClockChangePolicy },
+): Temporal.ZonedDateTime {
+  if (isDay || time.equals(time.withPlainTime())) {
+    const start = time.toPlainDate().toZonedDateTime(zone);
+    if (isDay || !start.toPlainDateTime().equals(time)) return start;
+  }
+  return time.toZonedDateTime(zone, { disambiguation: clockChange });
+}
+
+/** A reader of dates, or what is wrong with its declaration. */
+export function compileDate(
+  declared: { format: string; zone: string | undefined; clockChange: ClockChangePolicy },
+  context: MappingContext,
+): Result<(value: Json) => string | undefined, string> {
+  const { format, zone, clockChange } = declared;
+  if (zone !== undefined && !isZone(zone)) {
+    return failed(`the zone ${JSON.stringify(zone)} is unknown; expected a name such as Europe/Berlin or UTC`);
+  }
+  const local = (time: Temporal.PlainDateTime, isDay: boolean, value: Json): string | undefined => {
+    if (zone === undefined)
+      return refuse(
+        context,
+        "no-zone",
+        value,
+        "a time with an offset, such as +01:00; for a time without an offset, set `zone` in the mapping",
+      );
+    let epochMs: number;
+    try {
+      epochMs = momentIn(zone, time, { isDay, clockChange }).epochMilliseconds;
+    } catch {
+      return refuse(
+        context,
+        "clock-change",
+        value,
+        `a local time that exists once in ${zone}; the clock change skips or repeats this time`,
+      );
+    }
+    context.localIn = zone;
+    return plausibleInstant(epochMs, value, context);
+  };
+  if (format === "iso") {
+    return ok((value) => {
+      if (typeof value !== "string") return refuse(context, "not-a-date", value, "an ISO date or time");
+      if (withOffset.test(value) && value.includes(":")) return instantOf(value, context);
+      let time: Temporal.PlainDateTime;
+      try {
+        time = Temporal.PlainDateTime.from(value);
+      } catch {
+        return refuse(context, "not-a-date", value, "an ISO date or time");
+      }
+      return local(time, !/[Tt ]/u.test(value), value);
+    });
+  }
+  const needed = "the key zone is missing; expected the zone of the times, such as Europe/Berlin";
+  const named = Object.hasOwn(namedFormats, format) ? namedFormats[format] : undefined;
+  if (named !== undefined) {
+    if (!named.isInstant && zone === undefined) return failed(needed);
+    return ok((value) => {
+      const found = named.read(value);
+      if (found === undefined) return refuse(context, "not-a-date", value, named.expected);
+      return "instant" in found
+        ? plausibleInstant(found.instant, value, context)
+        : local(found.local, found.isDay, value);
+    });
+  }
+  const pattern = parseFormat(format);
+  if (!pattern.ok) return pattern;
+  const { read, hasOffset } = pattern.value;
+  if (!hasOffset && zone === undefined) return failed(needed);
+  return ok((value) => {
+    const found = typeof value === "string" || typeof value === "number" ? read(String(value)) : undefined;
+    if (found === undefined) return refuse(context, "not-a-date", value, `an existing date in the form ${format}`);
+    const { time, isDay, offset } = found;
+    return offset === undefined ? local(time, isDay, value) : instantOf(`${time.toString()}${offset}`, context);
+  });
+}
+
+const day = z.iso.date();
+
+/** The days that a date may be of, both included, in UTC. */
+export const plausibleDatesSchema = z
+  .strictObject({
+    earliest: day.default("1990-01-01").describe("The first day that a date may be of, in UTC"),
+    latest: day.default("2100-12-31").describe("The last one; the services take no date after the year 2100 (A20)"),
+  })
+  .refine(({ earliest, latest }) => earliest <= latest, { path: ["latest"], message: "is before `earliest`" });
+export type PlausibleDates = z.infer<typeof plausibleDatesSchema>;
+
+/** These days as a mapping compares with them: moments in epoch milliseconds, the second one not included. */
+export interface PlausibleMoments {
+  from: number;
+  until: number;
+  /** As a message says them. */
+  expected: string;
+}
+
+/** By default, those of a configuration that says nothing. */
+export function plausibleMoments(dates: PlausibleDates = plausibleDatesSchema.parse({})): PlausibleMoments {
+  const { earliest, latest } = dates;
+  return {
+    from: Date.parse(earliest),
+    until: Date.parse(latest) + 86_400_000,
+    expected: `a date from ${earliest} to ${latest}, the \`plausibleDates\` of the stream`,
+  };
 }

@@ -3,21 +3,19 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
+import type { DateZones } from "../../crm/date-zones.ts";
 import { recordSchemas, secretFields } from "../../crm/model.ts";
 import type { CanonicalRecord, RecordKey, Stream } from "../../crm/model.ts";
-import type { DateZones } from "../../crm/date-zones.ts";
+import { plausibleMoments } from "./coerce.ts";
+import type { PlausibleDates } from "./coerce.ts";
 import { compileCondition } from "./condition.ts";
 import type { Holds } from "./condition.ts";
 import { describeValue } from "./context.ts";
-import type { Evaluate, Fault, KeyPath, MappingContext, MappingMistake, ReadPath } from "./context.ts";
+import type { Evaluate, Fault, KeyPath, LookupTable, MappingContext, MappingMistake, ReadPath } from "./context.ts";
 import { createExpressionCompiler } from "./expression.ts";
 import { compileFields } from "./fields.ts";
-import type { LookupTable } from "./lookup-table.ts";
-import { parsePath } from "./path.ts";
+import { formatRawPath, overlaps, parsePath } from "./path.ts";
 import type { Scope } from "./path.ts";
-import { plausibleMoments } from "./plausible-dates.ts";
-import type { PlausibleDates } from "./plausible-dates.ts";
-import { formatRawPath, overlaps } from "./raw-path.ts";
 import { targetOf } from "./target.ts";
 
 /** A mapping as the configuration writes it: target field → expression. */
@@ -66,7 +64,7 @@ export type MapRecord = (raw: JsonObject) => Result<MappedRecord, Rejection>;
 export type GiveFields = (raw: JsonObject) => JsonObject;
 
 /** A record that is left out. */
-export interface Skipped {
+interface Skipped {
   /** Which record it is, where that can be read. */
   key: RecordKey | undefined;
   /** It names a record in a way that cannot be used, so that it may be any one. */
@@ -94,6 +92,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
     nullTexts: new Set(options.nullTexts),
     dates: plausibleMoments(options.dates),
     tables: options.tables ?? new Map<string, LookupTable>(),
+    secrets: new Set(secretFields[stream]),
     mistakes: [],
     reads: [],
     fault: undefined,
@@ -105,8 +104,7 @@ function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Co
   const compiler = createExpressionCompiler(context, { steps: [], parent: undefined });
   const fields: JsonObject =
     spec["namespace"] === undefined ? { namespace: { value: options.namespace ?? "crm" }, ...spec } : spec;
-  const secrets = new Set(secretFields[stream]);
-  const compiled = compileFields(fields, targetOf(stream), [], "", secrets, compiler);
+  const compiled = compileFields(fields, targetOf(stream), [], "", compiler);
   const absent: Evaluate = () => undefined;
   const skips = options.skip === undefined ? undefined : compileCondition(options.skip, [skipKey], compiler);
   checkSecrets(context);
@@ -147,6 +145,12 @@ function isContainer(read: ReadPath, secret: ReadPath): boolean {
 /** Every raw place that a mapping reads, and the condition under which a record is skipped. */
 export function readsOf(stream: Stream, spec: MappingSpec, skip?: Json): readonly ReadPath[] {
   return compile(stream, spec, { skip }).context.reads;
+}
+
+/** The places of a raw record that the mapping reads secrets from, such as `lines[].password`; sorted. */
+export function secretPaths(stream: Stream, spec: MappingSpec): string[] {
+  const secrets = readsOf(stream, spec).filter((read) => read.secret);
+  return [...new Set(secrets.map((read) => formatRawPath(read.steps)))].sort();
 }
 
 /**

@@ -1,14 +1,22 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { textOf } from "./coerce.ts";
-import { compileComparison, comparisonReference, isComparison } from "./comparison.ts";
-import { mistake } from "./context.ts";
-import type { Evaluate, KeyPath, MappingContext, ExpressionCompiler } from "./context.ts";
-import { plain, textual } from "./kinds.ts";
+import { instantOf, ofText, writtenInstant } from "./coerce.ts";
+import { mistake, numeric, ofInstant, plain } from "./context.ts";
+import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
+import { compare, decimalOf } from "./numbers.ts";
+import {
+  aCondition,
+  instantExpression,
+  listOf,
+  numberExpression,
+  objectExpressionOf,
+  plainExpression,
+  textExpression,
+  words,
+} from "./operators/operator.ts";
+import type { Written } from "./operators/operator.ts";
 import type { Scope } from "./path.ts";
 import { compilePattern, searchable, writtenPattern } from "./pattern.ts";
-import { aCondition, listOf, objectExpressionOf, plainExpression, textExpression, words } from "./written.ts";
-import type { Written } from "./written.ts";
 
 /** Whether a condition holds. It does not where it cannot be told; the context has the fault then. */
 export type Holds = (scope: Scope) => boolean;
@@ -32,6 +40,105 @@ export interface ConditionReference {
   subject?: Written;
   examples: readonly { condition: Json; record: JsonObject; holds?: boolean; refused?: string }[];
 }
+
+const numberTests = {
+  above: (order: number) => order > 0,
+  atLeast: (order: number) => order >= 0,
+  below: (order: number) => order < 0,
+  atMost: (order: number) => order <= 0,
+};
+const instantTests = {
+  after: numberTests.above,
+  notBefore: numberTests.atLeast,
+  before: numberTests.below,
+  notAfter: numberTests.atMost,
+};
+const comparisons: Readonly<Record<string, (order: number) => boolean>> = { ...numberTests, ...instantTests };
+
+const againstNumber: Written = { form: "either", of: [{ form: "number" }, objectExpressionOf(numeric)] };
+const againstInstant: Written = { form: "either", of: [writtenInstant, objectExpressionOf(ofInstant)] };
+const numbers = "Both are numbers, or texts with a decimal point; another number can come from an expression";
+const instants =
+  "Both are instants: an ISO time with Z or an offset, or what `date` gives. " +
+  'Another one can come from an expression; a constant is such as `"2026-01-01T00:00:00Z"`';
+
+/** Comparisons of numbers and of instants. What is none of them is refused. */
+const comparisonReference: readonly ConditionReference[] = [
+  {
+    key: "above",
+    holds: `The number is larger than this one. ${numbers}.`,
+    examples: [
+      { condition: { path: "seats", above: 9.5 }, record: { seats: "10" }, holds: true },
+      { condition: { path: "seats", above: { path: "used" } }, record: { seats: 5, used: 5 }, holds: false },
+      { condition: { path: "seats", above: 0 }, record: { seats: "many" }, refused: "not-a-number" },
+      { condition: { path: "seats", above: 0 }, record: {}, holds: false },
+    ],
+  },
+  {
+    key: "atLeast",
+    holds: "The number is this one or larger.",
+    examples: [{ condition: { path: "seats", atLeast: 5 }, record: { seats: 5 }, holds: true }],
+  },
+  {
+    key: "below",
+    holds: "The number is smaller than this one.",
+    examples: [{ condition: { path: "total", below: 0 }, record: { total: "-0.01" }, holds: true }],
+  },
+  {
+    key: "atMost",
+    holds: "The number is this one or smaller.",
+    examples: [{ condition: { path: "total", atMost: 0 }, record: { total: "0.01" }, holds: false }],
+  },
+  {
+    key: "after",
+    holds: `The instant is later than this one. ${instants}.`,
+    examples: [
+      {
+        condition: { path: "at", after: "2026-01-01T00:00:00Z" },
+        record: { at: "2026-01-01T00:30:00+01:00" },
+        holds: false,
+      },
+      { condition: { path: "at", after: "2026-01-01T00:00:00Z" }, record: { at: "today" }, refused: "not-an-instant" },
+    ],
+  },
+  {
+    key: "notBefore",
+    holds: "The instant is this one or later.",
+    examples: [
+      {
+        condition: { path: { date: "day", zone: "UTC" }, notBefore: "2026-01-01T00:00:00Z" },
+        record: { day: "2026-01-01" },
+        holds: true,
+      },
+    ],
+  },
+  {
+    key: "before",
+    holds: "The instant is earlier than this one.",
+    examples: [
+      {
+        condition: { path: "start", before: { path: "end" } },
+        record: { start: "2026-01-01T00:00:00Z", end: "2026-02-01T00:00:00Z" },
+        holds: true,
+      },
+    ],
+  },
+  {
+    key: "notAfter",
+    holds: "The instant is this one or earlier.",
+    examples: [
+      {
+        condition: { path: "at", notAfter: "2026-01-01T00:00:00Z" },
+        record: { at: "2026-01-01T00:00:00Z" },
+        holds: true,
+      },
+    ],
+  },
+].map((one) =>
+  Object.hasOwn(numberTests, one.key)
+    ? { ...one, subject: numberExpression, written: againstNumber }
+    : { ...one, subject: instantExpression, written: againstInstant },
+);
 
 /** The tests of a condition. */
 export const conditionReference: readonly ConditionReference[] = [
@@ -163,22 +270,20 @@ function compileComposition(key: string, inner: Json | undefined, at: KeyPath, c
 
 function compileTest(test: string, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Holds {
   const { context } = compiler;
+  if (Object.hasOwn(comparisons, test)) return compileComparison(test, spec, at, compiler);
   const { path: subject, [test]: operand } = spec;
   const from = [...at, "path"];
   const of = [...at, test];
-  if (isComparison(test)) return compileComparison(test, { subject, from }, { operand, at: of }, compiler);
   if (test === "present") {
     const inner = compiler.expression(subject, from);
     if (typeof operand !== "boolean") mistake(context, of, "expected true or false");
     return (scope) => (inner(scope) !== undefined) === operand;
   }
   if (test === "matches") {
-    const inner = compiler.expression(subject, from, textual);
+    const inner = ofText(subject, from, compiler);
     const pattern = compilePattern(operand, of, context);
     return (scope) => {
-      const found = inner(scope);
-      const text = found === undefined ? undefined : textOf(found, context);
-      const searched = text === undefined ? undefined : searchable(text, context);
+      const searched = searchable(inner(scope), context);
       return searched !== undefined && pattern?.matcher(searched).find() === true;
     };
   }
@@ -196,5 +301,46 @@ function compareTexts(one: Evaluate, other: Evaluate): Holds {
     const [found, wanted] = [one(scope), other(scope)];
     if (found === undefined || wanted === undefined) return false;
     return typeof found !== "object" && typeof wanted !== "object" && String(found) === String(wanted);
+  };
+}
+
+/** A comparison with a constant, or with what another expression gives. Nothing compares to nothing. */
+function compileComparison(test: string, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Holds {
+  const { context } = compiler;
+  const operand = spec[test];
+  const of = [...at, test];
+  const ofNumbers = Object.hasOwn(numberTests, test);
+  const takes = ofNumbers ? numeric : ofInstant;
+  const decide = comparisons[test] ?? (() => false);
+  const inner = compiler.expression(spec["path"], [...at, "path"], takes);
+  let other: Evaluate;
+  if (isJsonObject(operand)) other = compiler.expression(operand, of, takes);
+  else {
+    const constant = ofNumbers ? operand : instantOf(operand, context);
+    if ((ofNumbers && typeof constant !== "number") || constant === undefined) {
+      mistake(
+        context,
+        of,
+        `found ${JSON.stringify(operand)}; expected ${ofNumbers ? "a number" : "an instant"}, or an expression`,
+      );
+    }
+    context.fault = undefined;
+    other = () => constant;
+  }
+  const order = ofNumbers
+    ? (one: Json, two: Json): number | undefined => {
+        const [left, right] = [decimalOf(one, context), decimalOf(two, context)];
+        return left === undefined || right === undefined ? undefined : compare(left, right);
+      }
+    : (one: Json, two: Json): number | undefined => {
+        const [left, right] = [instantOf(one, context), instantOf(two, context)];
+        return left === undefined || right === undefined ? undefined : Date.parse(left) - Date.parse(right);
+      };
+  return (scope) => {
+    const found = inner(scope);
+    const wanted = found === undefined ? undefined : other(scope);
+    if (found === undefined || wanted === undefined || context.fault !== undefined) return false;
+    const compared = order(found, wanted);
+    return compared !== undefined && decide(compared);
   };
 }

@@ -1,7 +1,5 @@
 import type { Json } from "../../base/canonical-json.ts";
-import type { Kinds } from "./kinds.ts";
-import type { LookupTable } from "./lookup-table.ts";
-import type { PlausibleMoments } from "./plausible-dates.ts";
+import type { PlausibleMoments } from "./coerce.ts";
 import type { Scope } from "./path.ts";
 
 /** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
@@ -30,8 +28,8 @@ export interface Fault {
 }
 
 /**
- * A raw place that a mapping reads, as steps from the top of the record; `"*"` in an array position stands for every
- * element.
+ * A raw place that a mapping reads, as steps from the top of the record; `everyElement` stands for every element of a
+ * list.
  */
 export interface ReadPath {
   steps: readonly (string | number)[];
@@ -46,6 +44,8 @@ export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
   readonly dates: PlausibleMoments;
   readonly tables: ReadonlyMap<string, LookupTable>;
+  /** The target fields that hold secrets: `password`, `assets[].password`. */
+  readonly secrets: ReadonlySet<string>;
   readonly mistakes: MappingMistake[];
   readonly reads: ReadPath[];
   /** Set by the first expression that cannot use what it found; everything above it stops. */
@@ -59,9 +59,6 @@ export interface MappingContext {
   /** The zone of each date of the record being mapped, by field; null where that is none, or not one throughout. */
   readonly zones: Map<string, string | null>;
 }
-
-/** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */
-export const everyElement = -1;
 
 /** Where the items of a scope are in the raw record; undefined where they are computed and not read from one place. */
 export interface ScopeOrigin {
@@ -80,7 +77,7 @@ export function refuse(context: MappingContext, code: string, found: Json | unde
   return undefined;
 }
 
-/** A value by type, length and shape, never itself: `text of 10 characters shaped 9999-99-99`. */
+/** A value by type, length and shape, never itself: `text of 10 characters in the form "9999-99-99"`. */
 export function describeValue(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -104,7 +101,7 @@ function shapeOf(text: string): string {
 }
 
 /** What a plain path reads, and where in the raw record it leads. */
-export interface CompiledPath {
+interface CompiledPath {
   read: Evaluate;
   /** Undefined where it starts at something that was computed. */
   steps: readonly (string | number)[] | undefined;
@@ -123,8 +120,6 @@ export interface ExpressionCompiler {
   readonly origin: ScopeOrigin;
   /** An expression of any kind. `takes`: what else it can give than that is a mistake, as far as it can be known. */
   expression(spec: Json | undefined, at: KeyPath, takes?: Kinds): Evaluate;
-  /** What an expression can give, as far as it can be known. */
-  kinds(spec: Json | undefined): Kinds;
   /**
    * An expression that gives a list. `goesThrough`: of its elements nothing is used but what expressions of their own
    * read of them.
@@ -133,3 +128,74 @@ export interface ExpressionCompiler {
   /** A plain path; undefined, with a mistake, where the text is no path. */
   path(text: string, at: KeyPath, how?: { secret?: boolean; goesThrough?: boolean }): CompiledPath | undefined;
 }
+
+/** The column of a table with several that is found where `lookup` names none. */
+export const valueColumn = "";
+
+/** A look-up table: what stands in its columns for each key. */
+export interface LookupTable {
+  /** The names of its columns; undefined where a key has one value. */
+  readonly columns: readonly string[] | undefined;
+  /** By key the value, or a text for each of the columns: undefined where nothing stands there. */
+  readonly rows: ReadonlyMap<string, string | readonly (string | undefined)[]>;
+}
+
+/** A table that has one value a key. */
+export function valueTable(entries: Readonly<Record<string, string>>): LookupTable {
+  return { columns: undefined, rows: new Map(Object.entries(entries)) };
+}
+
+/** What a value is. An instant is written as text. */
+type Kind = "text" | "number" | "boolean" | "instant" | "money" | "list" | "object";
+
+/** What an expression can give; undefined: anything. */
+export type Kinds = readonly Kind[] | undefined;
+
+export const textual: Kinds = ["text", "number"];
+export const numeric: Kinds = ["number", "text"];
+export const plain: Kinds = ["text", "number", "boolean"];
+export const ofInstant: Kinds = ["instant", "text"];
+export const ofList: Kinds = ["list", "object"];
+
+const words: Record<Kind, string> = {
+  text: "text",
+  number: "a number",
+  boolean: "true or false",
+  instant: "an instant",
+  money: "an amount of money",
+  list: "a list",
+  object: "an object",
+};
+
+export function anyOf(all: readonly Kinds[]): Kinds {
+  const found = new Set<Kind>();
+  for (const kinds of all) {
+    if (kinds === undefined) return undefined;
+    for (const kind of kinds) found.add(kind);
+  }
+  return [...found];
+}
+
+export function kindsOfConstant(value: Json | undefined): Kinds {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return ["list"];
+  switch (typeof value) {
+    case "string":
+      return ["text"];
+    case "number":
+      return ["number"];
+    case "boolean":
+      return ["boolean"];
+    default:
+      return ["object"];
+  }
+}
+
+/** What is wrong with handing on what can be given to what takes something else; undefined where it may fit. */
+export function misfit(given: Kinds, taken: Kinds): string | undefined {
+  if (given === undefined || taken === undefined || given.length === 0) return undefined;
+  const fits = (kind: Kind): boolean => taken.includes(kind) || (kind === "instant" && taken.includes("text"));
+  return given.some(fits) ? undefined : `gives ${wordsOf(given)}; expected ${wordsOf(taken)}`;
+}
+
+const wordsOf = (kinds: readonly Kind[]): string => kinds.map((kind) => words[kind]).join(" or ");

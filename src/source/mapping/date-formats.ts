@@ -1,10 +1,12 @@
 import type { Json } from "../../base/canonical-json.ts";
+import { failed, ok } from "../../base/errors.ts";
+import type { Result } from "../../base/errors.ts";
 
 /** What a text or number in a format with a name is: an instant, or a local time or day that needs a zone. */
-export type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;
+type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: boolean } | undefined;
 
 /** A format of dates that is no pattern. */
-export interface NamedFormat {
+interface NamedFormat {
   /** As a message says it. */
   expected: string;
   /** Its times are instants, so that they need no zone. */
@@ -58,8 +60,29 @@ function serial(first: string, least: number, name: string): NamedFormat {
   };
 }
 
-const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+/** The English names of the months and days; they do not depend on where the program runs. */
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const short = (names: readonly string[]): string[] => names.map((name) => name.slice(0, 3));
+
+/** The place of a name among others, from 1, whatever its capital letters; 0 for one that is not there. */
+function placeIn(names: readonly string[], name: string): number {
+  return names.findIndex((one) => one.toLowerCase() === name.toLowerCase()) + 1;
+}
+
 const rfc2822 = new RegExp(
   String.raw`^(?:([a-z]{3}), ?)?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2})(?::(\d{2}))? ` +
     String.raw`(?:([+-])(\d{2})([0-5]\d)|(gmt|ut|utc|z))$`,
@@ -72,14 +95,14 @@ function readRfc2822(value: Json): ReadTime {
   const [, weekday, day, month = "", year, hour, minute, second = "0", sign, hours = "0", minutes = "0"] = found;
   const time = localTime({
     year: Number(year),
-    month: monthNames.indexOf(month.toLowerCase()) + 1,
+    month: placeIn(short(months), month),
     day: Number(day),
     hour: Number(hour),
     minute: Number(minute),
     second: Number(second),
   });
   if (time === undefined || Number(hours) > 23) return undefined;
-  if (weekday !== undefined && dayNames.indexOf(weekday.toLowerCase()) + 1 !== time.dayOfWeek) return undefined;
+  if (weekday !== undefined && placeIn(short(weekdays), weekday) !== time.dayOfWeek) return undefined;
   const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
   return { instant: time.toZonedDateTime("UTC").epochMilliseconds - offset };
 }
@@ -122,3 +145,114 @@ export const namedFormats: Readonly<Record<string, NamedFormat>> = {
   },
   iso_week: { expected: "a week of ISO 8601, such as 2026-W05 or 2026-W05-3", isInstant: false, read: readIsoWeek },
 };
+
+type LocalField = "year" | "month" | "day" | "hour" | "minute" | "second";
+type Field = LocalField | "fraction" | "half" | "weekday" | "offset";
+
+interface Token {
+  pattern: string;
+  field: Field;
+  read?: (text: string) => number;
+}
+
+const named = (names: readonly string[], field: Field): Token => ({
+  pattern: `((?i:${names.join("|")}))`,
+  field,
+  read: (text) => placeIn(names, text),
+});
+
+const tokens: Readonly<Record<string, Token>> = {
+  yyyy: { pattern: "(\\d{4})", field: "year" },
+  yy: { pattern: "(\\d{2})", field: "year", read: (text) => 2000 + Number(text) },
+  MMMM: named(months, "month"),
+  MMM: named(short(months), "month"),
+  MM: { pattern: "(\\d{2})", field: "month" },
+  M: { pattern: "(\\d{1,2})", field: "month" },
+  dd: { pattern: "(\\d{2})", field: "day" },
+  d: { pattern: "(\\d{1,2})", field: "day" },
+  EEEE: named(weekdays, "weekday"),
+  EEE: named(short(weekdays), "weekday"),
+  HH: { pattern: "(\\d{2})", field: "hour" },
+  H: { pattern: "(\\d{1,2})", field: "hour" },
+  hh: { pattern: "(0[1-9]|1[0-2])", field: "hour" },
+  h: { pattern: "(0?[1-9]|1[0-2])", field: "hour" },
+  a: { pattern: "([AaPp]\\.?[Mm]\\.?)", field: "half", read: (text) => (text.toLowerCase().startsWith("p") ? 12 : 0) },
+  mm: { pattern: "(\\d{2})", field: "minute" },
+  ss: { pattern: "(\\d{2})", field: "second" },
+  XXX: { pattern: "(Z|[+-]\\d{2}:\\d{2})", field: "offset" },
+  XX: { pattern: "(Z|[+-]\\d{4})", field: "offset" },
+};
+
+function tokenOf(piece: string): Token | undefined {
+  if (/^S{1,9}$/.test(piece)) return { pattern: `(\\d{${piece.length}})`, field: "fraction" };
+  return Object.hasOwn(tokens, piece) ? tokens[piece] : undefined;
+}
+
+/**
+ * Reads a local time, or the midnight of a day, and its offset where the pattern has one; undefined for what is not of
+ * the pattern.
+ */
+type ReadLocal = (
+  text: string,
+) => { time: Temporal.PlainDateTime; isDay: boolean; offset: string | undefined } | undefined;
+
+/**
+ * Reads a format such as `yyyy-MM-dd HH:mm:ss.SSS`; letters that are no token stand in single quotes. What the calendar
+ * does not have is not of the pattern.
+ */
+export function parseFormat(format: string): Result<{ read: ReadLocal; hasOffset: boolean }, string> {
+  const shown = JSON.stringify(format);
+  let source = "";
+  const found: Token[] = [];
+  const hours: string[] = [];
+  for (const part of format.matchAll(/'([^']*)'|([A-Za-z])\2*|[^]/g)) {
+    const [piece, quoted] = part;
+    const token = tokenOf(piece);
+    if (quoted !== undefined) source += RegExp.escape(quoted);
+    else if (token !== undefined) {
+      if (found.some(({ field }) => field === token.field))
+        return failed(`the date format ${shown} has ${token.field} twice`);
+      if (token.field === "hour") hours.push(piece);
+      found.push(token);
+      source += token.pattern;
+    } else if (/^[A-Za-z]/.test(piece)) {
+      return failed(
+        `the date format has ${JSON.stringify(piece)}; expected ` +
+          `${Object.keys(tokens).join(", ")}, S to SSSSSSSSS, or text in single quotes`,
+      );
+    } else source += RegExp.escape(piece);
+  }
+  const has = (field: Field): boolean => found.some((token) => token.field === field);
+  for (const needed of ["year", "month", "day"] as const)
+    if (!has(needed)) return failed(`the date format ${shown} has no ${needed}`);
+  const isHalfDay = hours.some((piece) => piece.startsWith("h"));
+  if (isHalfDay !== has("half"))
+    return failed(`the date format ${shown} has ${isHalfDay ? "h without a (AM or PM)" : "a without h or hh"}`);
+  const expression = new RegExp(`^${source}$`);
+  return ok({
+    hasOffset: has("offset"),
+    read: (text) => {
+      const match = text.length > 200 ? null : expression.exec(text);
+      if (match === null) return undefined;
+      return readParts(found, match, isHalfDay);
+    },
+  });
+}
+
+function readParts(found: readonly Token[], match: RegExpExecArray, isHalfDay: boolean): ReturnType<ReadLocal> {
+  const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+  let [offset, weekday, half, fraction]: [string | undefined, number, number, string] = [undefined, 0, 0, ""];
+  for (const [index, { field, read }] of found.entries()) {
+    const text = match[index + 1] ?? "";
+    const value = (read ?? Number)(text);
+    if (field === "offset") offset = text;
+    else if (field === "weekday") weekday = value;
+    else if (field === "half") half = value;
+    else if (field === "fraction") fraction = text;
+    else parts[field] = value;
+  }
+  const isDay = !found.some(({ field }) => field === "hour" || field === "minute" || field === "second");
+  if (isHalfDay) parts.hour = (parts.hour % 12) + half;
+  const time = localTime({ ...parts, millisecond: Number(fraction.padEnd(3, "0").slice(0, 3)) });
+  return time === undefined || (weekday !== 0 && weekday !== time.dayOfWeek) ? undefined : { time, isDay, offset };
+}

@@ -1,13 +1,18 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { everyElement, mistake, refuse } from "./context.ts";
-import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath } from "./context.ts";
-import type { MappingContext, ScopeOrigin } from "./context.ts";
-import { anyOf, kindsOfConstant, misfit, ofList } from "./kinds.ts";
-import type { Kinds } from "./kinds.ts";
+import { anyOf, kindsOfConstant, misfit, mistake, ofList, refuse } from "./context.ts";
+import type {
+  CompiledElements,
+  Evaluate,
+  ExpressionCompiler,
+  KeyPath,
+  Kinds,
+  MappingContext,
+  ScopeOrigin,
+} from "./context.ts";
 import { operators } from "./operators.ts";
 import type { Operator } from "./operators/operator.ts";
-import { compilePath, parsePath } from "./path.ts";
+import { compilePath, everyElement, parsePath } from "./path.ts";
 import type { Path } from "./path.ts";
 
 /** Expressions can stand in each other so deep. */
@@ -65,7 +70,6 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
       const { chosen, operand, name } = found;
       return withDefault(chosen.compile(operand, spec, [...at, name], compiler), spec, context);
     },
-    kinds: kindsOf,
     elements(spec, at, goesThrough) {
       if (typeof spec === "string") {
         const path = compiler.path(spec, at, { goesThrough });

@@ -1,13 +1,15 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { coercionTo } from "./coerce.ts";
+import { compileCondition } from "./condition.ts";
 import { mistake, refuse } from "./context.ts";
-import type { Evaluate, KeyPath, ExpressionCompiler, MappingContext } from "./context.ts";
-import { takenBy } from "./kinds.ts";
-import { compileList } from "./lists.ts";
+import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
+import { createExpressionCompiler, elementOrigin } from "./expression.ts";
+import type { Scope } from "./path.ts";
+import { takenBy } from "./target.ts";
 import type { FieldTarget, ObjectTarget, Target } from "./target.ts";
 
-export interface CompiledFields {
+interface CompiledFields {
   evaluate: Evaluate;
   fields: ReadonlyMap<string, Evaluate>;
 }
@@ -18,7 +20,6 @@ export function compileFields(
   target: ObjectTarget,
   at: KeyPath,
   name: string,
-  secrets: ReadonlySet<string>,
   compiler: ExpressionCompiler,
 ): CompiledFields {
   const { context } = compiler;
@@ -35,7 +36,7 @@ export function compileFields(
       continue;
     }
     const fieldName = name === "" ? field : `${name}.${field}`;
-    const evaluate = compileField(expression, fieldTarget, field, [...at, field], fieldName, secrets, compiler);
+    const evaluate = compileField(expression, fieldTarget, field, [...at, field], fieldName, compiler);
     const isDate = fieldTarget.target.kind === "instant";
     const dateName = target.kind === undefined ? fieldName : `${target.kind}.${field}`;
     fields.set(field, isDate ? notingZone(evaluate, dateName, context) : evaluate);
@@ -75,26 +76,21 @@ function notingZone(evaluate: Evaluate, name: string, context: MappingContext): 
   };
 }
 
-function isNothing(value: Json | undefined): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
-
 function compileField(
   spec: Json | undefined,
   { target, required }: FieldTarget,
   field: string,
   at: KeyPath,
   name: string,
-  secrets: ReadonlySet<string>,
   compiler: ExpressionCompiler,
 ): Evaluate {
   const { context } = compiler;
-  const inner = secrets.has(name)
+  const inner = context.secrets.has(name)
     ? compileSecret(spec, at, compiler)
     : target.kind === "list"
-      ? compileList(spec, target.variants, at, name, secrets, compiler, compileFields)
+      ? compileList(spec, target.variants, at, name, compiler)
       : target.kind === "object"
-        ? compileObject(spec, target.object, at, name, secrets, compiler)
+        ? compileObject(spec, target.object, at, name, compiler)
         : compiler.expression(spec, at, isConstant(spec) ? undefined : takenBy(target));
   checkConstant(spec, target, at, compiler);
   const dated =
@@ -107,7 +103,7 @@ function compileField(
       refuse(context, "missing", undefined, "a value; the field is required");
     }
     // A list of nothing is no list: a record reads the same whether a mapping looks for such a list or not.
-    if (context.fault === undefined) return !required && isNothing(value) ? undefined : value;
+    if (context.fault === undefined) return !required && Array.isArray(value) && value.length === 0 ? undefined : value;
     const within = context.fault.field;
     context.fault.field = within === "" ? field : `${field}${within.startsWith("[") ? "" : "."}${within}`;
     return undefined;
@@ -120,7 +116,6 @@ function compileObject(
   target: ObjectTarget,
   at: KeyPath,
   name: string,
-  secrets: ReadonlySet<string>,
   compiler: ExpressionCompiler,
 ): Evaluate {
   const required = [...target.fields].filter(([, field]) => field.required).map(([field]) => field);
@@ -129,7 +124,7 @@ function compileObject(
       if (spec[field] === undefined) mistake(compiler.context, [...at, field], "missing; the field is required");
   }
   const fields = new Map([...target.fields].map(([field, { target: of }]) => [field, { target: of, required: false }]));
-  const { evaluate } = compileFields(spec, { kind: target.kind, fields }, at, name, secrets, compiler);
+  const { evaluate } = compileFields(spec, { kind: target.kind, fields }, at, name, compiler);
   return (scope) => {
     const built = evaluate(scope);
     return isJsonObject(built) && required.every((field) => built[field] !== undefined) ? built : undefined;
@@ -169,4 +164,150 @@ function compileSecret(spec: Json | undefined, at: KeyPath, compiler: Expression
     return mistake(compiler.context, at, "is a secret; expected a path to a member of the raw record");
   }
   return path.read;
+}
+
+/** Adds the objects of one entry to the list; stops at the first fault. */
+type Append = (scope: Scope, into: Json[]) => void;
+
+/** The keys of an entry of a list of objects, for the reference. */
+export const listEntryReference: Readonly<Record<string, string>> = {
+  one: "Fields of one object: target field → expression.",
+  each:
+    "Path to a list, or an expression that gives one, such as `filter`; `fields` makes one object for every " +
+    "element. A single object counts as a list of one. `{path: PATH, default: []}` is a list that records may lack.",
+  fields: "Fields of such an object. Paths start at the element; `^.` goes to the item around it, `.` is the element.",
+  kind: "Which kind of object it makes, where the list holds several (`instances`).",
+  when: "A condition; where it does not hold, no object is made.",
+};
+
+/**
+ * Compiles a list of objects. It is written as entries that follow each other: `{one: {fields}}` makes one object,
+ * `{each: LIST, fields: {…}}` one for every element there (a single object counts as a list of one); `kind` chooses the
+ * variant, `when` leaves elements out. Inside `each` a path starts at the element, and `^.` goes to the item around it.
+ */
+function compileList(
+  spec: Json | undefined,
+  variants: readonly ObjectTarget[],
+  at: KeyPath,
+  name: string,
+  compiler: ExpressionCompiler,
+): Evaluate {
+  const { context } = compiler;
+  const single = isJsonObject(spec);
+  const entries = single ? [spec] : spec;
+  if (!Array.isArray(entries)) return mistake(context, at, "expected a list of {one: …} and {each: …, fields: …}");
+  const appends = entries.map((entry, index) =>
+    compileEntry(entry, variants, single ? at : [...at, index], `${name}[]`, compiler),
+  );
+  return (scope) => {
+    const built: Json[] = [];
+    for (const append of appends) {
+      append(scope, built);
+      if (context.fault === undefined) continue;
+      const within = context.fault.field;
+      context.fault.field = `[${built.length}]${within === "" ? "" : `.${within}`}`;
+      return undefined;
+    }
+    return built;
+  };
+}
+
+function compileEntry(
+  entry: Json,
+  variants: readonly ObjectTarget[],
+  at: KeyPath,
+  name: string,
+  compiler: ExpressionCompiler,
+): Append {
+  const { context } = compiler;
+  const nothing: Append = () => undefined;
+  if (!isJsonObject(entry)) {
+    mistake(context, at, "expected {one: …} or {each: …, fields: …}");
+    return nothing;
+  }
+  const { one, each, fields, kind, when, ...others } = entry;
+  for (const key of Object.keys(others))
+    mistake(context, [...at, key], "unknown; expected one, each, fields, kind, when");
+  if ((one === undefined) === (each === undefined) || (each === undefined) !== (fields === undefined)) {
+    mistake(context, at, "expected either one, or each and fields");
+    return nothing;
+  }
+  const written = one ?? fields;
+  const variant = variantOf(variants, kind, written, at, compiler);
+  if (variant === undefined) return nothing;
+  const list = each === undefined ? undefined : compileEach(each, [...at, "each"], compiler);
+  const inside = list?.inside ?? compiler;
+  const holds = when === undefined ? undefined : compileCondition(when, [...at, "when"], inside);
+  const objectAt = [...at, one === undefined ? "fields" : "one"];
+  const build = withKind(compileFields(written, variant, objectAt, name, inside).evaluate, variant);
+  return (scope, into) => {
+    if (list === undefined) {
+      if ((holds !== undefined && !holds(scope)) || context.fault !== undefined) return;
+      const value = build(scope);
+      if (value !== undefined) into.push(value);
+      return;
+    }
+    for (const item of list.read(scope) ?? []) {
+      const element = { item, parent: scope };
+      const value = holds === undefined || holds(element) ? build(element) : undefined;
+      if (context.fault !== undefined) return;
+      if (value !== undefined) into.push(value);
+    }
+  };
+}
+
+/** The elements at a path or of an expression; a single object counts as a list of one. */
+function compileEach(each: Json, at: KeyPath, compiler: ExpressionCompiler): CompiledElements {
+  if (typeof each !== "string") return compiler.elements(each, at, true);
+  const { context } = compiler;
+  const path = compiler.path(each, at, { goesThrough: true });
+  return {
+    inside: createExpressionCompiler(context, elementOrigin(compiler.origin, path?.steps)),
+    read: (scope) => {
+      const found = path?.read(scope);
+      if (found === undefined) return undefined;
+      if (typeof found !== "object" || found === null) return refuse(context, "not-a-list", found, "a list");
+      return Array.isArray(found) ? found : [found];
+    },
+  };
+}
+
+function withKind(build: Evaluate, variant: ObjectTarget): Evaluate {
+  const { kind } = variant;
+  if (kind === undefined) return build;
+  return (scope) => {
+    const built = build(scope);
+    return isJsonObject(built) ? { kind, ...built } : built;
+  };
+}
+
+/** The variant of an element: named by `kind`, or else the one that has all the fields that are written. */
+function variantOf(
+  variants: readonly ObjectTarget[],
+  kind: Json | undefined,
+  written: Json | undefined,
+  at: KeyPath,
+  compiler: ExpressionCompiler,
+): ObjectTarget | undefined {
+  const kinds = variants.flatMap((variant) => variant.kind ?? []);
+  if (kinds.length > 0) {
+    const chosen = variants.find((variant) => variant.kind === kind);
+    if (chosen === undefined) {
+      mistake(
+        compiler.context,
+        [...at, "kind"],
+        `found ${JSON.stringify(kind) ?? "nothing"}; expected one of ${kinds.join(", ")}`,
+      );
+    }
+    return chosen;
+  }
+  if (kind !== undefined) mistake(compiler.context, [...at, "kind"], "unknown; elements of this list have no kind");
+  const names = isJsonObject(written) ? Object.keys(written) : [];
+  const fitting = variants.find((variant) => names.every((name) => variant.fields.has(name)));
+  if (fitting === undefined && variants.length > 1) {
+    const choices = variants.map((variant) => [...variant.fields.keys()].join(" + ")).join(", or ");
+    mistake(compiler.context, at, `found the fields ${names.join(", ") || "none"}; expected ${choices}`);
+    return undefined;
+  }
+  return fitting ?? variants[0];
 }

@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
-import type { Json } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
-import type { ExpressionExample } from "./example.ts";
+import type { ExpressionExample } from "./operators/operator.ts";
 
 /** One item that a mapping looks at, inside the item around it: a line inside its order. */
 export interface Scope {
@@ -127,4 +127,80 @@ export function compilePath(path: Path): (scope: Scope) => Json | undefined {
     if (!isJsonObject(item)) return undefined;
     return Object.hasOwn(item, only) ? item[only] : undefined;
   };
+}
+
+/** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */
+export const everyElement = -1;
+
+/** A place in a raw record as text: `lines[].licence.password`; `[]` stands for every element. */
+export function formatRawPath(steps: readonly (string | number)[]): string {
+  let text = "";
+  for (const step of steps) {
+    if (step === everyElement) text += "[]";
+    else if (typeof step === "number") text += `[${step}]`;
+    else if (/^[^.[\]^]+$/.test(step)) text += text === "" ? step : `.${step}`;
+    else text += `[${JSON.stringify(step)}]`;
+  }
+  return text;
+}
+
+/** Reads what `formatRawPath` wrote. */
+export function parseRawPath(text: string): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (const match of text.matchAll(/\[\]|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g)) {
+    const [, position, quoted, name] = match;
+    if (position !== undefined) steps.push(Number(position));
+    else if (quoted !== undefined) steps.push(String(JSON.parse(quoted)));
+    else steps.push(name ?? everyElement);
+  }
+  return steps;
+}
+
+/** Whether one of two places is the other or lies inside it. */
+export function overlaps(left: readonly (string | number)[], right: readonly (string | number)[]): boolean {
+  const shared = Math.min(left.length, right.length);
+  for (let index = 0; index < shared; index += 1) {
+    const one = left[index];
+    const other = right[index];
+    if (one === other) continue;
+    if (one === everyElement && typeof other === "number") continue;
+    if (other === everyElement && typeof one === "number") continue;
+    return false;
+  }
+  return true;
+}
+
+/** What stands in a raw record where a secret was. */
+export const blankedSecret = "[secret]";
+
+/**
+ * A copy of a raw record in which everything at `paths` is blanked. What is not there stays away; the record given is
+ * not changed.
+ */
+export function blankSecrets(raw: JsonObject, paths: readonly string[]): JsonObject {
+  let blanked: JsonObject = raw;
+  for (const path of paths) {
+    const result = blankAt(blanked, parseRawPath(path), 0);
+    if (isJsonObject(result)) blanked = result;
+  }
+  return blanked;
+}
+
+function blankAt(value: Json | undefined, steps: readonly (string | number)[], depth: number): Json | undefined {
+  const step = steps[depth];
+  if (value === undefined || value === null) return value;
+  if (step === undefined) return blankedSecret;
+  if (step === everyElement) {
+    // A list with a single element may stand as that element alone.
+    if (!Array.isArray(value)) return blankAt(value, steps, depth + 1);
+    return value.map((element) => blankAt(element, steps, depth + 1) ?? null);
+  }
+  if (typeof value !== "object") return value;
+  if (Array.isArray(value)) {
+    return value.map((element, index) => (index === step ? (blankAt(element, steps, depth + 1) ?? null) : element));
+  }
+  if (typeof step !== "string" || !Object.hasOwn(value, step)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, name === step ? blankAt(member, steps, depth + 1) : member]),
+  );
 }

@@ -2,7 +2,7 @@ import { RE2JS, RE2JSException } from "re2js";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse } from "./context.ts";
 import type { KeyPath, MappingContext } from "./context.ts";
-import type { Written } from "./written.ts";
+import type { Written } from "./operators/operator.ts";
 
 /** What a pattern may cost. Its engine takes time in proportion to the text times the pattern, and never more. */
 const most = { characters: 500, steps: 1_000, repeats: 200, text: 10_000 };
@@ -47,9 +47,9 @@ function said(message: string): string {
     : reason;
 }
 
-/** The text, unless it is too long to be searched. */
-export function searchable(text: string, context: MappingContext): string | undefined {
-  return text.length <= most.text
+/** The text, unless it is too long to be searched; nothing of nothing. */
+export function searchable(text: string | undefined, context: MappingContext): string | undefined {
+  return text === undefined || text.length <= most.text
     ? text
     : refuse(context, "too-long", text, `text of at most ${most.text} characters to search`);
 }

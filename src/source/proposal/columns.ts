@@ -1,9 +1,10 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
-import type { JsonObject } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { formatRawPath, parsePath } from "../mapping/path.ts";
 import { valuesAt } from "../mapping/ways.ts";
-import { parsePath } from "../mapping/path.ts";
-import { formatRawPath } from "../mapping/raw-path.ts";
 import { placeOf, ShapeOfRows } from "../shape.ts";
+import { listNames } from "./names.ts";
+import type { ListKind, Names } from "./names.ts";
 
 /** A field of a list as its first rows show it. */
 export interface ColumnFacts {
@@ -22,7 +23,7 @@ export interface ColumnFacts {
 }
 
 /** Texts that exports write where there is nothing. */
-export const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", "\\N"];
+const usualNullTexts: readonly string[] = ["NULL", "null", "N/A", "n/a", "\\N"];
 
 const mostExamples = 20;
 
@@ -89,6 +90,11 @@ export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: 
   return found.sort((one, other) => other.rows.length - one.rows.length);
 }
 
+/** A field of the first of the rows that stand under a name. */
+export function withinFirst(rows: string, path: string): string {
+  return path.startsWith("[") ? `${rows}[0]${path}` : `${rows}[0].${path}`;
+}
+
 /** What is in a list is called as one of it is: `contacts[0].email` is `contactemail`. */
 function plainName(steps: readonly (string | number)[]): string {
   const names = steps.map((step, index) => (steps[index + 1] === 0 ? String(step).replace(/s$/u, "") : step));
@@ -101,4 +107,219 @@ export function plainText(name: string): string {
     .normalize("NFKD")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+/** A column that holds a field. */
+export interface Found {
+  column: ColumnFacts;
+  /** Why it may be another one; undefined: its name is known. */
+  doubt: string | undefined;
+}
+
+/** What a list most likely holds, by its own name and the names of its columns; undefined: nothing fits. */
+export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListKind | undefined {
+  const plain = plainText(name);
+  const kinds: ListKind[] = ["lines", "staff", "orders", "customers"];
+  const called = kinds.filter((kind) => listNames[kind].called.some((word) => plain.includes(word)));
+  if (called[0] !== undefined) return called[0];
+  const scores = kinds.map((kind) => {
+    const fields = Object.entries(listNames[kind].fields).filter(([field]) => field !== "order");
+    return { kind, score: fields.filter(([, names]) => columns.some(({ plain: own }) => names.includes(own))).length };
+  });
+  const [best] = scores.sort((one, other) => other.score - one.score);
+  return best === undefined || best.score < 2 ? undefined : best.kind;
+}
+
+/** The column of each known field of a list. A column is given to one field, but for ids, which several may read. */
+export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]): Map<string, Found> {
+  // Of what a list holds, the first contact of a customer says something of all of it.
+  const mayRead = (field: string, { isOfList }: ColumnFacts): boolean =>
+    !isOfList || (kind === "customers" && field.startsWith("admin"));
+  const found = new Map<string, Found>();
+  for (const [field, names] of Object.entries(listNames[kind].fields)) {
+    for (const name of names) {
+      const column = columns.find((item) => item.plain === name && mayRead(field, item));
+      if (column === undefined) continue;
+      found.set(field, { column, doubt: column.isOfList ? "it is taken from the first of a list" : undefined });
+      break;
+    }
+  }
+  const taken = new Set([...found.values()].map(({ column }) => column.path));
+  for (const [field, names] of Object.entries(listNames[kind].fields)) {
+    if (found.has(field)) continue;
+    const like = names
+      .map((name) => columns.find((item) => !taken.has(item.path) && mayRead(field, item) && isLike(item, name)))
+      .find((column) => column !== undefined);
+    if (like === undefined) continue;
+    found.set(field, { column: like, doubt: "the name of the column only resembles it" });
+    taken.add(like.path);
+  }
+  const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
+  if (id !== undefined && kind !== "lines")
+    found.set("id", { column: id, doubt: "no column is named so; this one differs in all rows" });
+  return found;
+}
+
+/** Ends of names that say something else of a thing than the thing. */
+const ofAnotherKind = /(?:type|typ|art|id|date|datum|count|status|url|at)$/u;
+
+function isLike({ plain, path }: ColumnFacts, name: string): boolean {
+  if (name.length > 2 && path.includes(".") && plainText(path.slice(path.lastIndexOf(".") + 1)) === name)
+    return name !== "name" && name !== "number" && name !== "code";
+  if (name.length <= 3) return false;
+  return plain.endsWith(name) || (plain.startsWith(name) && (!ofAnotherKind.test(plain) || ofAnotherKind.test(name)));
+}
+
+function looksLikeId({ isOfList, isUnique, isFilled, examples }: ColumnFacts): boolean {
+  if (isOfList) return false;
+  return isUnique && isFilled && examples.length > 1 && examples.every((text) => /^[\p{L}\p{N}_/-]{1,40}$/u.test(text));
+}
+
+/** The path of the field that tells the rows of a list apart, where one does. */
+export function keyOfList(kind: ListKind, columns: readonly ColumnFacts[]): string | undefined {
+  const id = columnsByField(kind, columns).get("id")?.column;
+  return id !== undefined && id.isUnique && id.isFilled ? id.path : undefined;
+}
+
+/** The columns whose whole name is one of those of a field; one column may be several fields. */
+export function columnsNamed(names: Names, columns: readonly ColumnFacts[]): Map<string, ColumnFacts> {
+  const found = new Map<string, ColumnFacts>();
+  for (const [field, called] of Object.entries(names)) {
+    const column = called.map((name) => columns.find(({ plain }) => plain === name)).find((item) => item !== undefined);
+    if (column !== undefined) found.set(field, column);
+  }
+  return found;
+}
+
+/** How times are written in a column: what the operator `date` takes beside it, and what nobody can tell. */
+interface DateGuess {
+  options: JsonObject;
+  doubt: string | undefined;
+}
+
+const zoneDoubt = "the zone of these times";
+
+const forms: readonly { shape: RegExp; format: string; doubt?: string; isLocal: boolean }[] = [
+  { shape: /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)$/u, format: "iso", isLocal: false },
+  { shape: /^\d{4}-\d\d-\d\dT[\d:.]+$/u, format: "iso", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d$/u, format: "yyyy-MM-dd", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/u, format: "yyyy-MM-dd HH:mm:ss.SSS", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/u, format: "yyyy-MM-dd HH:mm:ss", isLocal: true },
+  { shape: /^\d{4}-\d\d-\d\d \d\d:\d\d$/u, format: "yyyy-MM-dd HH:mm", isLocal: true },
+  { shape: /^\d\d\.\d\d\.\d{4}$/u, format: "dd.MM.yyyy", isLocal: true },
+  { shape: /^\d\d\.\d\d\.\d{4} \d\d:\d\d$/u, format: "dd.MM.yyyy HH:mm", isLocal: true },
+  { shape: /^\d{1,2}\.\d{1,2}\.\d{4}$/u, format: "d.M.yyyy", isLocal: true },
+  { shape: /^\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d\d$/u, format: "d.M.yyyy H:mm", isLocal: true },
+  { shape: /^\d{8}$/u, format: "yyyyMMdd", isLocal: true },
+  { shape: /^1\d{9}$/u, format: "epoch_s", isLocal: false },
+  { shape: /^1\d{12}$/u, format: "epoch_ms", isLocal: false },
+];
+
+/** From this share of the texts on, it is their form and the others are bad. */
+const mostTexts = 0.9;
+
+/** The form of all these texts but for a few; undefined where they have none that is known. */
+export function dateForm(texts: readonly string[], zone: string): DateGuess | undefined {
+  if (texts.length === 0) return undefined;
+  const haveForm = (shape: RegExp): string[] | undefined => {
+    const found = texts.filter((text) => shape.test(text));
+    return found.length >= texts.length * mostTexts ? found : undefined;
+  };
+  const form = forms.find(({ shape }) => haveForm(shape) !== undefined);
+  if (form !== undefined) {
+    const options = { ...(form.format === "iso" ? {} : { format: form.format }), ...(form.isLocal ? { zone } : {}) };
+    return { options, doubt: form.isLocal ? zoneDoubt : undefined };
+  }
+  const examples = haveForm(/^\d{1,2}\/\d{1,2}\/\d{4}$/u);
+  if (examples === undefined) return undefined;
+  const isDayFirst = examples.some((text) => Number(text.split("/")[0]) > 12);
+  const isMonthFirst = examples.some((text) => Number(text.split("/")[1]) > 12);
+  const doubt = isDayFirst || isMonthFirst ? zoneDoubt : `whether the day or the month is first, and ${zoneDoubt}`;
+  return { options: { format: isMonthFirst ? "M/d/yyyy" : "d/M/yyyy", zone }, doubt };
+}
+
+/** What nobody can tell from rows alone. */
+export interface Doubt {
+  /** Where in the expression of a field; empty: the field itself. */
+  at: readonly (string | number)[];
+  /** What was guessed. */
+  text: string;
+  /** Lines to choose from, below the text. */
+  notes?: readonly string[];
+}
+
+/** The condition under which a record is left out, beside its mapping. */
+export interface ProposedSkip {
+  expression: Json;
+  doubt: Doubt;
+}
+
+/** The words of a column that says how far a sale is, by what becomes of the order. */
+export interface StatesOfSale {
+  path: string;
+  /** The order is cancelled: its licences are removed. */
+  over: readonly string[];
+  /** It is no order, or not yet one. */
+  notYet: readonly string[];
+  /** It counts. */
+  going: readonly string[];
+}
+
+const over = /cancel|void|storn|reject|widerruf/iu;
+const yes = /^(?:true|1|y|yes|x|ja)$/iu;
+const won = /won\b|gewonnen/iu;
+const notYet =
+  /draft|quot|proposal|negotiat|prospect|lost|qualif|lead\b|appointment|presentation|decision|angebot|entwurf|verloren|verhandlung|interess|anfrage/iu;
+const counts =
+  /^(?:open|offen|pending|processing|confirmed|approved|ordered|closed|completed?|done|delivered|shipped|paid|invoiced|fulfilled|active|bestellt|auftrag|bestätigt|bestaetigt|geliefert|bezahlt|abgeschlossen|erledigt|berechnet|fakturiert)$/iu;
+
+/** Most different words of a column of states. */
+const mostStates = 12;
+
+/** Whether at least half of the few words of a column are states of a sale. */
+export function looksLikeStates({ examples, isOfList }: ColumnFacts): boolean {
+  if (isOfList || examples.length === 0 || examples.length > mostStates) return false;
+  if (examples.some((word) => /\d/u.test(word))) return false;
+  const known = examples.filter((word) => [over, won, notYet, counts].some((pattern) => pattern.test(word)));
+  return known.length * 2 >= examples.length;
+}
+
+/** What each word of a column means. In a column that knows sales that are won, no other word is an order. */
+export function statesOf({ path, plain, examples }: ColumnFacts): StatesOfSale {
+  const isAnswer = /cancel|storn/u.test(plain);
+  const isOver = (word: string): boolean => over.test(word) || (isAnswer && yes.test(word));
+  const isWon = examples.some((word) => won.test(word));
+  const isNotYet = (word: string): boolean =>
+    isWon ? !won.test(word) && (notYet.test(word) || !finished.test(word)) : notYet.test(word);
+  const others = examples.filter((word) => !isOver(word));
+  return {
+    path,
+    over: examples.filter(isOver),
+    notYet: others.filter(isNotYet),
+    going: others.filter((word) => !isNotYet(word)),
+  };
+}
+
+/** What comes after a sale is won. */
+const finished = /delivered|shipped|paid|invoiced|fulfilled|geliefert|bezahlt|berechnet|fakturiert/iu;
+
+/** Leaves out what these columns say is not an order; undefined where they say nothing of the kind. */
+export function skipOf(columns: readonly StatesOfSale[]): ProposedSkip | undefined {
+  const told = columns.filter((states) => states.notYet.length > 0);
+  const conditions = told.map(({ path, notYet: words }): Json => ({ path, in: [...words] }));
+  const [only] = conditions;
+  if (only === undefined) return undefined;
+  const means = told.map(({ path, notYet: words }) => `${quoted(words)} in ${path}`).join(", ");
+  return {
+    expression: conditions.length === 1 ? only : { any: conditions },
+    doubt: {
+      at: [],
+      text: `${means} ${told.flatMap((item) => item.notYet).length === 1 ? "means" : "mean"} no order: such rows are left out`,
+    },
+  };
+}
+
+/** Words as a sentence names them. */
+export function quoted(words: readonly string[]): string {
+  return words.map((word) => JSON.stringify(word)).join(" and ");
 }

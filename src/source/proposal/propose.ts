@@ -1,17 +1,20 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
-import type { ColumnFacts } from "./columns.ts";
-import { dateForm } from "./dates.ts";
-import type { Doubt } from "./doubt.ts";
-import { columnsByField, columnsNamed } from "./find.ts";
-import type { Found } from "./find.ts";
+import { toChoose } from "../problems.ts";
+import {
+  columnsByField,
+  columnsNamed,
+  dateForm,
+  looksLikeStates,
+  quoted,
+  skipOf,
+  statesOf,
+  withinFirst,
+} from "./columns.ts";
+import type { ColumnFacts, Doubt, Found, ProposedSkip, StatesOfSale } from "./columns.ts";
 import { assetOf, proposeInstances } from "./instances.ts";
-import type { ProposedLines } from "./instances.ts";
+import type { ProductList, ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
-import type { ProductList } from "./products.ts";
-import { looksLikeStates, quoted, skipOf, statesOf } from "./states.ts";
-import type { ProposedSkip, StatesOfSale } from "./states.ts";
-import { toChoose } from "./to-choose.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */
 export interface ProposedField {
@@ -38,7 +41,7 @@ export interface ProposedSeats {
 }
 
 /** A mapping, and which records are left out of it. */
-export interface ProposedMapping {
+interface ProposedMapping {
   fields: ProposedField[];
   skip: ProposedSkip | undefined;
 }
@@ -285,16 +288,11 @@ function holdings({ list, instance, number }: ProposedHoldings): JsonObject[] {
   return [...each("assetNumber", number), ...each("instanceId", instance)];
 }
 
-/** A field of the first of the rows that stand under a name. */
-export function withinFirst(rows: string, path: string): string {
-  return path.startsWith("[") ? `${rows}[0]${path}` : `${rows}[0].${path}`;
-}
-
 /** The country that is written where no column says one. */
 const guessedCountry = "DE";
 
 /** A column of phone numbers, with the operator that brings them into the form that the platform takes. */
-export function phoneOf(
+function phoneOf(
   { path, examples }: ColumnFacts,
   country: ColumnFacts | undefined,
 ): { expression: Json; doubt?: string } {

@@ -2,9 +2,8 @@ import type { Problem } from "../../base/errors.ts";
 import { scrub } from "../../http/redaction.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
-import { DatabaseFailure } from "./dialect.ts";
+import { DatabaseFailure, tlsFailure } from "./dialect.ts";
 import type { Failure } from "./dialect.ts";
-import { tlsFailure } from "./tls.ts";
 import { linesBefore, queryProblem } from "./query.ts";
 import type { Query } from "./query.ts";
 

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import type { Connection, FieldPacket, QueryError, QueryOptions, SslOptions, TypeCast } from "mysql2";
-import { atLeastOrNone, DatabaseFailure, written } from "./dialect.ts";
+import { atLeastOrNone, DatabaseFailure, ServerSnapshot, written } from "./dialect.ts";
 import type {
   Bound,
   Cell,
@@ -15,7 +15,6 @@ import type {
 } from "./dialect.ts";
 import { kindOfNumber, networkFailure } from "./failures.ts";
 import type { NumberedFailures } from "./failures.ts";
-import { ServerSnapshot } from "./server-snapshot.ts";
 
 /** Kinds by the numbers of the types on the wire; every other type is text, or bytes where it has no characters. */
 const kinds: Readonly<Record<number, ColumnKind>> = {

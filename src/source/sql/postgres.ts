@@ -1,5 +1,5 @@
 import type { Client, FieldDef, QueryArrayResult } from "pg";
-import { atLeastOrNone, DatabaseFailure, written } from "./dialect.ts";
+import { atLeastOrNone, DatabaseFailure, ServerSnapshot, verifying, written } from "./dialect.ts";
 import type {
   Cell,
   Column,
@@ -12,8 +12,6 @@ import type {
   Statement,
 } from "./dialect.ts";
 import { codeOf, networkFailure } from "./failures.ts";
-import { ServerSnapshot } from "./server-snapshot.ts";
-import { verifying } from "./tls.ts";
 
 /** Kinds by the names of the types in the catalogue; every other type is text. */
 const kinds: Readonly<Record<string, ColumnKind>> = {

@@ -1,13 +1,23 @@
 import { resolve } from "node:path";
-import { readRegular } from "../../base/regular-file.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Problem } from "../../base/errors.ts";
+import { readRegular } from "../../base/regular-file.ts";
+import type { Stream } from "../../crm/model.ts";
+import { groupingPlaces, placeInRecord } from "../group-settings.ts";
+import type { GroupSettings } from "../group-settings.ts";
+import type { RecordLimits } from "../json.ts";
+import { readsOf } from "../mapping/compile.ts";
+import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
 import { sourceProblem } from "../problems.ts";
 import { atLeastOrNone } from "./dialect.ts";
-import type { Bound, Dialect, Statement } from "./dialect.ts";
-import type { DialectName } from "./dialect-name.ts";
-import { queryFault } from "./sql-source-settings.ts";
+import type { Bound, Column, Dialect, Statement } from "./dialect.ts";
+import type { Open } from "./reading.ts";
+import { columnOf, queryFault } from "./sql-source-settings.ts";
+import type { SqlSince } from "./sql-source-settings.ts";
 import { withoutSemicolon } from "./statement.ts";
+import type { DialectName } from "./statement.ts";
+import { tellsChanges } from "./values.ts";
 
 /** A query of the configuration, and where a person finds it. */
 export interface Query {
@@ -125,4 +135,146 @@ export function detailsOfChanged(
       `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, dialect)})`,
     values: [headers.from.value],
   };
+}
+
+/** The settings of a stream, as far as they say what is asked for. */
+export interface StreamSettings {
+  query?: string | undefined;
+  queryFile?: string | undefined;
+  key?: string | undefined;
+  details?:
+    | Readonly<Record<string, { query?: string | undefined; queryFile?: string | undefined; key: string }>>
+    | undefined;
+  json: readonly string[];
+  since?: SqlSince | undefined;
+  limits: RecordLimits;
+  skip?: Json | undefined;
+  group?: GroupSettings | undefined;
+  mapping: JsonObject;
+}
+
+/** One query with its columns as the database describes them. */
+export interface Part {
+  query: Query;
+  columns: readonly Column[];
+  /** The column of its key, by which details are joined. */
+  key: Column | undefined;
+  /** A private field of the records is read from the key, such as a login: it stands in no place and no position. */
+  isKeyPrivate: boolean;
+}
+
+/** What is asked of the database for a stream, looked through before anything is read. */
+export interface Question {
+  header: Part;
+  details: Readonly<Record<string, Part>>;
+  /** The column that tells changes. */
+  changed: Column | undefined;
+}
+
+/**
+ * Loads the queries of a stream and has the database describe them. Throws a Problem, with the place of its query or
+ * its key, for one that cannot be run, lacks a column that is read, or has one that no record can hold.
+ */
+export async function questionOf(
+  stream: Stream,
+  settings: StreamSettings,
+  place: string,
+  { snapshot }: Open,
+  places: QueryPlaces,
+  failed: (thrown: unknown, query: Query) => Problem,
+): Promise<Question> {
+  const isKeyPrivate = readsKeyPrivately(stream, settings);
+  const describe = async (query: Query, key: string | undefined): Promise<Part> => {
+    let columns: Column[];
+    try {
+      columns = await snapshot.columns(columnsStatement(query));
+    } catch (thrown) {
+      throw failed(thrown, query);
+    }
+    refuseColumns(query, columns);
+    const name = key === undefined ? undefined : columnOf(key);
+    return { query, columns, key: columns.find((column) => column.name === name), isKeyPrivate };
+  };
+  const header = await describe(loadQuery(settings, place, places), settings.key);
+  const needed = (part: Part, name: string, key: string): void => {
+    if (part.columns.some((column) => column.name === name)) return;
+    throw queryProblem(
+      { ...part.query, place: part.query.file === undefined ? places.placeOf(key) : part.query.place },
+      undefined,
+      `gives no column ${name}, which \`${key}\` reads; it gives ${namesOf(part.columns)}`,
+      "Correct the name, or have the query give it.",
+    );
+  };
+  if (settings.key !== undefined) needed(header, columnOf(settings.key) ?? "", `${place}.key`);
+  for (const name of settings.json) needed(header, name, `${place}.json`);
+  const details: Record<string, Part> = {};
+  for (const [name, set] of Object.entries(settings.details ?? {})) {
+    const at = `${place}.details.${name}`;
+    const part = await describe(loadQuery(set, at, places), set.key);
+    needed(part, columnOf(set.key) ?? "", `${at}.key`);
+    details[name] = part;
+  }
+  for (const { steps, key } of placesRead(stream, settings, place)) {
+    const [first, , inside] = steps;
+    const part = typeof first === "string" ? details[first] : undefined;
+    if (part === undefined && typeof first === "string") needed(header, first, key);
+    else if (part !== undefined && typeof inside === "string") needed(part, inside, key);
+  }
+  if (settings.since === undefined) return { header, details, changed: undefined };
+  needed(header, settings.since.column, `${place}.since.column`);
+  const changed = header.columns.find(({ name }) => name === settings.since?.column);
+  if (changed !== undefined && !tellsChanges(changed))
+    throw queryProblem(
+      header.query,
+      undefined,
+      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time, a date or ` +
+        "a whole number",
+      "Name another column, or leave `since` out.",
+    );
+  return { header, details, changed };
+}
+
+/** Whether the mapping reads the key of the records for a private field, or for an id that it hashes. */
+function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: StreamSettings): boolean {
+  const name = key === undefined ? undefined : columnOf(key);
+  const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) => String(placeInRecord(steps, group)[0]));
+  return name !== undefined && hidden.has(name);
+}
+
+/** The places of a record that its group and its mapping read, each with the key that reads it. */
+function placesRead(
+  stream: Stream,
+  { group, mapping, skip }: StreamSettings,
+  place: string,
+): { steps: readonly (string | number)[]; key: string }[] {
+  const grouping = groupingPlaces(group).map(({ steps, key }) => ({ steps, key: `${place}.group.${key}` }));
+  const mapped = readsOf(stream, mapping, skip).map(({ steps, at }) => ({
+    steps: placeInRecord(steps, group),
+    key: [`${place}.mapping`, ...at].join("."),
+  }));
+  return [...grouping, ...mapped];
+}
+
+function refuseColumns(query: Query, columns: readonly Column[]): void {
+  const seen = new Set<string>();
+  for (const { name, kind, type } of columns) {
+    if (name === "" || name === "?column?")
+      throw queryProblem(query, undefined, "gives a column without a name", "Give it one with `as`.");
+    if (seen.has(name))
+      throw queryProblem(query, undefined, `gives two columns ${name}`, "Rename one of them with `as`.");
+    seen.add(name);
+    if (kind === "binary")
+      throw queryProblem(
+        query,
+        undefined,
+        `gives the column ${name} as bytes (${type}), which no record can hold`,
+        "Leave it out, or have the query write it as text.",
+      );
+  }
+}
+
+function namesOf(columns: readonly Column[]): string {
+  const most = 30;
+  const names = columns.slice(0, most).map(({ name }) => name);
+  return `${names.join(", ")}${columns.length > most ? ` and ${columns.length - most} others` : ""}`;
 }

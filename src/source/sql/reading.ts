@@ -1,19 +1,74 @@
 import { hashOf, isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import type { FileItem } from "../file/row.ts";
-import { toItem } from "../file/items.ts";
-import { isClean } from "../clean-text.ts";
 import { readJoined } from "../joined.ts";
 import type { JoinedPart } from "../joined.ts";
-import { keyReader } from "../keys.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
-import type { Bound, Cell, Column, ColumnKind, Statement } from "./dialect.ts";
-import { boundOf, Newest } from "./newest.ts";
+import { keyReader, toItem } from "../reader.ts";
+import type { FileItem, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
+import { isClean } from "../without-secrets.ts";
+import { DatabaseFailure } from "./dialect.ts";
+import type { Bound, Cell, Column, ColumnKind, Dialect, Snapshot, Statement } from "./dialect.ts";
+import { databaseProblem } from "./failures.ts";
+import type { About } from "./failures.ts";
 import { detailsOfChanged, statementOf } from "./query.ts";
-import type { Query, Wanted } from "./query.ts";
-import type { Part, Question, StreamSettings } from "./stream-question.ts";
-import { rowReader } from "./values.ts";
-import type { Open } from "./view.ts";
+import type { Part, Query, Question, StreamSettings, Wanted } from "./query.ts";
+import { boundOf, Newest, rowReader } from "./values.ts";
+
+/** A database that is open, and how its SQL is spoken. */
+export interface Open {
+  dialect: Dialect;
+  snapshot: Snapshot;
+}
+
+/**
+ * The one view that all streams of a source are read in. It is opened when something is read first and stays until
+ * `end`: what one stream shows belongs to what another one shows. Once its connection is lost, what is left is not read
+ * from a later view, but in the next run.
+ */
+export class View {
+  readonly #about: About;
+  readonly #dialect: () => Promise<Dialect>;
+  #open: Promise<Open> | undefined;
+  #lost: Problem | undefined;
+
+  constructor(about: About, dialect: () => Promise<Dialect>) {
+    this.#about = about;
+    this.#dialect = dialect;
+  }
+
+  /** Opens it, or gives the one that is open. Throws a Problem. */
+  async open(): Promise<Open> {
+    if (this.#lost !== undefined) throw this.#lost;
+    this.#open ??= this.#opened();
+    try {
+      return await this.#open;
+    } catch (thrown) {
+      throw this.fail(thrown, this.#about);
+    }
+  }
+
+  /** What was thrown, as a problem. A view that cannot be asked any more is lost with it. */
+  fail(thrown: unknown, about: About): Problem {
+    const problem = thrown instanceof Problem ? thrown : databaseProblem(thrown, about);
+    const kind = thrown instanceof DatabaseFailure ? thrown.failure.kind : undefined;
+    if (kind === "lost" || kind === "down") this.#lost ??= problem;
+    return problem;
+  }
+
+  /** Lets go of the view, in the middle of a statement too. The next one begins anew. */
+  async end(): Promise<void> {
+    const open = this.#open;
+    this.#open = undefined;
+    this.#lost = undefined;
+    const { snapshot } = (await open?.catch(() => undefined)) ?? {};
+    // Whatever is wrong with what is let go of is nobody's concern any more.
+    await snapshot?.close().catch(() => undefined);
+  }
+
+  async #opened(): Promise<Open> {
+    const dialect = await this.#dialect();
+    return { dialect, snapshot: await dialect.open() };
+  }
+}
 
 /** What reading a stream needs. */
 export interface Asking {

@@ -1,28 +1,25 @@
+import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import { Problem } from "../../base/errors.ts";
+import { readRegular } from "../../base/regular-file.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
+import { recordLimitsSchema } from "../json.ts";
+import { toItem } from "../reader.ts";
 import type { SourceReader, Staging } from "../reader.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
-import { dialectOf } from "./dialects.ts";
-import { loadQuery, columnsStatement, queryProblem, statementOf } from "./query.ts";
-import type { Query, QueryPlaces } from "./query.ts";
-import type { SqlTable } from "./sql-source-settings.ts";
-import { readStream } from "./reading.ts";
-import type { Asking } from "./reading.ts";
-import { questionOf } from "./stream-question.ts";
-import { View } from "./view.ts";
 import type { TableRows } from "../table.ts";
-import { resolve } from "node:path";
-import { readRegular } from "../../base/regular-file.ts";
-import { recordLimitsSchema } from "../limits.ts";
-import { toItem } from "../file/items.ts";
+import { dialectOf } from "./dialect.ts";
+import { columnsStatement, loadQuery, queryProblem, questionOf, statementOf } from "./query.ts";
+import type { Query, QueryPlaces } from "./query.ts";
+import { readStream, View } from "./reading.ts";
+import type { Asking, Open } from "./reading.ts";
 import { columnOf } from "./sql-source-settings.ts";
+import type { SqlTable } from "./sql-source-settings.ts";
 import { rowReader } from "./values.ts";
-import type { Open } from "./view.ts";
 
-export interface SqlSourceDeps {
+interface SqlSourceDeps {
   clock: Clock;
   secrets: (ref: string) => Promise<string> | string;
   staging: Staging;
@@ -32,7 +29,7 @@ export interface SqlSourceDeps {
   placeOf: (key: string) => string;
 }
 
-export interface SqlSource extends SourceReader {
+interface SqlSource extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
   /** The rows of a look-up table that is a query, in the same view as the streams; returns why they are not whole. */
   table(name: string, settings: SqlTable): TableRows;
@@ -133,7 +130,7 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
  * What stands in the files of a source's queries, by their names: another text is another question. A file that cannot
  * be read holds nothing here; the reading itself says why.
  */
-export function queryFiles({ streams }: Pick<SqlSourceSettings, "streams">, directory: string): Record<string, string> {
+function queryFiles({ streams }: Pick<SqlSourceSettings, "streams">, directory: string): Record<string, string> {
   const parts = Object.values(streams).flatMap((stream) =>
     stream === undefined ? [] : [stream, ...Object.values(stream.details ?? {})],
   );
@@ -153,7 +150,7 @@ function textOf(file: string): string {
 const page = 1_000;
 
 /** The rows of a look-up table that is a query; returns why they are not whole. */
-export async function* tableRows(
+async function* tableRows(
   query: Query,
   paths: readonly string[],
   { dialect, snapshot }: Open,

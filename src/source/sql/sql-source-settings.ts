@@ -4,8 +4,8 @@ import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
 import { checkTable, tableFields } from "../table-settings.ts";
-import type { DialectName } from "./dialect-name.ts";
 import { statementFault } from "./statement.ts";
+import type { DialectName } from "./statement.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);

@@ -1,7 +1,9 @@
-import type { DialectName } from "./dialect-name.ts";
+/** The databases whose SQL is spoken; MariaDB is one of `mysql`. */
+export const dialectNames = ["postgres", "mysql", "sqlite"] as const;
+export type DialectName = (typeof dialectNames)[number];
 
 /** What is wrong with a query before any database has seen it. */
-export interface StatementFault {
+interface StatementFault {
   /** Line of the query, from 1. */
   line: number;
   message: string;

@@ -4,8 +4,8 @@ import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { statement } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { statementFormats } from "../../../src/report/statement/render.ts";
-import { compileAmount } from "../../../src/source/mapping/money.ts";
-import { plausibleMoments } from "../../../src/source/mapping/plausible-dates.ts";
+import { compileAmount } from "../../../src/source/mapping/operators/values.ts";
+import { plausibleMoments } from "../../../src/source/mapping/coerce.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
@@ -99,6 +99,7 @@ it.each([
     reads: [],
     fault: undefined,
     leavesOutFaults: false,
+    secrets: new Set<string>(),
     localIn: undefined,
     visited: 0,
     zones: new Map(),

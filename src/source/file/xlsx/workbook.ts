@@ -1,21 +1,197 @@
-import { posix } from "node:path";
+import { basename, dirname, posix } from "node:path";
+import { crc32 } from "node:zlib";
+import { SaxesParser } from "saxes";
+import { fromFdPromise } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
+import { messageOf, Problem } from "../../../base/errors.ts";
+import { openRegular } from "../../../base/regular-file.ts";
 import { sourceProblem } from "../../problems.ts";
+import { stateOf } from "../bytes.ts";
 import type { OpenedFile } from "../bytes.ts";
-import { damaged } from "./archive.ts";
-import type { Archive } from "./archive.ts";
-import { formOf } from "./number-format.ts";
-import type { NumberForm } from "./number-format.ts";
-import { attributeOf, readWholeXml } from "./xml.ts";
+
+/** Most files in the archive of a workbook. */
+const mostParts = 10_000;
+
+/** Largest size of all files of an archive, uncompressed: far more than a sheet with a million rows has. */
+const mostBytes = 4_000_000_000;
+
+/** So many times its own size no file of a workbook has, uncompressed; small ones may. */
+const mostInflated = 1_000;
+const smallPart = 10_000_000;
+
+/** The files inside a workbook, by their names. */
+interface Archive {
+  has(part: string): boolean;
+  /** Uncompressed, in pieces. Throws a Problem where they are not the bytes that were written. */
+  bytes(part: string): AsyncGenerator<Buffer, void, void>;
+  close(): void;
+}
+
+/** Opens a workbook. Throws a Problem for what is no ZIP archive, and for one that would fill the machine. */
+export async function openArchive(file: OpenedFile): Promise<Archive> {
+  const zip = await openZip(file);
+  try {
+    const parts = await partsOf(zip, file);
+    return {
+      has: (part) => parts.has(part),
+      bytes: (part) => bytesOf(zip, parts.get(part), { part, file }),
+      close: () => zip.close(),
+    };
+  } catch (thrown) {
+    zip.close();
+    throw thrown instanceof Problem ? thrown : damaged(file, thrown);
+  }
+}
+
+async function openZip(file: OpenedFile): Promise<ZipFile> {
+  const descriptor = openRegular(file.path, file.folder);
+  return await fromFdPromise(descriptor, { autoClose: false, lazyEntries: true, strictFileNames: true }).catch(
+    (thrown: unknown) => {
+      throw damaged(file, thrown);
+    },
+  );
+}
+
+async function partsOf(zip: ZipFile, file: OpenedFile): Promise<Map<string, Entry>> {
+  const parts = new Map<string, Entry>();
+  let total = 0;
+  for await (const entry of zip.eachEntry()) {
+    total += entry.uncompressedSize;
+    const isInflated =
+      entry.uncompressedSize > smallPart && entry.uncompressedSize > entry.compressedSize * mostInflated;
+    if (parts.size >= mostParts || total > mostBytes || isInflated)
+      throw sourceProblem(
+        "source.too-large",
+        file.name,
+        `The workbook ${file.name} is far larger inside than any real one, and was not opened.`,
+        "Export it again, or export it as CSV.",
+      );
+    parts.set(entry.fileName, entry);
+  }
+  return parts;
+}
+
+async function* bytesOf(
+  zip: ZipFile,
+  entry: Entry | undefined,
+  { part, file }: { part: string; file: OpenedFile },
+): AsyncGenerator<Buffer, void, void> {
+  if (entry === undefined) throw damaged(file, new Error(`it has no ${part}`));
+  let sum = 0;
+  try {
+    const stream = await zip.openReadStreamPromise(entry);
+    for await (const chunk of stream) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      sum = crc32(chunk, sum);
+      yield chunk;
+    }
+  } catch (thrown) {
+    throw thrown instanceof Problem ? thrown : damaged(file, thrown);
+  }
+  if (sum !== entry.crc32) throw damaged(file, new Error(`the checksum of ${part} differs`));
+}
+
+/** The file is no workbook, or a broken one. */
+export function damaged({ name }: { name: string }, cause: unknown): Problem {
+  return sourceProblem(
+    "source.wrong-shape",
+    name,
+    `The file ${name} is no readable XLSX workbook: ${messageOf(cause)}.`,
+    "Export it again, without a password; save an older form (.xls) as .xlsx.",
+    cause,
+  );
+}
+
+/** What is told while a file of a workbook is read; names are without their prefix. */
+interface XmlEvents {
+  open?: (name: string, attributes: Readonly<Record<string, string>>) => void;
+  text?: (text: string) => void;
+  close?: (name: string) => void;
+}
+
+/** Longest text or tag: far more than a cell of a spreadsheet holds. The parser keeps each in memory. */
+const longestPiece = 16_777_216;
+
+/**
+ * Reads XML and yields after each piece. Throws a Problem for XML that is broken, was cut, has a document type, or has a
+ * text or a tag that is far longer than any real one.
+ */
+export async function* readXml(
+  chunks: AsyncIterable<Buffer>,
+  events: XmlEvents,
+  file: OpenedFile,
+): AsyncGenerator<void, void, void> {
+  const parser = new SaxesParser();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  parser.on("error", (error) => {
+    throw damaged(file, error);
+  });
+  parser.on("doctype", () => {
+    throw damaged(file, new Error("its XML declares a document type"));
+  });
+  let unfinished = 0;
+  const ended = (): void => {
+    unfinished = 0;
+  };
+  parser.on("opentag", ({ name, attributes }) => {
+    ended();
+    events.open?.(localName(name), attributes);
+  });
+  for (const kind of ["text", "cdata"] as const)
+    parser.on(kind, (text) => {
+      ended();
+      events.text?.(text);
+    });
+  parser.on("closetag", ({ name }) => {
+    ended();
+    events.close?.(localName(name));
+  });
+  const decode = (chunk?: Buffer): string => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+    } catch (thrown) {
+      throw damaged(file, thrown);
+    }
+  };
+  for await (const chunk of chunks) {
+    unfinished += chunk.length;
+    parser.write(decode(chunk));
+    if (unfinished > longestPiece) throw damaged(file, new Error("its XML has a text or a tag without end"));
+    yield;
+  }
+  parser.write(decode()).close();
+}
+
+/** Reads all of it. */
+async function readWholeXml(chunks: AsyncIterable<Buffer>, events: XmlEvents, file: OpenedFile): Promise<void> {
+  for await (const _ of readXml(chunks, events, file));
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}
+
+/** An attribute, whatever its prefix is: `r:id`. */
+function attributeOf(attributes: Readonly<Record<string, string>>, name: string): string | undefined {
+  const found = Object.entries(attributes).find(([key]) => localName(key) === name);
+  return found?.[1];
+}
 
 /** A sheet, and what its cells refer to. */
 export interface Workbook {
   sheet: { name: string; part: string };
   /** Texts that cells name by their number. */
   texts: readonly string[];
-  /** By the number of the style of a cell, how its number is shown. */
-  forms: readonly NumberForm[];
+  /** By the number of the style of a cell, the format of its number. */
+  formats: readonly NumberFormat[];
   /** Days are counted from 1904 on. */
   is1904: boolean;
+}
+
+/** A number format: its number, and its code if the workbook declares it. */
+export interface NumberFormat {
+  id: number;
+  code: string | undefined;
 }
 
 interface Sheet {
@@ -41,15 +217,9 @@ export async function readWorkbook(archive: Archive, wanted: string | undefined,
   return {
     sheet: { name, part: relations.get(id)?.target ?? "" },
     texts: await textsOf(archive, of("sharedStrings"), file),
-    forms: await formsOf(archive, of("styles"), file),
+    formats: await formatsOf(archive, of("styles"), file),
     is1904,
   };
-}
-
-/** The names of the sheets that are not hidden. */
-export async function visibleSheets(archive: Archive, file: OpenedFile): Promise<string[]> {
-  const { sheets } = await contentsOf(archive, file);
-  return sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
 }
 
 interface Contents {
@@ -166,10 +336,10 @@ export function unescaped(text: string): string {
   return text.replaceAll(/_x([0-9A-Fa-f]{4})_/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-/** How numbers are shown, by the number of a style. */
-async function formsOf(archive: Archive, part: string | undefined, file: OpenedFile): Promise<NumberForm[]> {
-  const forms: NumberForm[] = [];
-  if (part === undefined) return forms;
+/** The formats of numbers, by the number of a style. */
+async function formatsOf(archive: Archive, part: string | undefined, file: OpenedFile): Promise<NumberFormat[]> {
+  const formats: NumberFormat[] = [];
+  if (part === undefined) return formats;
   const codes = new Map<number, string>();
   let isOfCells = false;
   const open = (name: string, attributes: Readonly<Record<string, string>>): void => {
@@ -177,11 +347,25 @@ async function formsOf(archive: Archive, part: string | undefined, file: OpenedF
     if (name === "cellXfs") isOfCells = true;
     if (name !== "xf" || !isOfCells) return;
     const id = Number(attributes["numFmtId"] ?? 0);
-    forms.push(formOf(id, codes.get(id)));
+    formats.push({ id, code: codes.get(id) });
   };
   const close = (name: string): void => {
     if (name === "cellXfs") isOfCells = false;
   };
   await readWholeXml(archive.bytes(part), { open, close }, file);
-  return forms;
+  return formats;
+}
+
+/** The names of the sheets of a workbook that are not hidden. Throws a Problem where it is none. */
+export async function sheetsOf(path: string): Promise<string[]> {
+  const name = basename(path);
+  const state = await stateOf(path);
+  const file = { path, folder: dirname(path), name, gzip: false, encoding: "utf-8", state, expected: {} };
+  const archive = await openArchive(file);
+  try {
+    const { sheets } = await contentsOf(archive, file);
+    return sheets.filter(({ isHidden }) => !isHidden).map(({ name: sheet }) => sheet);
+  } finally {
+    archive.close();
+  }
 }

@@ -1,13 +1,10 @@
 import type { Json } from "../../../base/canonical-json.ts";
-import { mistake } from "../context.ts";
+import { mistake, numeric } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
-import { add as plus, decimalOf, multiply as times, numberOf, round as shorten, roundings } from "../decimal.ts";
-import type { Decimal } from "../decimal.ts";
-import { numeric } from "../kinds.ts";
-import type { ExpressionExample } from "../example.ts";
-import { wholeOption, wordOption } from "./operator.ts";
-import type { Operator } from "./operator.ts";
-import { listOf, numberOrExpression, oneOfWords, wholeNumber } from "../written.ts";
+import { add as plus, decimalOf, multiply as times, numberOf, round as shorten, roundings } from "../numbers.ts";
+import type { Decimal } from "../numbers.ts";
+import { listOf, numberOrExpression, oneOfWords, wholeNumber, wholeOption, wordOption } from "./operator.ts";
+import type { ExpressionExample, Operator } from "./operator.ts";
 
 const refusals = {
   "not-a-number": "the value is no decimal number with a point, or a text such as 2.000, which may be thousands",
@@ -54,8 +51,7 @@ function calculation(
       return (scope) => {
         let result: Decimal | undefined;
         for (const part of parts) {
-          const found = part(scope);
-          const decimal = found === undefined ? undefined : decimalOf(found, context);
+          const decimal = decimalOf(part(scope), context);
           if (decimal === undefined) return undefined;
           result = result === undefined ? decimal : calculate(result, decimal);
         }
@@ -117,8 +113,7 @@ export const round: Operator = {
     const decimals = wholeOption(spec, "decimals", at, context, { least: 0, most: 15 }) ?? 0;
     const rounding = wordOption(spec, "rounding", at, context, roundings, undefined);
     return (scope) => {
-      const found = inner(scope);
-      const decimal = found === undefined ? undefined : decimalOf(found, context);
+      const decimal = decimalOf(inner(scope), context);
       return decimal === undefined || rounding === undefined
         ? undefined
         : numberOf(shorten(decimal, decimals, rounding), context);

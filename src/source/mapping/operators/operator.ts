@@ -1,11 +1,68 @@
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
-import { textOf } from "../coerce.ts";
-import { mistake } from "../context.ts";
-import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
-import type { ExpressionExample } from "../example.ts";
-import { textual } from "../kinds.ts";
-import type { Kinds } from "../kinds.ts";
-import type { WrittenOperator } from "../written.ts";
+import { mistake, numeric, ofInstant, ofList, plain, textual } from "../context.ts";
+import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, Kinds, MappingContext } from "../context.ts";
+
+/**
+ * What may be written in one place of a mapping, as far as that can be told without a record: the schema for editors is
+ * made of it. `object` has keys of its own; `entries` has keys that somebody chooses.
+ */
+export type Written =
+  | { form: "constant" | "path" | "condition" | "number" | "boolean" | "words" }
+  | { form: "expression"; takes: Kinds; isObject?: boolean }
+  | { form: "text"; least?: number; most?: number; pattern?: string }
+  | { form: "whole"; least: number; most?: number }
+  | { form: "choice"; words: readonly string[] }
+  | { form: "list"; of: Written; least: number; most?: number }
+  | { form: "entries"; of: Written; least: number; most?: number }
+  | { form: "either"; of: readonly Written[] }
+  | { form: "object"; keys: Readonly<Record<string, Written>>; required: readonly string[] };
+
+/** What may be written of an operator. */
+export interface WrittenOperator {
+  /** At its name. */
+  operand: Written;
+  /** Beside it, by key. */
+  options?: Readonly<Record<string, Written>>;
+  required?: readonly string[];
+  /** Exactly one of these keys stands beside it. */
+  oneOf?: readonly string[];
+}
+
+export const constant: Written = { form: "constant" };
+export const aPath: Written = { form: "path" };
+export const aCondition: Written = { form: "condition" };
+export const someText: Written = { form: "text" };
+export const words: Written = { form: "words" };
+const expressionOf = (takes: Kinds): Written => ({ form: "expression", takes });
+/** An expression where a text would be a constant: `{path: …}` and no bare path. */
+export const objectExpressionOf = (takes: Kinds): Written => ({ form: "expression", takes, isObject: true });
+export const anyExpression = expressionOf(undefined);
+export const textExpression = expressionOf(textual);
+export const numberExpression = expressionOf(numeric);
+export const plainExpression = expressionOf(plain);
+export const instantExpression = expressionOf(ofInstant);
+export const listExpression = expressionOf(ofList);
+export const numberOrExpression: Written = { form: "either", of: [{ form: "number" }, numberExpression] };
+export const oneOfWords = (all: readonly string[]): Written => ({ form: "choice", words: all });
+export const listOf = (of: Written, least = 1, most?: number): Written => ({
+  form: "list",
+  of,
+  least,
+  ...(most === undefined ? {} : { most }),
+});
+export const wholeNumber = (least: number, most?: number): Written => ({
+  form: "whole",
+  least,
+  ...(most === undefined ? {} : { most }),
+});
+
+/** An expression on a raw record, with what it gives or the code of its refusal. Neither: it gives nothing. */
+export interface ExpressionExample {
+  expression: Json;
+  record: JsonObject;
+  gives?: Json;
+  refused?: string;
+}
 
 /** What the reference says of an operator; the test of the reference runs the examples. */
 export interface OperatorReference {
@@ -40,15 +97,6 @@ export interface Operator {
 
 export const isText = (value: Json | undefined): value is string => typeof value === "string";
 export const beside = (at: KeyPath, key: string): KeyPath => [...at.slice(0, -1), key];
-
-export function asText(value: Json | undefined, context: MappingContext): string | undefined {
-  return value === undefined ? undefined : textOf(value, context);
-}
-
-/** The expression of an operator that wants text. */
-export function ofText(operand: Json | undefined, at: KeyPath, compiler: ExpressionCompiler): Evaluate {
-  return compiler.expression(operand, at, textual);
-}
 
 /** Expressions in a list: `[a, {value: "b"}]`. */
 export function each(operand: Json, at: KeyPath, compiler: ExpressionCompiler, takes?: Kinds): Evaluate[] {

@@ -1,12 +1,21 @@
-import { isJsonObject } from "../../../base/canonical-json.ts";
 import type { Json } from "../../../base/canonical-json.ts";
+import { ofText } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
 import { compilePattern, searchable, writtenPattern } from "../pattern.ts";
-import { asText, beside, isText, ofText, option, textRefusals, wholeOption, wordOption } from "./operator.ts";
+import {
+  beside,
+  isText,
+  oneOfWords,
+  option,
+  someText,
+  textExpression,
+  textRefusals,
+  wholeNumber,
+  wholeOption,
+  wordOption,
+} from "./operator.ts";
 import type { Operator } from "./operator.ts";
-import { oneOfWords, someText, textExpression, wholeNumber } from "../written.ts";
-import type { Written } from "../written.ts";
 
 /** What a text may hold that is changed, and what may come of it, in UTF-16 code units. */
 const mostText = 100_000;
@@ -21,8 +30,7 @@ const patternOption =
   "the same.";
 
 /** Text that was found, not longer than can be worked on. */
-function boundedText(found: Json | undefined, context: MappingContext): string | undefined {
-  const text = asText(found, context);
+function boundedText(text: string | undefined, context: MappingContext): string | undefined {
   if (text === undefined || text.length <= mostText) return text;
   return refuse(context, "too-long", text, `text of at most ${mostText} characters`);
 }
@@ -102,7 +110,7 @@ export const replace: Operator = {
       return mistake(context, beside(at, "with"), `the pattern has no group ${unknown}; write $$ for the character $`);
     return (scope) => {
       const text = boundedText(inner(scope), context);
-      const searched = text === undefined ? undefined : searchable(text, context);
+      const searched = searchable(text, context);
       if (searched === undefined || pattern === undefined) return undefined;
       const groups = instead.includes("$") ? instead.length * searched.length : 0;
       if (!fits((searched.length + 1) * instead.length + searched.length + groups, searched)) return undefined;
@@ -191,8 +199,7 @@ function withPattern(
   if (pattern === undefined) return () => undefined;
   const answer = use(pattern);
   return (scope) => {
-    const text = asText(inner(scope), context);
-    const searched = text === undefined ? undefined : searchable(text, context);
+    const searched = searchable(inner(scope), context);
     return searched === undefined ? undefined : answer(searched);
   };
 }
@@ -242,23 +249,3 @@ export const pad: Operator = {
     };
   },
 };
-
-const letterText: Written = { form: "text", most: 10 };
-/** What may be written as such letters. */
-export const writtenLetters: Written = { form: "entries", of: letterText, least: 1, most: 100 };
-
-/** The letters that an operator writes otherwise than the library does: `{ä: ae}`. */
-export function lettersOf(
-  written: Json | undefined,
-  at: KeyPath,
-  context: MappingContext,
-): readonly (readonly [string, string])[] {
-  if (written === undefined) return [];
-  const entries = isJsonObject(written) ? Object.entries(written) : [];
-  const letters = entries.flatMap(([letter, instead]) =>
-    isText(instead) && letter !== "" && letter.length <= 10 && instead.length <= 10 ? [[letter, instead] as const] : [],
-  );
-  if (letters.length === 0 || letters.length < entries.length || letters.length > 100)
-    mistake(context, at, "expected an object of at most 100 letters, each with what is written for it: {ä: ae}");
-  return letters;
-}

@@ -1,21 +1,29 @@
-import type { Json } from "../../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import { failed } from "../../../base/errors.ts";
+import { minorDigits } from "../../../crm/currency.ts";
+import type { Money } from "../../../crm/model.ts";
 import { wordsOf } from "../condition.ts";
-import { mistake, refuse } from "../context.ts";
-import { marksOf, pointReader } from "../marks.ts";
-import { kindsOfConstant, numeric, plain } from "../kinds.ts";
-import { beside, each, isText } from "./operator.ts";
-import type { Operator } from "./operator.ts";
+import { kindsOfConstant, mistake, numeric, plain, refuse } from "../context.ts";
+import type { Evaluate, KeyPath, MappingContext } from "../context.ts";
+import { pointReader } from "../numbers.ts";
+import type { Marks } from "../numbers.ts";
 import {
   anyExpression,
   aPath,
+  beside,
   constant,
+  each,
+  isText,
   listOf,
   numberExpression,
+  objectExpressionOf,
+  option,
   plainExpression,
   someText,
+  wholeNumber,
   words,
-} from "../written.ts";
+} from "./operator.ts";
+import type { Operator } from "./operator.ts";
 
 export const value: Operator = {
   reference: {
@@ -52,6 +60,19 @@ export const path: Operator = {
     return compiler.expression(operand, at);
   },
 };
+
+/** The marks beside an operator. One mark cannot be both: nobody could tell what it means in 1.500. */
+function marksOf(spec: JsonObject, at: KeyPath, context: MappingContext): Marks {
+  const marks = {
+    decimalMark: option(spec, "decimalMark", at, context),
+    groupMark: option(spec, "groupMark", at, context),
+  };
+  if (marks.groupMark === "" || marks.groupMark === (marks.decimalMark ?? ".")) {
+    const found = marks.groupMark === "" ? "is empty" : "is also the decimal mark";
+    mistake(context, beside(at, "groupMark"), `${found}; expected another mark`);
+  }
+  return marks;
+}
 
 export const number: Operator = {
   reference: {
@@ -158,3 +179,141 @@ export const list: Operator = {
     };
   },
 };
+
+interface MoneyFormat extends Marks {
+  /**
+   * The most decimals that an amount has. Undefined: as many as the minor unit of its currency has digits, 2 for EUR, 0
+   * for JPY. Fewer than that make the last of them the minor unit: 0 for amounts in cents.
+   */
+  decimals: number | undefined;
+}
+
+/** So many whole units of a currency have no room in every format of a statement. */
+const mostWhole = 10 ** 14;
+
+/** The reader of amounts: decimal text to minor units, digit by digit, without floating point. Never rounds. */
+export function compileAmount(
+  format: MoneyFormat,
+  context: MappingContext,
+): (value: Json, currency: string) => Money | undefined {
+  const asPoint = pointReader(format);
+  const threeDigits = 3;
+  const withThreeDecimals = pointReader({ ...format, decimalMark: format.decimalMark ?? "." });
+  return (value, currency) => {
+    const digits = minorDigits(currency);
+    const decimals = Math.min(format.decimals ?? digits, digits);
+    // Without decimals an amount is one of the minor unit.
+    const places = format.decimals === 0 ? 0 : digits;
+    const expected = `an amount with at most ${decimals} decimals`;
+    let text = typeof value === "number" ? String(value) : value;
+    if (typeof text !== "string") return refuse(context, "not-an-amount", value, expected);
+    if (typeof value === "string") {
+      const written = decimals === threeDigits ? withThreeDecimals(value) : asPoint(value);
+      if (!written.ok) return refuse(context, "not-an-amount", value, `${expected}, ${written.error}`);
+      text = written.value;
+    }
+    const match = /^([+-]?)(\d{1,15})(?:\.(\d*))?$/.exec(text.trim());
+    if (match === null) return refuse(context, "not-an-amount", value, expected);
+    const fraction = match[3] ?? "";
+    if (/[^0]/.test(fraction.slice(decimals))) return refuse(context, "not-an-amount", value, expected);
+    const minor = Number(`${match[2]}${fraction.slice(0, decimals).padEnd(places, "0")}`);
+    if (!Number.isSafeInteger(minor) || minor >= mostWhole * 10 ** digits) {
+      const most = Math.min(mostWhole, Math.floor(Number.MAX_SAFE_INTEGER / 10 ** digits));
+      return refuse(context, "not-an-amount", value, `an amount below ${most.toLocaleString("en")}`);
+    }
+    return { currency, minor: match[1] === "-" && minor !== 0 ? -minor : minor };
+  };
+}
+
+export const money: Operator = {
+  reference: {
+    form: "{money: EXPRESSION, currency: CURRENCY, decimals: NUMBER, decimalMark: TEXT, groupMark: TEXT}",
+    does: "An amount in the minor unit of its currency (cents for EUR), digit by digit; nothing is rounded.",
+    takes: "text, or a number",
+    gives: "an amount: `{currency, minor}`",
+    options: {
+      currency: "A currency such as EUR, or an expression that finds one. Required.",
+      decimals:
+        "The most decimals, 0 to 6: by default, and at most, as many as the minor unit of the currency has by " +
+        "ISO 4217. 0 for amounts that the CRM gives in cents.",
+      decimalMark:
+        "The decimal mark; a point by default. A text such as 1.230 is read only where a mark is " +
+        "named, or the currency has three decimals.",
+      groupMark: "The mark between groups of three digits; nothing by default.",
+    },
+    refuses: {
+      "not-an-amount": "no amount, more decimals than the currency has, or more digits than can be held exactly",
+      "not-a-currency": "the currency is not three capital letters",
+    },
+    examples: [
+      {
+        expression: { money: "total", currency: "EUR", decimalMark: ",", groupMark: "." },
+        record: { total: "1.234,50" },
+        gives: { currency: "EUR", minor: 123450 },
+      },
+      {
+        expression: { money: "total", currency: { path: "unit" } },
+        record: { total: "500", unit: "JPY" },
+        gives: { currency: "JPY", minor: 500 },
+      },
+      {
+        expression: { money: "cents", currency: "EUR", decimals: 0 },
+        record: { cents: 1250 },
+        gives: { currency: "EUR", minor: 1250 },
+      },
+      { expression: { money: "total", currency: "EUR" }, record: { total: "1.005" }, refused: "not-an-amount" },
+      {
+        expression: { money: "total", currency: { path: "unit" } },
+        record: { total: "1", unit: "euro" },
+        refused: "not-a-currency",
+      },
+    ],
+  },
+  written: {
+    operand: numberExpression,
+    options: {
+      currency: { form: "either", of: [{ form: "text", pattern: "^[A-Z]{3}$" }, objectExpressionOf(["text"])] },
+      decimals: wholeNumber(0, 6),
+      decimalMark: someText,
+      groupMark: someText,
+    },
+    required: ["currency"],
+  },
+  gives: ["money"],
+  compile(operand, spec, at, compiler) {
+    const { context } = compiler;
+    const inner = compiler.expression(operand, at, numeric);
+    const { decimals, currency } = spec;
+    if (!isDigits(decimals)) {
+      return mistake(
+        context,
+        beside(at, "decimals"),
+        `found ${JSON.stringify(decimals)}; expected a whole number from 0 to 6`,
+      );
+    }
+    const constant = isText(currency) && /^[A-Z]{3}$/.test(currency) ? currency : undefined;
+    if (constant === undefined && (currency === undefined || isText(currency))) {
+      return mistake(
+        context,
+        beside(at, "currency"),
+        "expected a currency such as EUR, or an expression such as {path: currency}",
+      );
+    }
+    const currencyOf: Evaluate =
+      constant === undefined ? compiler.expression(currency, beside(at, "currency"), ["text"]) : () => constant;
+    const amount = compileAmount({ decimals, ...marksOf(spec, at, context) }, context);
+    return (scope) => {
+      const found = inner(scope);
+      if (found === undefined) return undefined;
+      const unit = currencyOf(scope);
+      if (!isText(unit) || !/^[A-Z]{3}$/.test(unit))
+        return refuse(context, "not-a-currency", unit, "three capital letters");
+      const result = amount(found, unit);
+      return result === undefined ? undefined : { ...result };
+    };
+  },
+};
+
+function isDigits(value: Json | undefined): value is number | undefined {
+  return value === undefined || (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 6);
+}

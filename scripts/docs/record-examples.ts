@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../base/canonical-json.ts";
-import type { Stream } from "../../crm/model.ts";
-import type { MappingSpec } from "./compile.ts";
+import type { JsonObject } from "../../src/base/canonical-json.ts";
+import type { Stream } from "../../src/crm/model.ts";
+import type { MappingSpec } from "../../src/source/mapping/compile.ts";
 
 /** A whole record of each stream, for the reference; its test maps it and compares. */
 export const recordExamples: Readonly<Record<Stream, { mapping: MappingSpec; record: JsonObject; gives: JsonObject }>> =

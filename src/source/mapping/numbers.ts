@@ -1,7 +1,8 @@
 import type { Json } from "../../base/canonical-json.ts";
+import { failed, ok } from "../../base/errors.ts";
+import type { Result } from "../../base/errors.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
-import { isDoubtful, marksToName } from "./marks.ts";
 
 /** A decimal number, exactly: `digits` × 10^-`scale`. */
 export interface Decimal {
@@ -10,13 +11,17 @@ export interface Decimal {
 }
 
 export const roundings = ["half-up", "half-even", "up", "down", "ceiling", "floor"] as const;
-export type Rounding = (typeof roundings)[number];
+type Rounding = (typeof roundings)[number];
 
 /** Digits before and after the point of a number that is calculated with. */
 const mostDigits = 40;
 
-/** The decimal that a number or a text with a decimal point is. Refuses what is none, and what is too long. */
-export function decimalOf(value: Json, context: MappingContext): Decimal | undefined {
+/**
+ * The decimal that a number or a text with a decimal point is; nothing of nothing. Refuses what is none, and what is too
+ * long.
+ */
+export function decimalOf(value: Json | undefined, context: MappingContext): Decimal | undefined {
+  if (value === undefined) return undefined;
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const found = text.length > 2 * mostDigits ? null : /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]\d{1,3}))?$/.exec(text);
   // An exponent stands in numbers alone, as JavaScript writes them.
@@ -110,4 +115,43 @@ function textOfDecimal({ digits, scale }: Decimal): string {
   const point = text.length - scale;
   const sign = digits < 0n ? "-" : "";
   return scale === 0 ? `${sign}${text}` : `${sign}${text.slice(0, point)}.${text.slice(point)}`;
+}
+
+/** What stands in numbers that are written as text. */
+export interface Marks {
+  /** Undefined: a point, which nobody named. */
+  decimalMark: string | undefined;
+  groupMark: string | undefined;
+}
+
+/** What a mapping says of a number whose point could be either mark. */
+export const marksToName = '`decimalMark: "."`, or `decimalMark: ",", groupMark: "."`';
+
+/**
+ * Whether the point of a number that is written as text could stand between thousands, as in 2.000, and nobody knows.
+ * Numbers of JSON and of databases have decimal points, and are no texts where they look like this.
+ */
+export function isDoubtful(text: string): boolean {
+  return /^\s*[+-]?[1-9]\d{0,2}\.\d{3}\s*$/u.test(text);
+}
+
+/**
+ * Reads texts with these marks as texts with a decimal point and no groups. A failure says how they would have to be
+ * written.
+ */
+export function pointReader({ decimalMark: named, groupMark }: Marks): (text: string) => Result<string, string> {
+  const decimalMark = named ?? ".";
+  const isUnnamed = named === undefined && groupMark === undefined;
+  const group = RegExp.escape(groupMark ?? "");
+  const grouped = new RegExp(`^[+-]?\\d{1,3}(?:${group}\\d{3})+(?:${RegExp.escape(decimalMark)}\\d*)?$`);
+  return (written) => {
+    let text = written.trim();
+    if (isUnnamed && isDoubtful(text)) return failed(`whose point is named: ${marksToName}`);
+    if (groupMark !== undefined && text.includes(groupMark)) {
+      if (!grouped.test(text)) return failed("in groups of three digits");
+      text = text.replaceAll(groupMark, "");
+    }
+    if (decimalMark === ".") return ok(text);
+    return text.includes(".") ? failed(`with the decimal mark ${decimalMark}`) : ok(text.replace(decimalMark, "."));
+  };
 }

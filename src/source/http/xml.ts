@@ -1,13 +1,12 @@
 import { SaxesParser } from "saxes";
-import { isJsonObject } from "../../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../../base/canonical-json.ts";
-import { Problem } from "../../../base/errors.ts";
-import type { RecordLimits } from "../../limits.ts";
-import { valueAt } from "../../mapping/path.ts";
-import type { Path } from "../../mapping/path.ts";
-import { measured } from "./json.ts";
-import { htmlProblem, unreadable } from "./page.ts";
-import type { Named, Page } from "./page.ts";
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
+import type { RecordLimits } from "../json.ts";
+import { valueAt } from "../mapping/path.ts";
+import type { Path } from "../mapping/path.ts";
+import { htmlProblem, measured, unreadable } from "./answer.ts";
+import type { Named, Page } from "./answer.ts";
 
 interface Element {
   name: string;

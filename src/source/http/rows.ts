@@ -1,16 +1,14 @@
 import { parse } from "csv-parse/sync";
-import type { Json } from "../../../base/canonical-json.ts";
-import { Problem } from "../../../base/errors.ts";
-import { namedDelimiter, readCsv } from "../../file/csv.ts";
-import type { CsvSettings } from "../../file/file-source-settings.ts";
-import { readNdjson } from "../../file/ndjson.ts";
-import type { FileItem, FormatReader } from "../../file/row.ts";
-import type { RecordLimits } from "../../limits.ts";
-import { sourceProblem } from "../../problems.ts";
-import { htmlProblem, unreadable } from "./page.ts";
-import type { Named, Page, Received } from "./page.ts";
-import { readJson } from "./json.ts";
-import { textOf } from "./text.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import { Problem } from "../../base/errors.ts";
+import { namedDelimiter, readCsv } from "../file/csv.ts";
+import type { CsvSettings } from "../file/file-source-settings.ts";
+import { readNdjson } from "../file/json.ts";
+import type { RecordLimits } from "../json.ts";
+import { sourceProblem } from "../problems.ts";
+import type { FileItem, FormatReader } from "../reader.ts";
+import { htmlProblem, readJson, textOf, unreadable } from "./answer.ts";
+import type { Named, Page, Received } from "./answer.ts";
 
 /** What a reading remembers of its CSV answers: some services write the header on the first page only. */
 export interface CsvMemory {
@@ -81,7 +79,7 @@ async function rowsOf(reader: FormatReader, what: string, named: Named): Promise
         for (const item of next.value) items.push(item);
         continue;
       }
-      if (next.value.problem !== undefined) throw next.value.problem;
+      if (next.value !== undefined) throw next.value;
       return items;
     }
   } catch (thrown) {

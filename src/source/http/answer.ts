@@ -1,0 +1,349 @@
+import { isUtf8 } from "node:buffer";
+import { isJsonObject } from "../../base/canonical-json.ts";
+import type { Json } from "../../base/canonical-json.ts";
+import type { Problem } from "../../base/errors.ts";
+import type { KnownSecrets } from "../../base/known-secrets.ts";
+import { hasRepeatedMember } from "../../base/repeated-members.ts";
+import { shownWords } from "../../http/redaction.ts";
+import { undeclaredUtf8, utf16Of } from "../file/bytes.ts";
+import { csvSettingsSchema } from "../file/file-source-settings.ts";
+import type { CsvSettings } from "../file/file-source-settings.ts";
+import { JsonListScanner } from "../file/json.ts";
+import { measureJson, parseExact, parseInexact } from "../json.ts";
+import type { RecordLimits } from "../json.ts";
+import { valueAt } from "../mapping/path.ts";
+import type { Path } from "../mapping/path.ts";
+import { sourceProblem } from "../problems.ts";
+import type { SourceProblemCode } from "../problems.ts";
+import type { FileItem } from "../reader.ts";
+import { pathOf, valueIn } from "./placement.ts";
+import type { AnswerErrors } from "./request-settings.ts";
+import type { CsvMemory } from "./rows.ts";
+
+/** How the answers of a list are written. */
+interface AnswerForm {
+  answer: "json" | "xml" | "csv" | "ndjson";
+  records?: string | undefined;
+  encoding?: string | undefined;
+  csv?: CsvSettings | undefined;
+  xml?: { lists: string[]; emptyBeside: boolean } | undefined;
+  errors?: AnswerErrors | undefined;
+  countHeader?: string | undefined;
+  single?: boolean | undefined;
+  limits: RecordLimits;
+}
+
+interface AnswerReading {
+  form: AnswerForm;
+  /** Columns without which a CSV answer is not read, since somebody reads them. */
+  columns: readonly string[];
+  memory: CsvMemory;
+  /** Only what changed was asked for. */
+  changesOnly: boolean;
+}
+
+/** What `Accept` asks for. */
+export const acceptOf: Readonly<Record<AnswerForm["answer"], string>> = {
+  json: "application/json",
+  xml: "application/xml, text/xml;q=0.9",
+  csv: "text/csv",
+  ndjson: "application/x-ndjson, application/json;q=0.5",
+};
+
+/**
+ * Reads an answer. Throws a Problem (`source.not-json`: it may come whole when it is asked for again;
+ * `source.wrong-shape`), or an AnswerComplaint where the service says that it failed.
+ */
+export async function readAnswer(received: Received, reading: AnswerReading, named: Named): Promise<Page> {
+  if (received.nothing !== undefined) return nothingIn(received.nothing, reading, named);
+  const page = await pageOf(received, reading, named);
+  const { countHeader } = reading.form;
+  const told = countHeader === undefined ? undefined : received.headers[countHeader.toLowerCase()];
+  if (told === undefined || Number(told) === page.items.length) return page;
+  const what = `${page.items.length} records, but the header ${countHeader} says ${Number(told)}`;
+  throw unreadable(named, what, "source.not-json");
+}
+
+function nothingIn(status: number, { changesOnly }: AnswerReading, named: Named): Page {
+  if (status !== 304 || changesOnly) return { items: [], document: null, isNothing: true };
+  throw unreadable(named, "HTTP 304 (nothing changed), although crm-sync requested everything");
+}
+
+async function pageOf(received: Received, { form, columns, memory }: AnswerReading, named: Named): Promise<Page> {
+  const { answer, errors, limits } = form;
+  const records = pathOf(form.records ?? ".");
+  if (answer === "json") {
+    const json = readJson(received, limits.maxBytes, named);
+    refuse(json.document, errors);
+    return form.single === true ? json.one(records, limits) : json.page(records, limits);
+  }
+  if (answer === "xml") {
+    const { parseXml, xmlPage } = await import("./xml.ts");
+    const { lists, emptyBeside } = form.xml ?? { lists: [], emptyBeside: false };
+    const depth = limits.maxDepth + records.steps.length + 1;
+    const document = parseXml(await textOf(received, form, named), lists, depth, named);
+    refuse(document, errors);
+    return xmlPage(document, records, { limits, emptyBeside }, named);
+  }
+  const { csvPage, jsonInstead, ndjsonPage } = await import("./rows.ts");
+  const instead = answer === "csv" || errors !== undefined ? jsonInstead(received, named) : undefined;
+  if (instead !== undefined) refuse(instead, errors);
+  if (answer === "ndjson") return ndjsonPage(received, form, named);
+  return csvPage(received, form.csv ?? csvSettingsSchema.parse({}), { form, columns, memory }, named);
+}
+
+function refuse(document: Json, errors: AnswerErrors | undefined): void {
+  const complaint = complaintIn(document, errors);
+  if (complaint !== undefined) throw new AnswerComplaint(complaint);
+}
+
+/** What a service says in place of an answer, in its own words, which are not fit to be shown yet. */
+interface Complaint {
+  words: string | undefined;
+  code: string | undefined;
+  /** `expired`: the credentials have to be renewed; `retry`: the same may work later; `refused`: it will not. */
+  means: "expired" | "retry" | "refused";
+}
+
+/** An answer that is a complaint. Whoever asked decides whether it is asked again, and in which words it is told. */
+export class AnswerComplaint extends Error {
+  readonly complaint: Complaint;
+
+  constructor(complaint: Complaint) {
+    super("the answer is a complaint");
+    this.complaint = complaint;
+  }
+}
+
+/** Finds the complaint in an answer; undefined where it is a real one. */
+export function complaintIn(document: Json, errors: AnswerErrors | undefined): Complaint | undefined {
+  if (errors === "none") return undefined;
+  if (errors === undefined) return usualComplaint(document);
+  const at = (path: string | undefined): Json | undefined => (path === undefined ? undefined : valueIn(document, path));
+  const found = at(errors.at);
+  const isWell =
+    errors.ok === undefined
+      ? isNothing(found)
+      : errors.ok.some((value) => value === found || (value === null && found === undefined));
+  if (isWell) return undefined;
+  const code = textOfValue(at(errors.code));
+  const usual = usualComplaint(document);
+  const isIn = (codes: readonly (string | number)[]): boolean => codes.some((one) => String(one) === code);
+  return {
+    words: textOfValue(at(errors.message)) ?? textOfValue(found) ?? usual?.words,
+    code: code ?? usual?.code,
+    means: isIn(errors.expired) ? "expired" : isIn(errors.retry) ? "retry" : "refused",
+  };
+}
+
+/** What stands at the top of an answer that failed, as JSON-RPC, GraphQL and most other services write it. */
+function usualComplaint(document: Json): Complaint | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const { error, errors } = document;
+  if (isNothing(error) && isNothing(errors)) return undefined;
+  return { ...wordsIn(isNothing(error) ? errors : error, document), means: "refused" };
+}
+
+/** The words of an answer that its HTTP status calls an error, whatever its form. */
+export function wordsOfFailure(document: Json): Pick<Complaint, "words" | "code"> {
+  const first = Array.isArray(document) ? document[0] : document;
+  return usualComplaint(first ?? null) ?? wordsIn(first, first);
+}
+
+/** What an answer of an unexpected shape says at its top in words of its own; undefined where it says nothing. */
+function wordsAside(document: Json): string | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const { message, error_description: description, detail } = document;
+  const isSaid = (value: Json | undefined): value is string => typeof value === "string" && value.trim() !== "";
+  return [message, description, detail].find(isSaid);
+}
+
+function wordsIn(found: Json | undefined, around: Json | undefined): Pick<Complaint, "words" | "code"> {
+  const first = Array.isArray(found) ? found[0] : found;
+  const members = [first, isJsonObject(first) ? first["data"] : undefined, around];
+  const firstOf = (...names: string[]): string | undefined =>
+    members
+      .flatMap((member) => (isJsonObject(member) ? names.map((name) => textOfValue(member[name])) : []))
+      .find((text) => text !== undefined && text !== "");
+  const extensions = isJsonObject(first) ? first["extensions"] : undefined;
+  const code = isJsonObject(extensions) ? textOfValue(extensions["code"]) : undefined;
+  const own = textOfValue(first);
+  return {
+    words: own ?? firstOf("message", "error_description", "description", "detail", "title", "msg"),
+    code: code ?? firstOf("code", "errorCode", "error_code", "name"),
+  };
+}
+
+function isNothing(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === false || value === 0 || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+function textOfValue(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+/** A JSON document, and its records once they are asked for. */
+interface JsonAnswer {
+  document: Json;
+  /** Throws a Problem (`source.wrong-shape`) where there is no list. */
+  page(records: Path, limits: RecordLimits): Page;
+  /** What stands at a path as one record; null is none. Throws as `page` does where there is something else. */
+  one(record: Path, limits: RecordLimits): Page;
+}
+
+/** Reads JSON. Throws a Problem: `source.not-json`. */
+export function readJson({ bytes }: Received, maxBytes: number, named: Named): JsonAnswer {
+  if (!isUtf8(bytes)) throw unreadable(named, "bytes that are not UTF-8", "source.not-json");
+  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  let document: Json;
+  let suspect = text.length > maxBytes;
+  try {
+    document = parseExact(text);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) {
+      throw htmlProblem(text, named) ?? unreadable(named, "text that is not JSON, or was cut off", "source.not-json");
+    }
+    suspect = true;
+    document = parseInexact(text);
+  }
+  const isSound = (path: Path, { maxDepth }: RecordLimits): boolean => {
+    const above = path.steps.length + 1;
+    const whole = measureJson(document, { maxDepth: maxDepth + above, maxMembers: Number.MAX_SAFE_INTEGER });
+    return !suspect && whole.ok && !hasRepeatedMember(text, whole.value);
+  };
+  const said = (): string => {
+    const words = shownWords(wordsAside(document) ?? "", named.known, 200).replace(/[.\s]+$/u, "");
+    return words === "" ? "" : `; it says ${JSON.stringify(words)}`;
+  };
+  return {
+    document,
+    one(path, limits) {
+      const record = valueAt({ item: document, parent: undefined }, path);
+      if (record === null) return { document, items: [] };
+      if (!isJsonObject(record))
+        throw unreadable(named, `JSON without a single record at ${path.steps.join(".") || "its top"}${said()}`);
+      if (isSound(path, limits)) return { document, items: measured([record], path, limits, named.place) };
+      if (path.steps.length > 0) throw unreadable(named, "JSON whose record may be incomplete");
+      return { document, items: scan(`[${text}]`, path, limits, named) };
+    },
+    page(path, limits) {
+      const records = valueAt({ item: document, parent: undefined }, path);
+      if (!Array.isArray(records))
+        throw unreadable(named, `JSON without a list at ${path.steps.join(".") || "its top"}${said()}`);
+      // One record that cannot be trusted does not spoil the page: each is then parsed from its own bytes.
+      if (!isSound(path, limits)) return { document, items: scan(text, path, limits, named) };
+      return { document, items: measured(records, path, limits, named.place) };
+    },
+  };
+}
+
+/** The elements of a list as records, each with its place; what is beyond the limits is a bad record. */
+export function measured(records: readonly Json[], path: Path, limits: RecordLimits, place: string): FileItem[] {
+  return records.map((value, index): FileItem => {
+    const at = [place, ...path.steps, index].join("/");
+    const size = measureJson(value, limits);
+    if (size.ok) return { row: { place: at, value } };
+    return { bad: { place: at, code: size.error.code, message: `the record is unusable: ${size.error.message}` } };
+  });
+}
+
+function scan(text: string, path: Path, limits: RecordLimits, named: Named): FileItem[] {
+  const scanner = new JsonListScanner("the answer", named.place, path.steps, limits);
+  const problem = scanner.write(Buffer.from(text, "utf8")) ?? scanner.end();
+  if (problem !== undefined) throw unreadable(named, "JSON that cannot be split into records");
+  return scanner.take();
+}
+
+/** A page of a list, read. */
+export interface Page {
+  items: FileItem[];
+  /** The answer around the records, for totals and cursors. */
+  document: Json;
+  /** Its HTTP status says that nothing is there, and so nothing of totals and cursors. */
+  isNothing?: boolean;
+}
+
+/** An answer that is to be read. */
+export interface Received {
+  bytes: Buffer;
+  /** Header fields by their names in small letters. */
+  headers: Readonly<Record<string, string>>;
+  /** The HTTP status, where it is one that means that nothing is there. */
+  nothing?: number;
+}
+
+/** What a reader of answers calls them in messages. */
+export interface Named {
+  /** What the places of the records begin with. */
+  place: string;
+  who: string;
+  /** What none of them may hold. */
+  known: KnownSecrets;
+}
+
+/** An answer that holds no list, or none that can be read. */
+export function unreadable(
+  { place, who }: Pick<Named, "place" | "who">,
+  what: string,
+  code: SourceProblemCode = "source.wrong-shape",
+): Problem {
+  return sourceProblem(
+    code,
+    place,
+    `The ${who} answers with ${what}.`,
+    "Correct `url` and `records`; open the address to see its answer.",
+  );
+}
+
+/** A page for people where data was asked for: a log-in, a proxy, an outage. Undefined where the text is none. */
+export function htmlProblem(text: string, named: Named): Problem | undefined {
+  if (!/^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b/iu.test(text.slice(0, 1_000))) return undefined;
+  const title = /<title[^>]*>([^<]{1,500})/iu.exec(text.slice(0, 65_536))?.[1] ?? "";
+  const words = shownWords(title, named.known, 120);
+  return sourceProblem(
+    "source.not-json",
+    named.place,
+    `The ${named.who} answers with a web page${words === "" ? "" : ` titled ${JSON.stringify(words)}`} and no data.`,
+    "Open the address: it may be a sign-in page, a proxy or an outage. Correct `url` and `auth`, or wait.",
+  );
+}
+
+/**
+ * The text of an answer that may have an encoding of its own: the one of the settings, or else the one that it
+ * declares. Throws a Problem for bytes which that does not have, and for UTF-8 that is declared as something else.
+ */
+export async function textOf(
+  { bytes, headers }: Received,
+  { encoding: known }: { encoding?: string | undefined },
+  named: Named,
+): Promise<string> {
+  const told = /charset\s*=\s*"?([\w.:-]+)/iu.exec(headers["content-type"] ?? "")?.[1];
+  const declared = /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/u.exec(bytes.subarray(0, 200).toString("latin1"))?.[1];
+  const encoding = known ?? told ?? declared ?? "utf-8";
+  const found = utf16Of(bytes);
+  if (found !== undefined && found !== new TextDecoder(encoding).encoding)
+    throw sourceProblem(
+      "source.wrong-encoding",
+      named.place,
+      `The ${named.who} declares ${encoding}, but the beginning of the answer is ${found}.`,
+      `Set \`encoding: ${found}\`, or correct the declaration of the service.`,
+    );
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw unreadable(named, `bytes that are not ${encoding}`, "source.not-json");
+  }
+  const undeclared = await undeclaredUtf8([bytes], encoding);
+  if (undeclared === undefined) return text;
+  const { line, byte } = undeclared;
+  throw sourceProblem(
+    "source.wrong-encoding",
+    named.place,
+    `The ${named.who} declares ${encoding}, but answers in UTF-8: line ${line} (byte ${byte}) shows this first.`,
+    "Set `encoding: utf-8`, or correct the declaration of the service.",
+  );
+}

@@ -1,2 +1,0 @@
-/** Stands for a column that a person has to name: no list has it. */
-export const toChoose = "CHOOSE_A_COLUMN";
