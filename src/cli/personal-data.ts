@@ -1,3 +1,5 @@
+import { deciderOf, decisionOf, parseKey } from "./words.ts";
+import type { DecisionWords } from "./words.ts";
 import type { ErasedByHand } from "../app/erase.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -7,10 +9,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { counted } from "../report/text.ts";
 import { ok, withLedger } from "./command.ts";
 import type { Invocation } from "./command.ts";
-import { deciderOf } from "./decider.ts";
-import { parseKey } from "./keys.ts";
-import { safeLines } from "./output.ts";
-import { requireReason } from "../app/reason.ts";
+import { safeLines, viewOf } from "./output.ts";
 
 /** Whose data is meant, as a person writes it. */
 export interface WhoseWords {
@@ -29,14 +28,11 @@ export function whoseOf(
 }
 
 /** `audit erase`: personal data goes, and what was done stays. */
-export async function eraseCommand(
-  invocation: Invocation,
-  words: WhoseWords & { reason?: string | undefined; by?: string | undefined },
-): Promise<ExitCode> {
+export async function eraseCommand(invocation: Invocation, words: WhoseWords & DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = whoseOf(words, application.config.namespace);
-    const decided = { reason: requireReason(words.reason), by: deciderOf(words.by) };
+    const decided = decisionOf(words);
     const { eraseByHand } = await import("../app/erase.ts");
     const erased = await eraseByHand(application, whose, decided);
     if (options.json) output.json(toJson({ ...erased, people: erased.people.map(formatKey) }));
@@ -62,4 +58,23 @@ function erasedText({ of, counts, people, entry, bytesLeft, byHand }: ErasedByHa
           "  → run the command again, which overwrites them",
         ];
   return [said, ...bytes, "", "delete these yourself:", ...byHand.map(({ what, where }) => `  ${what}: ${where}`)];
+}
+
+/** `audit subject`: what is kept about a person, to a file for its owner alone or to stdout. It is never logged. */
+export async function subjectCommand(
+  invocation: Invocation,
+  words: WhoseWords & { by?: string | undefined; out?: string | undefined },
+): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const { zone, namespace } = application.config;
+    const { subjectFacts } = await import("../app/subject.ts");
+    const facts = await subjectFacts(application, whoseOf(words, namespace), deciderOf(words.by));
+    const { subjectText } = await import("../report/subject.ts");
+    const text = options.json ? `${JSON.stringify(toJson(facts))}\n` : `${subjectText(facts, viewOf(output, zone))}\n`;
+    const { toFileOrStdout } = await import("./stdout.ts");
+    await toFileOrStdout(output, words.out, [text], { what: "personal data", group: undefined });
+    if (words.out !== undefined) output.note(`${words.out} written, for its owner alone`);
+    return ok;
+  });
 }
