@@ -12,16 +12,13 @@ import type { Invocation } from "./command.ts";
 import { safeLines, viewOf } from "./output.ts";
 
 /** Whose data is meant, as a person writes it. */
-export interface WhoseWords {
+interface WhoseWords {
   customer?: string | undefined;
   person?: string | undefined;
 }
 
 /** A customer or a person, one of the two. */
-export function whoseOf(
-  { customer, person }: WhoseWords,
-  namespace: string,
-): { customer: RecordKey } | { person: RecordKey } {
+function whoseOf({ customer, person }: WhoseWords, namespace: string): { customer: RecordKey } | { person: RecordKey } {
   if (customer !== undefined && person === undefined) return { customer: parseKey(customer, namespace) };
   if (person !== undefined && customer === undefined) return { person: parseKey(person, namespace) };
   throw usage("say whose data is meant", "name one: --customer ID or --person ID");

@@ -122,7 +122,7 @@ async function lineOf(operation: Operation, called: Called, view: View): Promise
 }
 
 /** An operation of a plan with each of its fields. */
-export async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
+async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
   const fields = payloadLines(operation);
   return [await lineOf(operation, called, view), ...fields.map((field) => `      ${printable(field)}`)];
 }

@@ -128,7 +128,7 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
  * Signals that stop the program in order: the first aborts `stop`, another ends the process at once. Returns what ends
  * the listening.
  */
-export function listenForSignals(stop: AbortController, output: Output): () => void {
+function listenForSignals(stop: AbortController, output: Output): () => void {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const onSignal = (signal: NodeJS.Signals): void => {
     // A terminal that closes may tell twice: by the system and by the shell.
@@ -147,7 +147,7 @@ export function listenForSignals(stop: AbortController, output: Output): () => v
  * Nobody reads what is printed any more: a pipe whose reader has gone (EPIPE), a terminal that was closed (EIO). The
  * command comes to its end all the same, so that its exit code says what is true and no run is cut off.
  */
-export function outliveReaders(): void {
+function outliveReaders(): void {
   const onError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
   };

@@ -4,7 +4,7 @@ import type { Output } from "./output.ts";
 import { printable } from "../report/text.ts";
 
 /** Writes to stdout as fast as it is read there, and no more once its reader has gone, such as `head -1`. */
-export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
+async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
   for await (const chunk of chunks) {
     const isRead = await new Promise<boolean>((resolve, reject) => {
       const done = (error?: NodeJS.ErrnoException | null): void => {

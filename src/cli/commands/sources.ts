@@ -220,7 +220,7 @@ function wayOf({ rows, isAll, problem }: StreamSchema): string {
 }
 
 /** The source that a person named; throws a Problem that lists what there is. */
-export function sourceNamed(application: Application, name: string): Source {
+function sourceNamed(application: Application, name: string): Source {
   const sources = application.sources();
   const source = sources.find((item) => item.name === name);
   if (source !== undefined) return source;
@@ -232,7 +232,7 @@ export function sourceNamed(application: Application, name: string): Source {
 }
 
 /** The source and the stream that a person named; throws a Problem that lists what there is. */
-export function sourceAndStream(
+function sourceAndStream(
   application: Application,
   sourceName: string,
   streamName: string,

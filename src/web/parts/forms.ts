@@ -1,7 +1,49 @@
 import { html } from "hono/html";
+import type { Html, PageContext } from "../page.ts";
+import { shownLines } from "../shown.ts";
 import { personalIn } from "../../app/reason.ts";
 import { usage } from "../../base/errors.ts";
-import type { Html, PageContext } from "../page.ts";
+
+/** A button that does something at once, with what it is about: for what needs no reason. */
+export function buttonForm(
+  context: PageContext,
+  { action, label, fields = {} }: { action: string; label: string; fields?: Readonly<Record<string, string>> },
+): Html {
+  return html`<form class="button" method="post" action="${action}">
+    <input type="hidden" name="csrf" value="${context.var.csrf}" />
+    ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <button>${label}</button>
+  </form>`;
+}
+
+/**
+ * A text that may hold personal data: itself where a person asked for it, else the button that asks, or why there is
+ * none.
+ */
+export function askedText(
+  context: PageContext,
+  { action, label, text }: { action: string; label: string; text: string | undefined },
+): Html {
+  if (text !== undefined)
+    return html`<p class="soft">Secrets are blanked, personal data is not. The audit log notes that you saw it.</p>
+      ${shownLines(indented(text))}`;
+  if (!context.var.person.mayAskForPrivate)
+    return html`<p class="none">It holds personal data, which your role may not see.</p>`;
+  return html`<p>It holds personal data. That you ask for it is written into the audit log first.</p>
+    ${buttonForm(context, { action, label })}`;
+}
+
+/** Longer forms stay as they came: to lay them out anew takes longer than a page may. Characters. */
+const mostLaidOut = 200_000;
+
+function indented(raw: string): string {
+  if (raw.length > mostLaidOut) return raw;
+  try {
+    return JSON.stringify(JSON.parse(raw), undefined, 2);
+  } catch {
+    return raw;
+  }
+}
 
 /** Longer reasons are no reasons. Characters. */
 const longestReason = 1_000;
@@ -20,7 +62,7 @@ const reasonsToChoose = [
 ];
 
 /** One thing that a person can decide: what the form says then, and what stands on the button. */
-export interface Choice {
+interface Choice {
   value: string;
   label: string;
   isMain?: boolean;
@@ -80,7 +122,7 @@ function chosenReason(field: string, reason: string): Html {
 }
 
 /** What a person sent of such a form. */
-export interface SentDecision {
+interface SentDecision {
   decision: string;
   reason: string;
   /** What the page showed; empty where the form did not say it. */
