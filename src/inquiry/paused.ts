@@ -1,5 +1,5 @@
 import { pauseKey, pauseOn } from "../ledger/pause.ts";
-import type { Paused } from "../report/paused.ts";
+import type { Paused } from "../report/status.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** The pause that is on: since when nothing is written to the services, who said so, and why. */

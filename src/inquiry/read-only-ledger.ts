@@ -5,7 +5,7 @@ import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
-import { localDates } from "../report/statement/local-date.ts";
+import { localDates } from "../report/crm-date.ts";
 
 const mostPrepared = 200;
 

@@ -7,7 +7,7 @@ import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import { lastRunIds } from "../ledger/runs/run-statements.ts";
 import type { OperationFacts } from "../report/facts.ts";
-import type { StatusFacts } from "../report/status.ts";
+import type { AbsenceFacts, StatusFacts } from "../report/status.ts";
 import { deliveries } from "./alerts.ts";
 import { auditHead } from "./audit.ts";
 import { byHandCounts } from "./by-hand.ts";
@@ -19,8 +19,7 @@ import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
 import { cutReads, lastReads, readFacts } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
-import { judgementOf } from "../report/absence.ts";
-import type { AbsenceFacts } from "../report/absence.ts";
+import { judgementOf } from "../report/status.ts";
 
 const shownOperations = 20;
 /** States in which an operation waits to be begun. */

@@ -10,7 +10,7 @@ import { keptOfOthers, mentionsIn, shownSubject, tellingTexts } from "../ledger/
 import type { KeptOfOthers } from "../ledger/private/mentions.ts";
 import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isPrivateMarker, passwordRefsBegin } from "../engine/model/references.ts";
-import { subjectOf as rowSubject } from "../report/reconciliation/rows.ts";
+import { subjectOf as rowSubject } from "../report/reconciliation/case.ts";
 import type { SubjectFacts } from "../report/subject.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 

@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from "hono";
 import type { Dashboard } from "../app/dashboard.ts";
 import { messageOf, Problem, Problems, usage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { pausedText } from "../report/paused.ts";
+import { pausedText } from "../report/status.ts";
 import type { Access } from "../app/access.ts";
 import { fewAtOnce } from "./access/rate-limit.ts";
 import { isForm } from "./access/session.ts";

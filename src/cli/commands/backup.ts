@@ -103,7 +103,7 @@ async function rebuildCommand(
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { rebuild } = await import("../../app/rebuild.ts");
-    const { neverRebuilt, rebuildText } = await import("../../report/rebuild.ts");
+    const { neverRebuilt, rebuildText } = await import("../../report/backup.ts");
     return await rebuild(application, {
       by: deciderOf(by),
       dryRun,

@@ -151,7 +151,7 @@ async function requestOf(
   if (by !== "happened" && by !== "crm-date")
     throw usage(`--date ${by} is no date of a row`, "use happened or crm-date");
   const { monthsKnown, periodOf } = await import("../../app/statement-period.ts");
-  const { parseMoment } = await import("../../report/statement/moment.ts");
+  const { parseMoment } = await import("../../report/statement/period.ts");
   const { tolerancesOf } = await import("../../report/statement/tolerances.ts");
   const { zone, namespace, reports } = application.config;
   return {

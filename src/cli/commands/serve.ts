@@ -9,7 +9,7 @@ import { example, byWhom, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { requireReason } from "../../app/reason.ts";
 import { exitCodes } from "../../base/errors.ts";
-import { callsGoingOnText, resumedText } from "../../report/paused.ts";
+import { callsGoingOnText, resumedText } from "../../report/status.ts";
 import { viewOf } from "../output.ts";
 
 export const addServe: Register = (program, carryOut) => {

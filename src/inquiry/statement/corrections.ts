@@ -5,14 +5,18 @@ import type { RecordTable, RecordVersionTable } from "../../ledger/records/table
 import type { PlacedOrderTable } from "../../resources/order/state/placed-orders.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
-import { becameOf } from "../../report/statement/became.ts";
-import type { Answers, AnsweringStep, Became, ChangingForm, OpenOperation } from "../../report/statement/became.ts";
-import { correctionRow } from "../../report/statement/corrections.ts";
-import type { ChangedOrder, Correction } from "../../report/statement/corrections.ts";
-import { orderChanges } from "../../report/statement/order-changes.ts";
-import type { OrderChange } from "../../report/statement/order-changes.ts";
-import { isProduct, orderForm } from "../../report/statement/order-form.ts";
-import type { OrderForm } from "../../report/statement/order-form.ts";
+import { becameOf, correctionRow } from "../../report/statement/corrections.ts";
+import type {
+  AnsweringStep,
+  Answers,
+  Became,
+  ChangedOrder,
+  ChangingForm,
+  Correction,
+  OpenOperation,
+} from "../../report/statement/corrections.ts";
+import { isProduct, orderChanges, orderForm } from "../../report/statement/order-form.ts";
+import type { OrderChange, OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { orderSteps } from "../order-steps.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";

@@ -7,11 +7,11 @@ import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../engine/plan/owner.ts";
 import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
-import { concernedRows, ExceptionTotals, statedException } from "../../report/statement/exceptions.ts";
-import type { Actor, ConcernedOrder, StatedException } from "../../report/statement/exceptions.ts";
+import { concernedRows, ExceptionTotals, signOffRow, statedException } from "../../report/statement/exceptions.ts";
+import type { Actor, ConcernedOrder, SignOffFacts, StatedException } from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, Period, Row, StatementRequest } from "../../report/statement/shape.ts";
-import { acceptedAs, signedAs, signOffId } from "../../report/statement/exception-sign-off.ts";
+import { acceptedAs, signedAs, signOffId } from "../../report/statement/exception-row.ts";
 import type { Signable } from "../../report/books.ts";
 import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
@@ -22,8 +22,6 @@ import { zonesIn } from "./crm-dates.ts";
 import { asked } from "./asked.ts";
 import { requireBalanced } from "./balanced.ts";
 import { customersThen } from "./customers-then.ts";
-import { signOffRow } from "../../report/statement/sign-offs.ts";
-import type { SignOffFacts } from "../../report/statement/sign-offs.ts";
 
 /** Rows of the statement: what there is is asked for three times, for the summary, the exceptions and the orders. */
 export async function* exceptionRows(

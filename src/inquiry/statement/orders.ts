@@ -1,11 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { crmDate } from "../../report/crm-date.ts";
+import { crmDate, localDates } from "../../report/crm-date.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { plus } from "../../report/statement/exact.ts";
-import type { Exact } from "../../report/statement/exact.ts";
-import { localDates } from "../../report/statement/local-date.ts";
+import { plus } from "../../report/statement/cells.ts";
+import type { Exact } from "../../report/statement/cells.ts";
 import { sumCells } from "../../report/statement/orders.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";

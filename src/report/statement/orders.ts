@@ -1,6 +1,6 @@
 import type { Money } from "../../crm/model.ts";
-import { plus } from "./exact.ts";
-import type { Exact } from "./exact.ts";
+import { plus } from "./cells.ts";
+import type { Exact } from "./cells.ts";
 import type { Column, Part, Row, StatementShape } from "./shape.ts";
 
 /** Names what was asked of whom, and proves it. */
@@ -262,7 +262,7 @@ export const ordersStatement: StatementShape = {
 };
 
 /** What stands of an order, and what it costs: what the sum of its lines is compared with. */
-export interface OrderSums {
+interface OrderSums {
   /** What the whole order costs. */
   order: Money | undefined;
   /** What each product that stands costs, each once for every unit. */

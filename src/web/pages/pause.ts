@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { Problem, usage } from "../../base/errors.ts";
-import { callsGoingOnText } from "../../report/paused.ts";
+import { callsGoingOnText } from "../../report/status.ts";
 import { pagePath } from "../../report/page-links.ts";
 import { may, needs } from "../access/person.ts";
 import { failedNotice, framed } from "../frame.ts";

@@ -17,8 +17,7 @@ import { framed } from "../frame.ts";
 import type { Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
 import { stateWord } from "../parts/tables.ts";
-import { verdictOf } from "../../report/explain-verdict.ts";
-import { moodOf, sinceWhen, whoseTurn } from "../../report/whose.ts";
+import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
 import type { TimeLineEntry } from "../../report/time-line.ts";
 import { privateFields } from "../../crm/model.ts";
 

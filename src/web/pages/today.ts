@@ -5,7 +5,7 @@ import { pagePath } from "../../report/page-links.ts";
 import type { FireTimes } from "../../app/dashboard.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";
-import { balanceFigures } from "../../report/runs.ts";
+import { balanceFigures, runVerdict } from "../../report/runs.ts";
 import type { StatusFacts } from "../../report/status.ts";
 import { stateSentence, waitingOf } from "../../report/today.ts";
 import type { StateSentence, Waiting } from "../../report/today.ts";
@@ -15,7 +15,6 @@ import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
 import { readsTable, verdictText, numbers, table, words } from "../parts/tables.ts";
 import { scaleSqrt, scaleLinear, scaleTime } from "d3-scale";
-import { runVerdict } from "../../report/run-verdict.ts";
 
 const runsOfJob = 30;
 const mostJobs = 20;

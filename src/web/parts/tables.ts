@@ -9,9 +9,8 @@ import type { RecordFacts } from "../../report/explain.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { ReadFacts, RunFacts } from "../../report/facts.ts";
-import { balanceFigures, balanceWord, operationSums, readWord, recordSums } from "../../report/runs.ts";
+import { balanceFigures, balanceWord, operationSums, readWord, recordSums, runVerdict } from "../../report/runs.ts";
 import type { SumTable } from "../../report/runs.ts";
-import { runVerdict } from "../../report/run-verdict.ts";
 import { ageOf } from "../../report/text.ts";
 
 /** What stands in a cell: text from outside goes through `shown` first, or is escaped as it is. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decimalText, minorDigits } from "../../../src/crm/currency.ts";
 import { Problem } from "../../../src/base/errors.ts";
-import { localTime } from "../../../src/report/statement/local-time.ts";
+import { localTime } from "../../../src/report/statement/cells.ts";
 import { requireStatementFormat } from "../../../src/report/statement/render.ts";
 import type { PartRow, Row } from "../../../src/report/statement/shape.ts";
 import { filesOf, sampleRows } from "./sample.ts";
