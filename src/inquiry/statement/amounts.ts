@@ -9,7 +9,7 @@ import type { StepOrigin } from "../../resources/order/state/order-steps.ts";
 import { minus } from "../../report/statement/cells.ts";
 import type { Exact } from "../../report/statement/cells.ts";
 import { shareOf } from "../../report/statement/order-form.ts";
-import type { DatedOrder } from "./crm-dates.ts";
+import type { DatedOrder } from "./filters.ts";
 import type { HistoryStep, OrderHistory } from "./order-history.ts";
 
 /** One product in one unit of an asset, by the purchase that brought it. */

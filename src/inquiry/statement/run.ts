@@ -1,11 +1,221 @@
+import type { Column, PartRow, StatementShape, StatementRequest } from "../../report/statement/shape.ts";
 import { sql } from "kysely";
 import { stored } from "../../ledger/database/stored.ts";
 import { balanceFigures } from "../../report/runs.ts";
-import { readingProblem, runRow, streamRow } from "../../report/statement/run.ts";
-import type { RunBalance } from "../../report/statement/run.ts";
-import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
+import { readingProblem } from "../../report/statement/exception-row.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { skippedInReading } from "../runs.ts";
+
+const run: Column = { name: "run", type: "text", title: "Run", about: "The run." };
+const begun: Column = { name: "at", type: "instant", title: "Begun", about: "When the run began." };
+
+const counted = (name: string, title: string, about: string): Column => ({
+  name,
+  type: "integer",
+  title,
+  about,
+  total: true,
+});
+
+/** The balance of every run of the period. */
+export const runStatement: StatementShape = {
+  kind: "run",
+  version: 4,
+  title: "Runs",
+  about:
+    "What each run of the period was handed and what became of it, in records and in operations: each side is " +
+    "added up " +
+    "here, and `balances` says whether both are the same.",
+  parts: [
+    {
+      name: "run",
+      title: "Runs",
+      about: "One row for each run that began in the period: planned + carried in = what became of it.",
+      groupBy: "state",
+      columns: [
+        run,
+        begun,
+        { name: "ended", type: "instant", title: "Ended", about: "When it ended; empty while it is on." },
+        { name: "duration_ms", type: "integer", title: "Duration", about: "How long it took, in milliseconds." },
+        { name: "job", type: "text", title: "Job", about: "The job that was run." },
+        { name: "kind", type: "text", title: "Kind", about: "What the job does." },
+        { name: "trigger", type: "text", title: "Trigger", about: "`schedule` or `hand`." },
+        { name: "scope", type: "text", title: "Scope", about: "The limits of the run, if it had any." },
+        {
+          name: "state",
+          type: "text",
+          title: "State",
+          about: "`running`, `done`, `stopped`, `failed` or `interrupted`.",
+        },
+        { name: "exit_code", type: "integer", title: "Exit code", about: "How it ended, as the command line says it." },
+        counted("planned", "Planned", "Operations that it planned."),
+        counted("carried_in", "Carried in", "Operations of earlier runs that were still open."),
+        counted("done", "Done", "Operations that were carried out."),
+        counted("rejected", "Rejected", "Operations that a service refused."),
+        counted("unknown", "Unknown", "Operations whose outcome was open when it ended."),
+        counted("held", "Held", "Operations that waited for a person."),
+        counted("not_attempted", "Not attempted", "Operations that were given up before they were sent."),
+        {
+          name: "balances",
+          type: "boolean",
+          title: "Balances",
+          about: "Whether operations and every stream add up; empty for a run that has no balance.",
+        },
+        { name: "sources", type: "list", title: "Sources", about: "The sources that it read." },
+        { name: "audit_sequence", type: "integer", title: "Audit entry", about: "The audit entry of its end." },
+      ],
+    },
+    {
+      name: "stream",
+      title: "Streams",
+      about:
+        "One row for each stream of a run, in records: extracted + carried in = unchanged + worked on + quarantined + " +
+        "deferred + rejected + skipped. Where a customer is worked on, all its records are.",
+      groupBy: "stream",
+      columns: [
+        run,
+        begun,
+        { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
+        counted("extracted", "Extracted", "Records that were read."),
+        counted("carried_in", "Carried in", "Records that did not change and whose customer was worked on."),
+        counted("unchanged", "Unchanged", "Records that were as before."),
+        counted(
+          "worked_on",
+          "Worked on",
+          "Records whose customer was worked on, also where nothing was planned for them.",
+        ),
+        counted("quarantined", "Quarantined", "Records that could not be used."),
+        counted("deferred", "Deferred", "Good records that wait for something else."),
+        counted("rejected", "Rejected", "Records that a service refused."),
+        counted("skipped", "Skipped", "Records that the run left out."),
+        { name: "balances", type: "boolean", title: "Balances", about: "Whether both sides are the same." },
+      ],
+    },
+    {
+      name: "read",
+      title: "Readings of sources",
+      about: "One row for each reading of a stream of a source.",
+      groupBy: "source",
+      columns: [
+        run,
+        { name: "read", type: "integer", title: "Reading", about: "The number of the reading." },
+        { name: "at", type: "instant", title: "Begun", about: "When the reading began." },
+        { name: "ended", type: "instant", title: "Ended", about: "When it ended; empty where it did not." },
+        { name: "source", type: "text", title: "Source", about: "The source." },
+        { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
+        { name: "complete", type: "boolean", title: "Complete", about: "Whether it came to its end." },
+        { name: "whole", type: "boolean", title: "Whole", about: "Whether everything was read, not changes alone." },
+        counted("rows", "Rows", "Rows that were read."),
+        counted("bad", "Bad rows", "Rows that could not be used."),
+        counted("skipped", "Skipped", "Records that the stream left out; empty until its run has ended."),
+        {
+          name: "problem",
+          type: "text",
+          title: "Problem",
+          about:
+            "`unfinished`, `broken-off`, `lost-too-much` (complete, and not believed), `incomplete`, or `noted` " +
+            "(complete, with something to say); `crm-sync run show RUN` says it in words.",
+        },
+      ],
+    },
+  ],
+};
+
+/** The balance of one stream as a run kept it. */
+export interface StreamSums {
+  stream: string;
+  extracted: number;
+  takenUpAgain: number;
+  unchanged: number;
+  workedOn: number;
+  quarantined: number;
+  deferred: number;
+  rejected: number;
+  skipped: number;
+  /** What the run itself said. */
+  adds: boolean;
+}
+
+/** The balance of its operations as a run kept it. */
+export interface OperationSums {
+  planned: number;
+  carriedIn: number;
+  done: number;
+  rejected: number;
+  unknown: number;
+  held: number;
+  notAttempted: number;
+  adds: boolean;
+}
+
+/** A run with its balance, where it has one. */
+export interface RunBalance {
+  run: string;
+  at: string;
+  ended: string | null;
+  job: string;
+  kind: string;
+  trigger: string;
+  scope: string | null;
+  state: string;
+  exitCode: number | null;
+  streams: readonly StreamSums[];
+  operations: OperationSums | null;
+  sources: readonly string[];
+  auditSequence: number | null;
+}
+
+/** Whether both sides of a stream are the same, and the run said so too. */
+export function streamBalances(sums: StreamSums): boolean {
+  const { extracted, takenUpAgain, unchanged, workedOn, quarantined, deferred, rejected, skipped, adds } = sums;
+  return adds && extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped;
+}
+
+function operationsBalance(sums: OperationSums): boolean {
+  const { planned, carriedIn, done, rejected, unknown, held, notAttempted, adds } = sums;
+  return adds && planned + carriedIn === done + rejected + unknown + held + notAttempted;
+}
+
+/** A run as a row. */
+export function runRow({ exitCode, auditSequence, operations, streams, ...of }: RunBalance): PartRow {
+  const { planned, carriedIn, done, rejected, unknown, held, notAttempted } = operations ?? noOperations;
+  return {
+    part: "run",
+    row: {
+      ...of,
+      duration_ms: of.ended === null ? null : Date.parse(of.ended) - Date.parse(of.at),
+      exit_code: exitCode,
+      planned,
+      carried_in: carriedIn,
+      done,
+      rejected,
+      unknown,
+      held,
+      not_attempted: notAttempted,
+      balances: operations === null ? null : operationsBalance(operations) && streams.every(streamBalances),
+      audit_sequence: auditSequence,
+    },
+  };
+}
+
+const noOperations: Record<keyof Omit<OperationSums, "adds">, number | null> = {
+  planned: null,
+  carriedIn: null,
+  done: null,
+  rejected: null,
+  unknown: null,
+  held: null,
+  notAttempted: null,
+};
+
+/** A stream of a run as a row. */
+export function streamRow({ run: id, at }: Pick<RunBalance, "run" | "at">, sums: StreamSums): PartRow {
+  const { takenUpAgain, workedOn, adds: _, ...counts } = sums;
+  return {
+    part: "stream",
+    row: { run: id, at, ...counts, carried_in: takenUpAgain, worked_on: workedOn, balances: streamBalances(sums) },
+  };
+}
 
 /** The runs that began in a period: each with its balance, then their streams, then what they read. */
 export function* runRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
@@ -29,7 +239,7 @@ function* balances(ledger: ReadOnlyLedger, { period, filters }: StatementRequest
     where r.started_at >= ${period.from} and r.started_at < ${period.to}
       and (${source} is null or exists (select 1 from json_each(s.sources) one where one.value = ${source}))
     order by r.started_at, r.id`;
-  for (const { balance, sources, ...run } of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+  for (const { balance, sources, ...run } of ledger.rows(query)) {
     const kept = balance === null ? undefined : balanceFigures(stored(balance));
     yield {
       ...run,

@@ -1,4 +1,4 @@
-import { Problem } from "../../base/errors.ts";
+import { Problem, exitCodes } from "../../base/errors.ts";
 import type { Cell, Column, Part, Row } from "./shape.ts";
 
 /** Refuses a row that is not what its part says: no format writes a value that it does not understand. */
@@ -200,4 +200,19 @@ function offsetText(ahead: number): string {
   const minutes = Math.abs(ahead) / 60_000;
   const two = (value: number): string => String(value).padStart(2, "0");
   return `${ahead < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** Throws where the rows of a statement, added up as they came, do not make its summary. */
+export function requireBalanced(kind: string, summary: readonly Row[], addedUp: readonly Row[]): void {
+  if (textOf(summary) === textOf(addedUp)) return;
+  throw new Problem({
+    code: "statement.unbalanced",
+    message: `the rows of the statement of ${kind} do not add up to its summary. Do not use this statement`,
+    cure: "make the statement again. If the message comes again, tell the person who looks after crm-sync",
+    exitCode: exitCodes.doesNotBalance,
+  });
+}
+
+function textOf(rows: readonly Row[]): string {
+  return JSON.stringify(rows, (_name, value: unknown) => (typeof value === "bigint" ? `${value}` : value));
 }

@@ -6,7 +6,6 @@ import { nextForOperation } from "../waiting.ts";
 import { nextForDeferral, nextForHold, nextForQuarantine } from "../next-steps.ts";
 import { recordName, also } from "../text.ts";
 import { closedCode, closedDeferral, closedVerdict } from "./closed-words.ts";
-import { readingProblem } from "./run.ts";
 import type { Row } from "./shape.ts";
 import { decimalText } from "../../crm/currency.ts";
 import { holdBlocker, outcomeBlocker, signableOf } from "../books.ts";
@@ -264,4 +263,17 @@ export function stakesOf({ orders }: Pick<StatedException, "orders">): { currenc
   return [...sums]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([currency, minor]) => ({ currency, minor }));
+}
+
+/** What went wrong with a reading, as a code: what a source says of it may hold words of others. */
+export function readingProblem(read: {
+  finishedAt: string | null;
+  complete: boolean;
+  doubted: boolean;
+  problem: string | null;
+}): string | null {
+  if (read.finishedAt === null) return "unfinished";
+  if (read.doubted) return "lost-too-much";
+  if (!read.complete) return read.problem === null ? "incomplete" : "broken-off";
+  return read.problem === null ? null : "noted";
 }

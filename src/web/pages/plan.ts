@@ -2,7 +2,7 @@ import { whenOf } from "../shown.ts";
 import { html } from "hono/html";
 import type { Dashboard } from "../../app/dashboard.ts";
 import { Problem, usage } from "../../base/errors.ts";
-import type { HeldByRun } from "../../inquiry/held.ts";
+import type { HeldByRun } from "../../inquiry/holds.ts";
 import type { HoldFacts } from "../../report/facts.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
-import { requireBalanced } from "../../../src/inquiry/statement/balanced.ts";
-import { runRow, streamRow } from "../../../src/report/statement/run.ts";
-import type { OperationSums, RunBalance, StreamSums } from "../../../src/report/statement/run.ts";
+import { requireBalanced } from "../../../src/report/statement/cells.ts";
+import { runRow, streamRow } from "../../../src/inquiry/statement/run.ts";
+import type { OperationSums, RunBalance, StreamSums } from "../../../src/inquiry/statement/run.ts";
 
 describe("the balance of a run", () => {
   const operations: OperationSums = {
