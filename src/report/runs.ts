@@ -109,7 +109,7 @@ const balanceSchema = z.object({
   }),
   adds: z.boolean(),
 });
-type BalanceFigures = z.infer<typeof balanceSchema>;
+export type BalanceFigures = z.infer<typeof balanceSchema>;
 
 /**
  * Reads the balance that the ledger keeps of a run; undefined where a run has none (verify, reports, one that was cut

@@ -1,21 +1,18 @@
+import { column } from "../../report/statement/shape.ts";
 import type { Column, PartRow, StatementShape, StatementRequest } from "../../report/statement/shape.ts";
 import { sql } from "kysely";
 import { stored } from "../../ledger/database/stored.ts";
 import { balanceFigures } from "../../report/runs.ts";
+import type { BalanceFigures } from "../../report/runs.ts";
 import { readingProblem } from "../../report/statement/exception-row.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { skippedInReading } from "../runs.ts";
 
-const run: Column = { name: "run", type: "text", title: "Run", about: "The run." };
-const begun: Column = { name: "at", type: "instant", title: "Begun", about: "When the run began." };
+const run: Column = column("text", "run", "Run", "The run.");
+const begun: Column = column("instant", "at", "Begun", "When the run began.");
 
-const counted = (name: string, title: string, about: string): Column => ({
-  name,
-  type: "integer",
-  title,
-  about,
-  total: true,
-});
+const counted = (name: string, title: string, about: string): Column =>
+  column("integer", name, title, about, { total: true });
 
 /** The balance of every run of the period. */
 export const runStatement: StatementShape = {
@@ -35,19 +32,14 @@ export const runStatement: StatementShape = {
       columns: [
         run,
         begun,
-        { name: "ended", type: "instant", title: "Ended", about: "When it ended; empty while it is on." },
-        { name: "duration_ms", type: "integer", title: "Duration", about: "How long it took, in milliseconds." },
-        { name: "job", type: "text", title: "Job", about: "The job that was run." },
-        { name: "kind", type: "text", title: "Kind", about: "What the job does." },
-        { name: "trigger", type: "text", title: "Trigger", about: "`schedule` or `hand`." },
-        { name: "scope", type: "text", title: "Scope", about: "The limits of the run, if it had any." },
-        {
-          name: "state",
-          type: "text",
-          title: "State",
-          about: "`running`, `done`, `stopped`, `failed` or `interrupted`.",
-        },
-        { name: "exit_code", type: "integer", title: "Exit code", about: "How it ended, as the command line says it." },
+        column("instant", "ended", "Ended", "When it ended; empty while it is on."),
+        column("integer", "duration_ms", "Duration", "How long it took, in milliseconds."),
+        column("text", "job", "Job", "The job that was run."),
+        column("text", "kind", "Kind", "What the job does."),
+        column("text", "trigger", "Trigger", "`schedule` or `hand`."),
+        column("text", "scope", "Scope", "The limits of the run, if it had any."),
+        column("text", "state", "State", "`running`, `done`, `stopped`, `failed` or `interrupted`."),
+        column("integer", "exit_code", "Exit code", "How it ended, as the command line says it."),
         counted("planned", "Planned", "Operations that it planned."),
         counted("carried_in", "Carried in", "Operations of earlier runs that were still open."),
         counted("done", "Done", "Operations that were carried out."),
@@ -55,14 +47,14 @@ export const runStatement: StatementShape = {
         counted("unknown", "Unknown", "Operations whose outcome was open when it ended."),
         counted("held", "Held", "Operations that waited for a person."),
         counted("not_attempted", "Not attempted", "Operations that were given up before they were sent."),
-        {
-          name: "balances",
-          type: "boolean",
-          title: "Balances",
-          about: "Whether operations and every stream add up; empty for a run that has no balance.",
-        },
-        { name: "sources", type: "list", title: "Sources", about: "The sources that it read." },
-        { name: "audit_sequence", type: "integer", title: "Audit entry", about: "The audit entry of its end." },
+        column(
+          "boolean",
+          "balances",
+          "Balances",
+          "Whether operations and every stream add up; empty for a run that has no balance.",
+        ),
+        column("list", "sources", "Sources", "The sources that it read."),
+        column("integer", "audit_sequence", "Audit entry", "The audit entry of its end."),
       ],
     },
     {
@@ -75,7 +67,7 @@ export const runStatement: StatementShape = {
       columns: [
         run,
         begun,
-        { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
+        column("text", "stream", "Stream", "The kind of record."),
         counted("extracted", "Extracted", "Records that were read."),
         counted("carried_in", "Carried in", "Records that did not change and whose customer was worked on."),
         counted("unchanged", "Unchanged", "Records that were as before."),
@@ -88,7 +80,7 @@ export const runStatement: StatementShape = {
         counted("deferred", "Deferred", "Good records that wait for something else."),
         counted("rejected", "Rejected", "Records that a service refused."),
         counted("skipped", "Skipped", "Records that the run left out."),
-        { name: "balances", type: "boolean", title: "Balances", about: "Whether both sides are the same." },
+        column("boolean", "balances", "Balances", "Whether both sides are the same."),
       ],
     },
     {
@@ -98,55 +90,30 @@ export const runStatement: StatementShape = {
       groupBy: "source",
       columns: [
         run,
-        { name: "read", type: "integer", title: "Reading", about: "The number of the reading." },
-        { name: "at", type: "instant", title: "Begun", about: "When the reading began." },
-        { name: "ended", type: "instant", title: "Ended", about: "When it ended; empty where it did not." },
-        { name: "source", type: "text", title: "Source", about: "The source." },
-        { name: "stream", type: "text", title: "Stream", about: "The kind of record." },
-        { name: "complete", type: "boolean", title: "Complete", about: "Whether it came to its end." },
-        { name: "whole", type: "boolean", title: "Whole", about: "Whether everything was read, not changes alone." },
+        column("integer", "read", "Reading", "The number of the reading."),
+        column("instant", "at", "Begun", "When the reading began."),
+        column("instant", "ended", "Ended", "When it ended; empty where it did not."),
+        column("text", "source", "Source", "The source."),
+        column("text", "stream", "Stream", "The kind of record."),
+        column("boolean", "complete", "Complete", "Whether it came to its end."),
+        column("boolean", "whole", "Whole", "Whether everything was read, not changes alone."),
         counted("rows", "Rows", "Rows that were read."),
         counted("bad", "Bad rows", "Rows that could not be used."),
         counted("skipped", "Skipped", "Records that the stream left out; empty until its run has ended."),
-        {
-          name: "problem",
-          type: "text",
-          title: "Problem",
-          about:
-            "`unfinished`, `broken-off`, `lost-too-much` (complete, and not believed), `incomplete`, or `noted` " +
+        column(
+          "text",
+          "problem",
+          "Problem",
+          "`unfinished`, `broken-off`, `lost-too-much` (complete, and not believed), `incomplete`, or `noted` " +
             "(complete, with something to say); `crm-sync run show RUN` says it in words.",
-        },
+        ),
       ],
     },
   ],
 };
 
-/** The balance of one stream as a run kept it. */
-export interface StreamSums {
-  stream: string;
-  extracted: number;
-  takenUpAgain: number;
-  unchanged: number;
-  workedOn: number;
-  quarantined: number;
-  deferred: number;
-  rejected: number;
-  skipped: number;
-  /** What the run itself said. */
-  adds: boolean;
-}
-
-/** The balance of its operations as a run kept it. */
-export interface OperationSums {
-  planned: number;
-  carriedIn: number;
-  done: number;
-  rejected: number;
-  unknown: number;
-  held: number;
-  notAttempted: number;
-  adds: boolean;
-}
+type StreamFigures = BalanceFigures["streams"][number];
+type OperationFigures = BalanceFigures["operations"];
 
 /** A run with its balance, where it has one. */
 export interface RunBalance {
@@ -159,19 +126,19 @@ export interface RunBalance {
   scope: string | null;
   state: string;
   exitCode: number | null;
-  streams: readonly StreamSums[];
-  operations: OperationSums | null;
+  streams: readonly StreamFigures[];
+  operations: OperationFigures | null;
   sources: readonly string[];
   auditSequence: number | null;
 }
 
 /** Whether both sides of a stream are the same, and the run said so too. */
-export function streamBalances(sums: StreamSums): boolean {
+export function streamBalances(sums: StreamFigures): boolean {
   const { extracted, takenUpAgain, unchanged, workedOn, quarantined, deferred, rejected, skipped, adds } = sums;
   return adds && extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped;
 }
 
-function operationsBalance(sums: OperationSums): boolean {
+function operationsBalance(sums: OperationFigures): boolean {
   const { planned, carriedIn, done, rejected, unknown, held, notAttempted, adds } = sums;
   return adds && planned + carriedIn === done + rejected + unknown + held + notAttempted;
 }
@@ -198,7 +165,7 @@ export function runRow({ exitCode, auditSequence, operations, streams, ...of }: 
   };
 }
 
-const noOperations: Record<keyof Omit<OperationSums, "adds">, number | null> = {
+const noOperations: Record<keyof Omit<OperationFigures, "adds">, number | null> = {
   planned: null,
   carriedIn: null,
   done: null,
@@ -209,7 +176,7 @@ const noOperations: Record<keyof Omit<OperationSums, "adds">, number | null> = {
 };
 
 /** A stream of a run as a row. */
-export function streamRow({ run: id, at }: Pick<RunBalance, "run" | "at">, sums: StreamSums): PartRow {
+export function streamRow({ run: id, at }: Pick<RunBalance, "run" | "at">, sums: StreamFigures): PartRow {
   const { takenUpAgain, workedOn, adds: _, ...counts } = sums;
   return {
     part: "stream",

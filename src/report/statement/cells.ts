@@ -4,7 +4,6 @@ import type { Cell, Column, Part, Row } from "./shape.ts";
 /** Refuses a row that is not what its part says: no format writes a value that it does not understand. */
 export function rowCheck(part: Part): (row: Row, number: number) => void {
   const columns = new Map(part.columns.map((column) => [column.name, column]));
-  const required = part.columns.filter((column) => column.required === true);
   const amounts = part.columns.filter((column) => column.type === "money");
   return (row, number) => {
     for (const name in row) {
@@ -12,9 +11,6 @@ export function rowCheck(part: Part): (row: Row, number: number) => void {
       const cell = row[name] ?? null;
       if (column === undefined) throw badRow(part, number, `holds ${name}, which is no column of this part`);
       if (cell !== null && !fits(column, cell)) throw badRow(part, number, `has no ${column.type} in ${name}`);
-    }
-    for (const { name } of required) {
-      if ((row[name] ?? null) === null) throw badRow(part, number, `has nothing in ${name}, which is never empty`);
     }
     for (const { name, currencyIn } of amounts) {
       if ((row[name] ?? null) !== null && !/^[A-Z]{3}$/.test(String(row[currencyIn ?? ""])))

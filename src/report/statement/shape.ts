@@ -29,8 +29,6 @@ export interface Column {
   currencyIn?: string;
   /** It is added up over the part: integers as they are, money for each currency by itself. */
   total?: true;
-  /** It has a value in every row. */
-  required?: true;
 }
 
 /** One table of a statement. */
@@ -41,8 +39,6 @@ export interface Part {
   columns: readonly Column[];
   /** The column by whose values rows are counted and totals are grouped, such as the verdict. */
   groupBy?: string;
-  /** The columns that name a row: no two rows have the same values in all of them. */
-  key?: readonly string[];
 }
 
 /** A kind of statement: its parts in their order. */

@@ -10,9 +10,9 @@ const promised = readFileSync(new URL("promised-columns.txt", import.meta.url), 
 
 function columnsOf({ shape }: Statement): string[] {
   return shape.parts.flatMap((part) =>
-    part.columns.map(({ name, type, currencyIn, required }) => {
+    part.columns.map(({ name, type, currencyIn }) => {
       const money = currencyIn === undefined ? "" : ` in ${currencyIn}`;
-      return `${shape.kind} ${shape.version} ${part.name} ${name} ${type}${money}${required === true ? " required" : ""}`;
+      return `${shape.kind} ${shape.version} ${part.name} ${name} ${type}${money}`;
     }),
   );
 }
