@@ -1,4 +1,4 @@
-import { renderTable } from "../src/report/table.ts";
+import { renderTable } from "../src/report/text.ts";
 import type { Figure } from "./figure.ts";
 import { count, rate, spreadText, times } from "./figure.ts";
 import { boundOf } from "./latency.ts";

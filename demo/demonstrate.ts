@@ -3,7 +3,7 @@ import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { streams } from "../src/crm/model.ts";
 import type { HoldFacts, NotAttempted, QuarantineFacts } from "../src/report/facts.ts";
-import type { AgreementCount } from "../src/report/reconciliation/rows.ts";
+import type { AgreementCount } from "../src/report/reconciliation/case.ts";
 import { runSync } from "../src/engine/run/run.ts";
 import type { RunSummary } from "../src/engine/run/run.ts";
 import { runVerify } from "../src/engine/run/verify-run.ts";

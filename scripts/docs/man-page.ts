@@ -1,6 +1,6 @@
 import { createProgram } from "../../src/cli/command-line.ts";
-import { definedCommands } from "../../src/cli/command-tree.ts";
-import type { DefinedCommand } from "../../src/cli/command-tree.ts";
+import { definedCommands } from "../../src/cli/command-line.ts";
+import type { DefinedCommand } from "../../src/cli/command-line.ts";
 import { registerAll } from "../../src/cli/program.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 

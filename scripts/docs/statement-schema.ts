@@ -119,9 +119,9 @@ function rowSchema(part: Part): JsonObject {
   return members(Object.fromEntries(part.columns.map((column) => [column.name, cellSchema(column)])));
 }
 
-function cellSchema({ type, required, title, about, currencyIn }: Column): JsonObject {
+function cellSchema({ type, title, about, currencyIn }: Column): JsonObject {
   const description = currencyIn === undefined ? about : `${about} Its currency is in ${currencyIn}.`;
-  return { title, description, ...(required === true ? cells[type] : orNull(cells[type])) };
+  return { title, description, ...orNull(cells[type]) };
 }
 
 function totalsSchema(part: Part): JsonObject {

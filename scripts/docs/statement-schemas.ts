@@ -1,4 +1,4 @@
-import { statements } from "../../src/inquiry/statement/statements.ts";
+import { statements } from "../../src/inquiry/statement/statement.ts";
 import { statementJsonSchema } from "./statement-schema.ts";
 
 /** The JSON Schema of each kind of statement, by the name of its file in `docs/`. */

@@ -23,7 +23,7 @@ import type { Inquiry } from "../inquiry/inquiry.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Paused } from "../report/paused.ts";
+import type { Paused } from "../report/status.ts";
 import type { BoundJob } from "../operate/job.ts";
 import type { NotifyDependencies } from "../operate/notify/tell.ts";
 import { removeUnfinished } from "./backup-manifest.ts";

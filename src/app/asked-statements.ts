@@ -1,6 +1,6 @@
 import { usage } from "../base/errors.ts";
-import { statements } from "../inquiry/statement/statements.ts";
-import type { StatementKind } from "../inquiry/statement/statements.ts";
+import { statements } from "../inquiry/statement/statement.ts";
+import type { StatementKind } from "../inquiry/statement/statement.ts";
 import { parsePeriod } from "../report/statement/period.ts";
 import { requireStatementFormat, statementFormats } from "../report/statement/render.ts";
 import type { StatementFormat } from "../report/statement/render.ts";

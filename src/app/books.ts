@@ -7,7 +7,7 @@ import { makePrivateFolder } from "../base/private-files.ts";
 import { programVersion } from "../base/program-version.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import type { StatementKind } from "../inquiry/statement/statements.ts";
+import type { StatementKind } from "../inquiry/statement/statement.ts";
 import type { ClosedAs, SignedAs } from "../ledger/books/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts, Signable } from "../report/books.ts";
 import type { AuditHeadFacts } from "../report/facts.ts";

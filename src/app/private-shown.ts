@@ -1,7 +1,7 @@
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { privateFields } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import type { PrivateValues } from "../inquiry/private-values.ts";
+import type { PrivateValues } from "../inquiry/names.ts";
 import type { Application } from "./application.ts";
 import type { Dashboard } from "./dashboard.ts";
 

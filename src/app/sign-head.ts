@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { exitCodes, Problem } from "../base/errors.ts";
-import type { SignHead } from "../inquiry/statement/header.ts";
+import type { SignHead } from "../inquiry/statement/statement.ts";
 import { signedNote, signingKey } from "../ledger/audit/checkpoint.ts";
 import type { Application } from "./application.ts";
 

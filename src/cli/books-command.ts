@@ -1,3 +1,5 @@
+import { deciderOf, decisionOf } from "./words.ts";
+import type { DecisionWords } from "./words.ts";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -11,7 +13,6 @@ import { ok, withLedger, withReader } from "./command.ts";
 import type { Invocation } from "./command.ts";
 import { byWhom, example, wholeNumber, withReason } from "./command-line.ts";
 import type { CarryOut } from "./command-line.ts";
-import { deciderOf } from "./decider.ts";
 import { viewOf } from "./output.ts";
 import { requireReason } from "../app/reason.ts";
 
@@ -88,9 +89,7 @@ function refuseOthers(report: CommandUnknownOpts, command: CommandUnknownOpts): 
   throw usage(`\`${name}\` has no option ${other.long}`, `leave it out; \`${name} --help\` shows its options`);
 }
 
-interface Words {
-  reason?: string | undefined;
-  by?: string | undefined;
+interface Words extends DecisionWords {
   out?: string | undefined;
 }
 
@@ -142,7 +141,7 @@ async function showBlockers(
 async function reopenCommand(invocation: Invocation, period: string, words: Words): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
+    const whose = decisionOf(words);
     const reopened = await (await application.existingLedger()).books.reopen(period, whose);
     if (options.json) output.json({ ...reopened, state: "reopened" });
     else output.line(`${period} is open again; closing ${reopened.closing} and its files stay as they are`);
@@ -171,7 +170,7 @@ async function signOffCommand(
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
+    const whose = decisionOf(words);
     const { signOff } = await import("../app/books.ts");
     const signed = await signOff(application, period, ids, whose);
     if (options.json) {

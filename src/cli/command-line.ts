@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
 import type { ExitCode } from "../base/errors.ts";
 import type { Invocation } from "./command.ts";
+import type { CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
 /** The program without its commands: the options that every command has. */
 export function createProgram(version: string) {
@@ -25,7 +26,7 @@ export type Program = ReturnType<typeof createProgram>;
 export type CarryOut = (work: (invocation: Invocation) => Promise<ExitCode>) => Promise<void>;
 
 /**
- * A file of `commands/` adds its command, or a family of them: name, description, arguments, options, example, action.
+ * A function of `commands/` adds a command, or a family of them: name, description, arguments, options, example, action.
  * All of them are loaded for each command line, so what the work itself needs is imported only when it runs.
  */
 export type Register = (program: Program, carryOut: CarryOut) => void;
@@ -59,4 +60,38 @@ export function wholeNumber(text: string): number {
 /** Gathers an option that may be repeated. */
 export function repeated(text: string, before: string[]): string[] {
   return [...before, text];
+}
+
+/** A command as its definition says it: for what is made of all of them. */
+export interface DefinedCommand {
+  /** The words that lead to it, without the name of the program. */
+  words: string[];
+  description: string;
+  /** What stands behind the words. */
+  usage: string;
+  options: { flags: string; long: string; description: string; takesValue: boolean }[];
+  /** The words of the commands below it. */
+  below: string[];
+}
+
+/** The program itself and every command, in the order of the help. */
+export function definedCommands(program: CommandUnknownOpts): DefinedCommand[] {
+  return [...defined(program, [])];
+}
+
+function* defined(command: CommandUnknownOpts, words: string[]): Generator<DefinedCommand> {
+  yield {
+    words,
+    description: command.description(),
+    usage: command.usage(),
+    options: [...command.options.filter((option) => !option.hidden).map(optionOf), help],
+    below: command.commands.map((one) => one.name()),
+  };
+  for (const one of command.commands) yield* defined(one, [...words, one.name()]);
+}
+
+const help = { flags: "-h, --help", long: "--help", description: "print the help", takesValue: false };
+
+function optionOf({ flags, long, description, required }: Option): DefinedCommand["options"][number] {
+  return { flags, long: long ?? flags, description, takesValue: required };
 }

@@ -8,8 +8,8 @@ import type { Environment } from "../config/environment.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
-import { pausedText } from "../report/paused.ts";
-import type { Paused } from "../report/paused.ts";
+import { pausedText } from "../report/status.ts";
+import type { Paused } from "../report/status.ts";
 import type { Heading, Output } from "./output.ts";
 import { describeProblem, problemJson, reportFailure, viewOf } from "./output.ts";
 

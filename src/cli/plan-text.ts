@@ -5,8 +5,7 @@ import type { Operation } from "../engine/model/operation.ts";
 import { payloadLines } from "../engine/model/registry.ts";
 import type { StateChange } from "../engine/model/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
-import { painted } from "../report/style.ts";
-import { counted, numberText, printable, section, textOf, wrapped } from "../report/text.ts";
+import { counted, numberText, painted, printable, section, textOf, wrapped } from "../report/text.ts";
 import type { Lines, View } from "../report/text.ts";
 import type { Planned, PlanSummary } from "../engine/run/plan-run.ts";
 import { holdLines } from "./run-summary.ts";
@@ -122,7 +121,7 @@ async function lineOf(operation: Operation, called: Called, view: View): Promise
 }
 
 /** An operation of a plan with each of its fields. */
-export async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
+async function operationLines(operation: Operation, called: Called, view: View): Promise<string[]> {
   const fields = payloadLines(operation);
   return [await lineOf(operation, called, view), ...fields.map((field) => `      ${printable(field)}`)];
 }

@@ -4,83 +4,66 @@ import type { Environment } from "../config/environment.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
-import { register as alerts } from "./commands/alerts.ts";
-import { register as apply } from "./commands/apply.ts";
-import { register as approve } from "./commands/approve.ts";
-import { register as assumptions } from "./commands/assumptions.ts";
-import { register as audit } from "./commands/audit.ts";
-import { register as backup } from "./commands/backup.ts";
-import { register as borrow } from "./commands/borrow.ts";
-import { register as check } from "./commands/check.ts";
-import { register as clock } from "./commands/clock.ts";
-import { register as explain } from "./commands/explain.ts";
-import { register as init } from "./commands/init.ts";
-import { register as login } from "./commands/login.ts";
-import { register as link } from "./commands/link.ts";
-import { register as lock } from "./commands/lock.ts";
-import { register as map } from "./commands/map.ts";
-import { register as acceptPlatform } from "./commands/accept-platform.ts";
-import { register as pause } from "./commands/pause.ts";
-import { register as plan } from "./commands/plan.ts";
-import { register as quarantine } from "./commands/quarantine.ts";
-import { register as reassign } from "./commands/reassign.ts";
-import { register as rebuild } from "./commands/rebuild.ts";
-import { register as report } from "./commands/report.ts";
-import { register as resolve } from "./commands/resolve.ts";
-import { register as resync } from "./commands/resync.ts";
-import { register as run } from "./commands/run.ts";
-import { register as runs } from "./commands/runs.ts";
-import { register as sandbox } from "./commands/sandbox.ts";
-import { register as schema } from "./commands/schema.ts";
-import { register as serve } from "./commands/serve.ts";
-import { register as settle } from "./commands/settle.ts";
-import { register as staff } from "./commands/staff.ts";
-import { register as status } from "./commands/status.ts";
-import { register as undo } from "./commands/undo.ts";
-import { register as watch } from "./commands/watch.ts";
+import { addAlerts, addCheck, addStatus } from "./commands/status.ts";
+import { addApply, addPlan, addUndo } from "./commands/plan.ts";
+import { addApprove } from "./commands/approve.ts";
+import { addAssumptions } from "./commands/assumptions.ts";
+import { addAudit } from "./commands/audit.ts";
+import { addBackup, addRebuild } from "./commands/backup.ts";
+import { addBorrow, addLock, addStaff } from "./commands/requests.ts";
+import { addClock } from "./commands/clock.ts";
+import { addExplain } from "./commands/explain.ts";
+import { addInit } from "./commands/init.ts";
+import { addLogin, addPause, addServe } from "./commands/serve.ts";
+import { addLink, addAcceptPlatform, addReassign } from "./commands/link.ts";
+import { addMap, addSchema, addWatch } from "./commands/sources.ts";
+import { addQuarantine } from "./commands/quarantine.ts";
+import { addReport } from "./commands/report.ts";
+import { addResolve, addSettle } from "./commands/settle.ts";
+import { addResync, addRun, addRuns } from "./commands/run.ts";
+import { addSandbox } from "./commands/sandbox.ts";
 import { createProgram } from "./command-line.ts";
 import type { CarryOut, Program, Register } from "./command-line.ts";
 import type { Invocation } from "./command.ts";
-import { createOutput, reportFailure } from "./output.ts";
-import { listenForSignals, outliveReaders } from "./signals.ts";
-import { suggestedWith } from "./suggested.ts";
+import { createOutput, reportFailure, suggestedWith } from "./output.ts";
+import type { Output } from "./output.ts";
 
 /** Every command, in the order in which the help shows them. */
 const commands: readonly Register[] = [
-  check,
-  map,
-  watch,
-  schema,
-  plan,
-  apply,
-  undo,
-  run,
-  resync,
-  pause,
-  serve,
-  login,
-  status,
-  alerts,
-  runs,
-  explain,
-  quarantine,
-  reassign,
-  settle,
-  approve,
-  resolve,
-  link,
-  lock,
-  borrow,
-  staff,
-  report,
-  audit,
-  assumptions,
-  backup,
-  clock,
-  acceptPlatform,
-  rebuild,
-  sandbox,
-  init,
+  addCheck,
+  addMap,
+  addWatch,
+  addSchema,
+  addPlan,
+  addApply,
+  addUndo,
+  addRun,
+  addResync,
+  addPause,
+  addServe,
+  addLogin,
+  addStatus,
+  addAlerts,
+  addRuns,
+  addExplain,
+  addQuarantine,
+  addReassign,
+  addSettle,
+  addApprove,
+  addResolve,
+  addLink,
+  addLock,
+  addBorrow,
+  addStaff,
+  addReport,
+  addAudit,
+  addAssumptions,
+  addBackup,
+  addClock,
+  addAcceptPlatform,
+  addRebuild,
+  addSandbox,
+  addInit,
 ];
 
 /** Adds every command to the program. */
@@ -139,4 +122,35 @@ export async function carryOut(argv: readonly string[], surroundings: Omit<Invoc
     output.end();
   }
   return exit;
+}
+
+/**
+ * Signals that stop the program in order: the first aborts `stop`, another ends the process at once. Returns what ends
+ * the listening.
+ */
+function listenForSignals(stop: AbortController, output: Output): () => void {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    // A terminal that closes may tell twice: by the system and by the shell.
+    if (stop.signal.aborted && signal === "SIGHUP") return;
+    if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143);
+    output.note(`\n${signal}: calls in progress are finished, then it stops; once more ends it at once`);
+    stop.abort(new Error("stopped"));
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+}
+
+/**
+ * Nobody reads what is printed any more: a pipe whose reader has gone (EPIPE), a terminal that was closed (EIO). The
+ * command comes to its end all the same, so that its exit code says what is true and no run is cut off.
+ */
+function outliveReaders(): void {
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== "EIO" && error.code !== "EPIPE") throw error;
+  };
+  process.stdout.on("error", onError);
+  process.stderr.on("error", onError);
 }

@@ -7,10 +7,10 @@ import type { Output } from "./output.ts";
 import { safeLines, viewOf } from "./output.ts";
 import { nextForHold } from "../report/next-steps.ts";
 import { openCount, openCounts, openTable, serviceTrouble } from "../report/open.ts";
-import { painted } from "../report/style.ts";
 import {
   counted,
   numberText,
+  painted,
   printable,
   productsCounted,
   rejectedText,
@@ -20,7 +20,7 @@ import {
 } from "../report/text.ts";
 import type { View } from "../report/text.ts";
 import type { WaitingHold } from "../engine/gate.ts";
-import { behindText, coverageText } from "../report/coverage.ts";
+import { behindText, coverageText } from "../report/status.ts";
 import type { NotAttempted } from "../report/facts.ts";
 import { balanceText, notAttemptedLines } from "../report/runs.ts";
 import type { Application } from "../app/application.ts";

@@ -1,9 +1,10 @@
-import { finished } from "../app/written-files.ts";
+import { finished, writeWhole } from "../app/written-files.ts";
 import type { Chunks } from "../app/written-files.ts";
 import type { Output } from "./output.ts";
+import { printable } from "../report/text.ts";
 
 /** Writes to stdout as fast as it is read there, and no more once its reader has gone, such as `head -1`. */
-export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
+async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunks): Promise<void> {
   for await (const chunk of chunks) {
     const isRead = await new Promise<boolean>((resolve, reject) => {
       const done = (error?: NodeJS.ErrnoException | null): void => {
@@ -17,6 +18,17 @@ export async function toStdout({ stdout }: Pick<Output, "stdout">, chunks: Chunk
   }
 }
 
+/** Writes to the file that a person named, or to stdout. */
+export async function toFileOrStdout(
+  output: Pick<Output, "stdout">,
+  path: string | undefined,
+  chunks: Chunks,
+  options: Parameters<typeof writeWhole>[2],
+): Promise<void> {
+  if (path === undefined) await toStdout(output, chunks);
+  else await writeWhole(path, chunks, options);
+}
+
 /**
  * Writes to stdout what is read from one state of the ledger. It is finished in a private file first: whoever reads
  * stdout slowly, or not at all, keeps no state of the ledger open, so that its log can be emptied.
@@ -27,4 +39,29 @@ export async function toStdoutFromOneState(
   chunks: Chunks,
 ): Promise<void> {
   await toStdout(output, await finished(chunks, ledgerPath));
+}
+
+/** The header and the first rows of a CSV text (RFC 4180), safe on a terminal, and how many rows it has in all. */
+export async function firstRows(chunks: Chunks, most: number): Promise<{ lines: string[]; rows: number }> {
+  const lines: string[] = [];
+  let count = 0;
+  let record = "";
+  for await (const chunk of chunks) {
+    const parts = `${record}${String(chunk)}`.split("\r\n");
+    record = parts.pop() ?? "";
+    let open = "";
+    for (const part of parts) {
+      const whole = open === "" ? part : `${open}\r\n${part}`;
+      // A line end within quotation marks belongs to the cell.
+      if ((whole.split('"').length - 1) % 2 === 1) {
+        open = whole;
+        continue;
+      }
+      open = "";
+      count += 1;
+      if (count <= most + 1) lines.push(printable(whole));
+    }
+    if (open !== "") record = `${open}\r\n${record}`;
+  }
+  return { lines, rows: Math.max(0, count - 1) };
 }

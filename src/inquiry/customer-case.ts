@@ -6,13 +6,11 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { DesiredStaff } from "../engine/model/desired.ts";
 import type { AssignmentCase, CustomerCase, OrderCase, ShownItem, StaffCase } from "../report/reconciliation/case.ts";
-import { stepsOf } from "./order-steps.ts";
+import { placedOrdersOf, renewedUnits, stepsOf } from "./placed-orders.ts";
 import { orderCaseOf, sentNumbers, standing } from "./order-cases.ts";
 import type { FixedNumber, FixedNumbers, RecordRow } from "./order-cases.ts";
-import { placedOrdersOf } from "./placed-orders.ts";
-import { ofEachCustomer } from "./read-only-ledger.ts";
+import { keyOrNull, ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { renewedUnits } from "./renewed-numbers.ts";
 
 /** `otherUntil`: until when the customer was linked with another enterprise. */
 const linkOf = ofEachCustomer(({ db }, key) =>
@@ -261,7 +259,7 @@ function assignmentCases(ledger: ReadOnlyLedger, customer: RecordKey): Assignmen
     memberGlobalId: row.member_global_id,
     at: row.from_at,
     operationId: row.operation_id,
-    order: namespace === null || id === null ? null : { namespace, id },
+    order: keyOrNull(namespace, id),
     licenseType: row.license_type,
   }));
 }
@@ -278,7 +276,10 @@ const shownRows = ofEachCustomer(({ db }, customer) =>
 );
 
 /** What is shown now; `shownAt`: when everything was last read whole, which says so of each without a word of it. */
-function shownOf(rows: ReturnType<typeof shownRows>, shownAt: string): CustomerCase["shown"] {
+export function shownOf(
+  rows: readonly Record<"kind" | "subject" | "seen_at" | "body", string>[],
+  shownAt: string,
+): CustomerCase["shown"] {
   const byKind = Map.groupBy(rows, (row) => row.kind);
   const of = (kind: string): Map<string, ShownItem> =>
     new Map(

@@ -7,7 +7,6 @@ import { whatIsAsked } from "../ledger/decisions/what-is-asked.ts";
 import { namesWhere } from "../engine/model/registry.ts";
 import { countedStored } from "../engine/model/operation.ts";
 import type { FoundException } from "../report/statement/exception-row.ts";
-import { byHand } from "./by-hand.ts";
 import { holdFacts } from "./holds.ts";
 import { openStates, operationFacts } from "./operations.ts";
 import { quarantineFacts } from "./quarantine.ts";
@@ -15,6 +14,8 @@ import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { readFacts } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
+import { stored } from "../ledger/database/damage.ts";
+import type { StatusFacts } from "../report/status.ts";
 
 type Time = Readonly<Record<"from" | "to", string>>;
 
@@ -25,21 +26,21 @@ type Time = Readonly<Record<"from" | "to", string>>;
 export async function* exceptions(ledger: ReadOnlyLedger, time: Time): AsyncGenerator<FoundException, void, void> {
   yield* quarantined(ledger, time);
   yield* deferred(ledger, time);
-  for (const { ended_at: at, how, ...found } of ledger.rows(refusedOperations(ledger, time))) {
+  const told = async (found: OperationTable) => {
     const row = await operationFacts(ledger, found);
-    const count = countedStored(row.kind, row.payload) ?? null;
-    yield { facts: { kind: "rejected", row, count }, ended: at === null ? null : { at, how } };
+    return { row, count: countedStored(row.kind, row.payload) ?? null };
+  };
+  for (const { ended_at: at, how, ...found } of ledger.rows(refusedOperations(time))) {
+    yield { facts: { kind: "rejected", ...(await told(found)) }, ended: at === null ? null : { at, how } };
   }
-  for (const { stood, ...found } of ledger.rows(operationsInDoubt(ledger, time))) {
-    const row = await operationFacts(ledger, found);
-    const count = countedStored(row.kind, row.payload) ?? null;
+  for (const { stood, ...found } of ledger.rows(operationsInDoubt(time))) {
+    const { row, count } = await told(found);
     const ended = openStates.includes(row.state) ? null : { at: row.updatedAt, how: `it is ${row.state} since` };
     yield { facts: { kind: "unknown", row, count, stood }, ended };
   }
   for (const kind of ["settled", "numbers-lost"] as const) {
     for (const found of ledger.rows(operationsOf(ledger, kind, time))) {
-      const row = await operationFacts(ledger, found);
-      const count = countedStored(row.kind, row.payload) ?? null;
+      const { row, count } = await told(found);
       yield { facts: { kind, row, count }, ended: { at: row.updatedAt, how: null } };
     }
   }
@@ -59,7 +60,7 @@ function* quarantined(ledger: ReadOnlyLedger, time: Time): Generator<FoundExcept
       from quarantine_stood w where w.id = q.id and w.from_at < ${time.to})
     where q.resolved_at is null or q.resolved_at >= ${time.from}
     order by q.first_seen, q.source, q.stream, s.place, s.from_at, q.id`;
-  for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+  for (const row of ledger.rows(query)) {
     const { resolved_at: at, resolution: how } = row;
     yield { facts: { kind: "quarantined", row: quarantineFacts(row) }, ended: at === null ? null : { at, how } };
   }
@@ -108,7 +109,7 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
     left join question q on q.number = ${sql.raw(heldBy(then))}
     where ended_at is null or ended_at >= ${time.from}
     order by stream, namespace, id, since, deferred_code`;
-  for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+  for (const row of ledger.rows(query)) {
     const facts = {
       kind: "deferred" as const,
       stream: row.stream,
@@ -128,11 +129,11 @@ function* deferred(ledger: ReadOnlyLedger, time: Time): Generator<FoundException
  * Operations that were refused and not sent again in another form, nor went through, by the end of the time. Where the
  * ledger kept no refusal of theirs they are told of in the time in which they were refused.
  */
-function refusedOperations({ db }: ReadOnlyLedger, time: Time) {
+function refusedOperations(time: Time) {
   const never = sql`'~'`;
   const again = sql`n.subject = o.subject and n.kind = o.kind and n.id <> o.id and n.created_at >= o.updated_at
     and n.state in ('done', 'rejected', 'sending', 'unknown', 'parked')`;
-  const query = sql<OperationTable & { ended_at: string | null; how: string | null }>`
+  return sql<OperationTable & { ended_at: string | null; how: string | null }>`
     select * from (
       select o.*, nullif(coalesce(
           (select max(min(coalesce(s.to_at, ${never}),
@@ -151,16 +152,15 @@ function refusedOperations({ db }: ReadOnlyLedger, time: Time) {
       from operation o where o.state = 'rejected' and o.updated_at < ${time.to})
     where (ended_at is null and is_kept = 1) or ended_at >= ${time.from} or updated_at >= ${time.from}
     order by created_at, id`;
-  return { compile: () => query.compile(db) };
 }
 
 /**
  * Operations of which nobody knew at the end of the time whether they were done, whatever became of them after it.
  * `stood`: their state then.
  */
-function operationsInDoubt({ db }: ReadOnlyLedger, { to }: Time) {
+function operationsInDoubt({ to }: Time) {
   const open = sql.join(spelled(openStates));
-  const query = sql<OperationTable & { stood: OperationTable["state"] }>`
+  return sql<OperationTable & { stood: OperationTable["state"] }>`
     select * from (
       select o.*, iif(o.updated_at < ${to}, o.state, coalesce(
           (select 'sending' from attempt a where a.operation_id = o.id and a.started_at < ${to}
@@ -175,7 +175,6 @@ function operationsInDoubt({ db }: ReadOnlyLedger, { to }: Time) {
           and (a.outcome = 'unknown' or a.finished_at is null or a.finished_at >= ${to}))))
     where stood in (${open})
     order by created_at, id`;
-  return { compile: () => query.compile(db) };
 }
 
 function operationsOf(ledger: ReadOnlyLedger, kind: "settled" | "numbers-lost", time: Time) {
@@ -271,4 +270,69 @@ function* runs(ledger: ReadOnlyLedger, time: Time): Generator<FoundException, vo
     const row = runFromRow(found);
     yield { facts: { kind: "run", row }, ended: { at: row.finishedAt ?? row.startedAt, how: null } };
   }
+}
+
+/** What people took note of, as long as the record stands as it did then. */
+export function notedByHand({ db }: Pick<ReadOnlyLedger, "db">) {
+  return db
+    .selectFrom("by_hand")
+    .innerJoin("record", (join) =>
+      join
+        .onRef("record.stream", "=", "by_hand.stream")
+        .onRef("record.namespace", "=", "by_hand.namespace")
+        .onRef("record.id", "=", "by_hand.id")
+        .onRef("record.body_hash", "=", "by_hand.body_hash"),
+    )
+    .where("by_hand.ended_at", "is", null);
+}
+
+/** What of that counts by somebody's word alone. */
+function notReadBack(ledger: Pick<ReadOnlyLedger, "db">) {
+  return notedByHand(ledger).where("by_hand.unseen", "<>", "[]");
+}
+
+interface ByHandRow {
+  stream: Stream;
+  namespace: string;
+  id: string;
+  at: string;
+  by: string;
+  reason: string;
+  unseen: string;
+  customer_namespace: string;
+  customer_id: string;
+  ended_at: string | null;
+}
+
+/** Each record of which something was noted as done and not read back, and was so at some moment of the time. */
+function* byHand(
+  ledger: ReadOnlyLedger,
+  { from, to }: { from: string; to: string },
+): Generator<FoundException, void, void> {
+  const query = sql<ByHandRow>`
+    select * from (
+      select b.stream, b.namespace, b.id, b.at, b."by", b.reason, b.unseen, r.customer_namespace, r.customer_id,
+        coalesce(b.ended_at, iif(r.body_hash = b.body_hash, null, (select min(v.from_at) from record_version v
+          where v.stream = b.stream and v.namespace = b.namespace and v.id = b.id and v.from_at > b.at))) as ended_at
+      from by_hand b join record r on r.stream = b.stream and r.namespace = b.namespace and r.id = b.id
+      where b.unseen <> '[]' and b.at < ${to})
+    where ended_at is null or ended_at >= ${from}
+    order by stream, namespace, id, at`;
+  for (const row of ledger.rows(query)) {
+    const { stream, namespace, id, at, by, reason, unseen, ended_at: end } = row;
+    const customer = { namespace: row.customer_namespace, id: row.customer_id };
+    const told = { at, by, reason, unseen: stored<string[]>(unseen) };
+    const facts = { kind: "by-hand" as const, stream, key: { namespace, id }, customer, row: told };
+    yield { facts, ended: end === null ? null : { at: end, how: "it stands by that no more" } };
+  }
+}
+
+/** How many records of each stream that are, and since when the first of them is so. */
+export async function byHandCounts(ledger: ReadOnlyLedger): Promise<NonNullable<StatusFacts["byHand"]>> {
+  return await notReadBack(ledger)
+    .select(["by_hand.stream", ({ fn }) => fn.countAll<number>().as("count")])
+    .select(({ fn }) => fn.min("by_hand.at").as("oldest"))
+    .groupBy("by_hand.stream")
+    .orderBy("by_hand.stream")
+    .execute();
 }

@@ -1,3 +1,4 @@
+import { keyOrNull } from "./read-only-ledger.ts";
 import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
@@ -6,18 +7,16 @@ import type { RecordKey, Stream } from "../crm/model.ts";
 import { handedIn } from "../engine/model/registry.ts";
 import { stored } from "../ledger/database/damage.ts";
 import { requestColumns, requestFromRow } from "../ledger/state/requests.ts";
-import type { AssetNumberTable } from "../resources/order/state/asset-number-rows.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import type { ObservationTable } from "../ledger/state/observations.ts";
 import { nameOf, requestKindOf } from "../engine/model/requests.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import type { CandidateFacts, ExplainFacts, ObservationFacts, RequestFacts } from "../report/explain.ts";
 import { mostObservations } from "../report/explain.ts";
-import { notedByHand } from "./by-hand.ts";
-import { placedOf } from "./explain-placed.ts";
+import { notedByHand } from "./exceptions.ts";
+import { placedOf, renewedNumbers, renewedUnits } from "./placed-orders.ts";
 import { newestForms } from "./names.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { renewedNumbers, renewedUnits } from "./renewed-numbers.ts";
 
 type Known = Pick<
   ExplainFacts,
@@ -150,20 +149,15 @@ async function numbersOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<Expl
     origin: row.origin,
     fixedAt: row.fixed_at ?? "",
     endedAt: row.ended_at,
-    customer: ownerOf(row),
+    customer: keyOrNull(row.customer_namespace, row.customer_id),
   }));
   const renewed = (await renewedNumbers(ledger, order)).map(
     ({ operationId: _by, customer_namespace, customer_id, ...unit }) => ({
       ...unit,
-      customer: ownerOf({ customer_namespace, customer_id }),
+      customer: keyOrNull(customer_namespace, customer_id),
     }),
   );
   return [...fixed, ...renewed];
-}
-
-function ownerOf(row: Pick<AssetNumberTable, "customer_namespace" | "customer_id">): RecordKey | null {
-  const { customer_namespace: namespace, customer_id: id } = row;
-  return namespace === null || id === null ? null : { namespace, id };
 }
 
 async function staffLinksOf({ db }: ReadOnlyLedger, staff: RecordKey): Promise<ExplainFacts["staffLinks"]> {

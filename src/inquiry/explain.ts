@@ -9,16 +9,14 @@ import type { AuditTable } from "../ledger/audit/tables.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { ExplainFacts, FieldFacts, RecordFacts, VersionFacts } from "../report/explain.ts";
 import type { AuditFacts, HoldFacts, OperationFacts, QuarantineFacts } from "../report/facts.ts";
-import { byId, byNumber } from "./by-number.ts";
+import { byId, byNumber, ordersOfNumber, recordFacts, recordOf } from "./find.ts";
 import { known } from "./explain-known.ts";
 import { holds } from "./holds.ts";
-import { ordersOfNumber } from "./number-owners.ts";
 import { operations, operationsOfRecord } from "./operations.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { recordFacts, recordOf } from "./record-facts.ts";
-import { lastReads, readFacts, skippedInReading } from "./runs.ts";
+import { lastReads, readsOf, skippedInReading } from "./runs.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import { isPrivateMarker } from "../engine/model/references.ts";
 
@@ -104,15 +102,8 @@ async function lastReadOf(
   source: string | undefined,
 ): Promise<ExplainFacts["read"]> {
   if (source === undefined) return null;
-  const row = await ledger.db
-    .selectFrom("source_read")
-    .selectAll()
-    .where("source", "=", source)
-    .where("stream", "=", stream)
-    .orderBy("number", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row === undefined ? null : readFacts(row);
+  const [read] = await readsOf(ledger, { source, stream, limit: 1 });
+  return read ?? null;
 }
 
 /** Records that the last reading of each source skipped; of the one that has the record, where it is known. */
@@ -307,7 +298,7 @@ async function similarTo(
  * id, else by their code behind their parent's id, else by their position. What is private stands as a marker in the
  * ledger already and is only named here.
  */
-export function fieldsOf(body: JsonObject): FieldFacts[] {
+function fieldsOf(body: JsonObject): FieldFacts[] {
   const fields: FieldFacts[] = [];
   const visit = (name: string, value: Json): void => {
     if (isPrivateMarker(value)) {
@@ -333,7 +324,7 @@ function elementName(item: Json, index: number): string {
 }
 
 /** Names of the fields that are not the same in two versions, in the order of the names. */
-export function changedFields(before: readonly FieldFacts[], after: readonly FieldFacts[]): string[] {
+function changedFields(before: readonly FieldFacts[], after: readonly FieldFacts[]): string[] {
   const left = new Map(before.map((field) => [field.name, textOf(field)]));
   const right = new Map(after.map((field) => [field.name, textOf(field)]));
   return [...new Set([...left.keys(), ...right.keys()])].filter((name) => left.get(name) !== right.get(name)).sort();

@@ -1,16 +1,13 @@
 import { sql } from "kysely";
-import { formatKey } from "../crm/keys.ts";
+import { formatKey, parseKey } from "../crm/keys.ts";
 import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import { nameKey } from "../crm/name-keys.ts";
 import type { Named } from "../crm/name-keys.ts";
 import { isBeginning, mostFound } from "../report/explain.ts";
 import type { RecordFacts } from "../report/explain.ts";
-import { byId, byNumber } from "./by-number.ts";
-import type { NumberKind } from "./by-number.ts";
-import { ordersOfNumber } from "./number-owners.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { recordOf } from "./record-facts.ts";
+import type { RecordTable } from "../ledger/records/tables.ts";
 
 /** A record that somebody may mean, and by what it was found. */
 export interface Found {
@@ -127,4 +124,162 @@ async function byKey(
     where ${key} is not null and ${key} >= ${wanted} and ${key} < ${`${wanted}\u{10ffff}`}
     order by ${key} limit ${mostFound}`.execute(db);
   return rows.map(({ isWhole, ...one }) => ({ key: one, by: isWhole === 1 ? what : `beginning of its ${what}` }));
+}
+
+/** A number that the platform or this ledger gave. */
+type NumberKind = "channel order number" | "licence order" | "channel customer number" | "enterprise" | "member";
+
+/** With its namespace before it, or in any: the namespaces of a stream are few, and each is looked up in the index. */
+export async function byId({ db }: ReadOnlyLedger, stream: Stream, text: string): Promise<RecordKey[]> {
+  const { namespace, id } = text.includes("/") ? parseKey(text) : { namespace: "", id: text };
+  const { rows } = await sql<RecordKey>`
+    with recursive one (namespace) as (
+      select min(namespace) from record where stream = ${stream} and namespace > ''
+      union all
+      select (select min(r.namespace) from record r where r.stream = ${stream} and r.namespace > one.namespace)
+        from one where one.namespace is not null)
+    select r.namespace, r.id from one cross join record r
+      on r.stream = ${stream} and r.namespace = one.namespace and (r.id = ${text}
+        or r.id = ${id} and r.namespace = ${namespace})
+      order by r.namespace, r.id limit ${mostFound}`.execute(db);
+  return rows;
+}
+
+/** By a number that the platform or this ledger gave. */
+export async function byNumber(
+  { db }: ReadOnlyLedger,
+  stream: Stream,
+  number: string,
+): Promise<(RecordKey & { by: NumberKind })[]> {
+  const named = (by: NumberKind) => sql<NumberKind>`${sql.lit(by)}`.as("by");
+  if (stream === "staff")
+    return await db
+      .selectFrom("staff_link")
+      .select(["namespace", "staff_id as id", named("member")])
+      .where("member_global_id", "=", number)
+      .where("to_at", "is", null)
+      .execute();
+  if (stream === "customers") {
+    const links = db.selectFrom("link").select(["namespace", "customer_id as id"]).where("to_at", "is", null);
+    return await links
+      .select(named("enterprise"))
+      .where("enterprise_global_id", "=", number)
+      .unionAll(links.select(named("channel customer number")).where("channel_customer_id", "=", number))
+      .limit(mostFound)
+      .execute();
+  }
+  return await db
+    .selectFrom("placed_order")
+    .select(["namespace", "order_id as id", named("channel order number")])
+    .where("channel_order_id", "=", number)
+    .where("to_at", "is", null)
+    .unionAll(
+      db
+        .selectFrom("amendment_number")
+        .select(["namespace", "order_id as id", named("channel order number")])
+        .where("channel_order_id", "=", number),
+    )
+    .unionAll(
+      db
+        .selectFrom("licence_order")
+        .select(["namespace", "order_id as id", named("licence order")])
+        .where("license_order_id", "=", number),
+    )
+    .limit(mostFound)
+    .execute();
+}
+
+/** An order of which a unit has an asset number, and the customer whose it is. */
+interface NumberOwner {
+  order: RecordKey;
+  customer: RecordKey;
+}
+
+type OwnerRow = Record<"namespace" | "id" | "customerNamespace" | "customerId", string> & { ended: number };
+
+/**
+ * The orders that have an asset number now, the newest first: the one that it is fixed to, and those that renewed it.
+ * Where its unit ended in all of them, all of them.
+ */
+export async function ordersOfNumber({ db }: ReadOnlyLedger, number: string): Promise<NumberOwner[]> {
+  const { rows } = await sql<OwnerRow>`
+    with held (namespace, id, since) as (
+      select n.namespace, n.order_id, 0 from asset_number n where n.wire_number = ${number} and n.fixed_at is not null
+      union all
+      select s.namespace, s.order_id, s.number from asset_number n
+        join order_step s on s.customer_namespace = n.customer_namespace and s.customer_id = n.customer_id
+        join json_each(s.items) i on i.value ->> 'number' = n.wire_number and i.value ->> 'continues' is not null
+        where n.wire_number = ${number} and n.fixed_at is not null and s.kind = 'bought'
+          and s.forgotten_at is null)
+    select h.namespace, h.id, coalesce(n.customer_namespace, r.customer_namespace) as customerNamespace,
+      coalesce(n.customer_id, r.customer_id) as customerId,
+      exists (select 1 from order_step e, json_each(e.items) j where e.namespace = h.namespace and e.order_id = h.id
+        and e.kind = 'removed' and e.forgotten_at is null and e.number > h.since
+        and j.value ->> 'number' = n.wire_number
+        and j.value ->> 'product' is null) as ended
+    from held h cross join asset_number n on n.wire_number = ${number} and n.fixed_at is not null
+    cross join record r on r.stream = 'orders' and r.namespace = h.namespace and r.id = h.id
+    order by h.since desc, h.namespace, h.id`.execute(db);
+  const present = rows.filter(({ ended }) => ended === 0);
+  const owners = new Map(
+    (present.length === 0 ? rows : present).map(({ namespace, id, customerNamespace, customerId }) => [
+      JSON.stringify([namespace, id]),
+      { order: { namespace, id }, customer: { namespace: customerNamespace, id: customerId } },
+    ]),
+  );
+  return [...owners.values()];
+}
+
+/** A row of the record table as people get it. */
+export function recordFacts(row: RecordTable): RecordFacts {
+  return {
+    stream: row.stream,
+    key: { namespace: row.namespace, id: row.id },
+    customer: { namespace: row.customer_namespace, id: row.customer_id },
+    source: row.source,
+    state: row.state,
+    version: row.version,
+    firstSeen: row.first_seen,
+    changedAt: row.changed_at,
+    missed: row.missed,
+    pending: row.pending === 1,
+    deferred:
+      row.deferred_code === null
+        ? null
+        : { code: row.deferred_code, reason: row.deferred_reason ?? "", since: row.deferred_since ?? row.changed_at },
+    changedRun: row.changed_run,
+    outcome: row.outcome_run === null ? null : { run: row.outcome_run, decision: row.outcome ?? "" },
+  };
+}
+
+/** A record as it stands now; null where the CRM gave none. */
+export async function recordOf(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey): Promise<RecordFacts | null> {
+  const row = await ledger.db
+    .selectFrom("record")
+    .selectAll()
+    .where("stream", "=", stream)
+    .where("namespace", "=", key.namespace)
+    .where("id", "=", key.id)
+    .executeTakeFirst();
+  return row === undefined ? null : recordFacts(row);
+}
+
+/** So many records of a customer are listed at once. */
+const recordsInPage = 25;
+
+/**
+ * Orders or staff of a customer in key order, as many as a page holds; `after` goes on behind a record. SQLite would
+ * rather go through the whole stream in the order that is asked for, so it is told by which index.
+ */
+export async function recordsOfCustomer(
+  { db }: ReadOnlyLedger,
+  customer: RecordKey,
+  stream: Exclude<Stream, "customers">,
+  after: RecordKey = { namespace: "", id: "" },
+): Promise<{ records: RecordFacts[]; goesOn: boolean }> {
+  const { rows } = await sql<RecordTable>`select * from record indexed by record_by_customer
+    where customer_namespace = ${customer.namespace} and customer_id = ${customer.id} and stream = ${stream}
+      and (namespace, id) > (${after.namespace}, ${after.id})
+    order by namespace, id limit ${recordsInPage + 1}`.execute(db);
+  return { records: rows.slice(0, recordsInPage).map(recordFacts), goesOn: rows.length > recordsInPage };
 }

@@ -8,7 +8,7 @@ import { takenThings } from "../engine/model/taking.ts";
 import type { TakenThing } from "../engine/model/taking.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
 import { openStates } from "./operations.ts";
-import { paused } from "./paused.ts";
+import { paused } from "./status.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads } from "./runs.ts";
@@ -53,7 +53,7 @@ export interface JobEnds {
 }
 
 /** What is asked beside counts. */
-export interface MeasuresAsked {
+interface MeasuresAsked {
   /** Runs that began after this one; none where nothing is said. */
   after?: string | undefined;
   /** Runs of which is asked how they stand. */

@@ -16,7 +16,7 @@ import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 type OperationFound = OperationFacts & { kind: OperationName };
 
 /** Which operations are asked for; everything that is given must hold. */
-export interface OperationFilter {
+interface OperationFilter {
   states?: readonly OperationState[];
   run?: string;
   /** Only what is open of this customer: by their customer, finished ones are not found. */
@@ -142,9 +142,15 @@ export async function operationFacts(ledger: ReadOnlyLedger, row: OperationTable
     outcomeCode: row.outcome_code,
     outcomeMessage: row.outcome_message,
     answerKept: row.answer_ref !== null,
-    records: records.map(({ stream, namespace, id }) => ({ stream, key: { namespace, id } })),
+    records: recordsIn(row.records),
     attempts: attempts.map(attempt),
   };
+}
+
+/** The records that an operation serves, as the journal keeps them. */
+export function recordsIn(kept: string): OperationFacts["records"] {
+  const records = stored<{ stream: Stream; namespace: string; id: string }[]>(kept);
+  return records.map(({ stream, namespace, id }) => ({ stream, key: { namespace, id } }));
 }
 
 function evidenceOf(text: string | null): EvidenceFacts[] {

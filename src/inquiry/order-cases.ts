@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/canonical-json.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Package } from "../crm/model.ts";
 import { numberedItems } from "../crm/order-items.ts";
 import { buildAssets } from "../crm/tree.ts";
 import { stored } from "../ledger/database/damage.ts";
@@ -10,11 +10,15 @@ import type { StandingParts } from "../resources/order/fold.ts";
 import type { PrivateMarker } from "../engine/model/references.ts";
 import { sentItems } from "../resources/order/there-already.ts";
 import { crmDate } from "../report/crm-date.ts";
-import type { CrmStanding, OrderCase } from "../report/reconciliation/case.ts";
-import { amendedSides } from "./amended-orders.ts";
-import type { StepRow } from "./order-steps.ts";
-import type { PlacedOrder } from "./placed-orders.ts";
-import { zonesIn } from "./statement/crm-dates.ts";
+import type { CrmStanding, OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
+import type { StepRow, PlacedForm } from "./placed-orders.ts";
+import { zonesIn } from "./statement/filters.ts";
+import { stepOf } from "../resources/order/state/order-step-rows.ts";
+import { standingOf } from "../resources/order/fold.ts";
+import { productsUnder } from "../resources/order/model.ts";
+import type { OrderStanding } from "../resources/order/model.ts";
+import type { SentPackage } from "../resources/order/there-already.ts";
+import type { PlacedOrder } from "../resources/order/state/placed-orders.ts";
 
 /** A record with its newest form. */
 export type RecordRow = Pick<
@@ -50,7 +54,7 @@ export function orderCaseOf(
     steps: amended,
     numbers,
   }: {
-    known: PlacedOrder | undefined;
+    known: PlacedForm | undefined;
     steps: readonly StepRow[] | undefined;
     numbers: FixedNumbers;
   },
@@ -92,7 +96,7 @@ export function orderCaseOf(
 function orderCase(
   row: RecordRow,
   body: DesiredOrder,
-  known: PlacedOrder | undefined,
+  known: PlacedForm | undefined,
   steps: readonly Pick<StepRow, "channel_order_id">[] = [],
 ): Omit<OrderCase, "products" | "packages" | "units"> {
   const now = crmDate(body.placedAt, zonesIn(row.date_zones), "placedAt");
@@ -135,4 +139,166 @@ function numberOfUnit(numbers: FixedNumbers, unit: string): string | undefined {
   const [namespace, order, instance, position] = stored<unknown[]>(unit);
   const fixed = numbers.get(JSON.stringify([String(namespace), String(order), String(instance)]));
   return fixed?.find((item) => item.unit === position)?.wire_number ?? undefined;
+}
+
+type Sides = Pick<OrderCase, "products" | "packages" | "units" | "isOver">;
+
+/** What stands of an amended order: what was bought of it and by which purchase, without what is gone since. */
+export function amendedSides(
+  placed: Pick<PlacedOrder, "key" | "customer" | "channelOrderId"> & { form: DesiredOrder; payload: string | null },
+  rows: readonly StepRow[],
+  parts: Pick<StandingParts, "numbers" | "licenceOrders" | "placedFor">,
+  wanted: ReturnType<typeof numberedItems>,
+): Sides {
+  const forms = new Map<number, DesiredOrder>([[placedVersion, placed.form]]);
+  for (const row of rows)
+    if (row.version !== null && row.body !== null) forms.set(row.version, stored<DesiredOrder>(row.body));
+  const kept = rows.map((row) => stepOf(row));
+  const of: PlacedOrder = { ...placed, bodyHash: "", version: placedVersion, origin: "placed" };
+  const standing = standingOf(of, { ...parts, forms, steps: kept });
+  if ("lost" in standing) return sidesOf(wanted, { products: [], packages: [] }, { products: [], packages: [] });
+  const stands = new Set(
+    standing.units.flatMap(({ number, products }) =>
+      products.map((item) => keyOf(item.channelOrderId, number ?? "", item.product.id)),
+    ),
+  );
+  const standingNumbers = new Set(standing.units.map(({ number }) => number));
+  const unsent = notSent(rows);
+  const numberOf = unitNumbers(standing);
+  const sent = [
+    sentBy(placed.payload, numberOf, undefined),
+    ...rows.flatMap((row) => (isPurchase(row) ? [sentBy(row.payload, numberOf, purchaseOf(row))] : [])),
+  ];
+  const keyIn = ({ purchase, assetNumber }: SentItem, product: string): string =>
+    keyOf(purchase?.channelOrderId ?? placed.channelOrderId, assetNumber, product);
+  const isSent = (item: SentItem): boolean => stands.has(keyIn(item, item.id)) && !unsent.has(keyIn(item, item.id));
+  // The platform drops a package with the last product in it; one that never had any goes with its unit.
+  const isSentPackage = (item: SentPackage): boolean =>
+    item.inside.length === 0
+      ? standingNumbers.has(item.assetNumber)
+      : item.inside.some((product) => stands.has(keyIn(item, product)));
+  // What was bought last stands for what is shown while an old form stands beside it.
+  const sides = sidesOf(wanted, standingItems(standing, unsent), {
+    products: sent.flatMap((one) => one.products.filter(isSent)).toReversed(),
+    packages: sent.flatMap((one) => one.packages.filter(isSentPackage)).toReversed(),
+  });
+  const units = standing.units.flatMap(({ number, unit }) => (number === undefined ? [] : [[number, unit] as const]));
+  const isOver = standing.units.every(({ products }) => products.length === 0);
+  return { ...sides, units: new Map(units), isOver };
+}
+
+/** A step that only says under which numbers units go on is of the purchase before it. */
+function isPurchase(row: StepRow): boolean {
+  const step = stepOf(row);
+  return (
+    step.kind === "bought" && step.items.some(({ products, packages }) => products.length > 0 || packages.length > 0)
+  );
+}
+
+/** What stands by no call of ours, such as what a person bought: nothing that was sent before says how it is. */
+function notSent(rows: readonly StepRow[]): ReadonlyMap<string, Purchase> {
+  return new Map(
+    rows.flatMap((row) => {
+      const step = stepOf(row);
+      if (step.kind !== "bought" || step.origin === "sent") return [];
+      const purchase = purchaseOf(row);
+      return step.items.flatMap(({ number, products }) =>
+        products.map((id) => [keyOf(step.channelOrderId, number ?? "", id), purchase] as const),
+      );
+    }),
+  );
+}
+
+/** The form that an order was placed with has no number of its own here. */
+const placedVersion = -1;
+
+function sidesOf(
+  wanted: ReturnType<typeof numberedItems>,
+  placed: ReturnType<typeof numberedItems>,
+  sent: ReturnType<typeof sentItems>,
+): Sides {
+  return {
+    products: { wanted: wanted.products, placed: placed.products, sent: sent.products },
+    packages: { wanted: wanted.packages, placed: placed.packages, sent: sent.packages },
+  };
+}
+
+function standingItems(
+  { units }: OrderStanding,
+  unsent: ReadonlyMap<string, Purchase>,
+): { products: PlacedItem[]; packages: PlacedItem[] } {
+  const all = units.map((unit) =>
+    numberedItems(
+      [
+        {
+          ...unit.asset,
+          assetNumbers: [],
+          quantity: 1,
+          products: unit.products.map(({ product }) => product),
+          packages: unit.packages.map(({ item, channelOrderId }) => {
+            const own = unit.products.filter((one) => one.channelOrderId === channelOrderId);
+            return standingPackage(item, new Set(own.map(({ product }) => product.id)));
+          }),
+        },
+      ],
+      () => (unit.number === undefined ? [] : [unit.number]),
+    ),
+  );
+  const purchases = new Map(
+    units.flatMap(({ number, products }) =>
+      products.flatMap(({ product, channelOrderId }) => {
+        const purchase = unsent.get(keyOf(channelOrderId, number ?? "", product.id));
+        return purchase === undefined ? [] : [[keyOf("", number ?? "", product.id), purchase] as const];
+      }),
+    ),
+  );
+  const withPurchase = (item: PlacedItem): PlacedItem => {
+    const purchase = purchases.get(keyOf("", item.assetNumber ?? "", item.id));
+    return purchase === undefined ? item : { ...item, purchase };
+  };
+  return {
+    products: all.flatMap(({ products }) => products.map(withPurchase).toReversed()),
+    packages: all.flatMap(({ packages }) => packages.toReversed()),
+  };
+}
+
+/** A package with those lower ones alone of which something stands, or that never had any product. */
+function standingPackage(item: Package<PrivateMarker>, stands: ReadonlySet<string>): Package<PrivateMarker> {
+  const children = item.children.filter((child) => {
+    const inside = productsUnder(child);
+    return inside.length === 0 || inside.some(({ id }) => stands.has(id));
+  });
+  return { ...item, products: [], children: children.map((child) => standingPackage(child, stands)) };
+}
+
+function purchaseOf(row: StepRow): Purchase {
+  const licences = stored<{ licenseType: string; licenseOrderId: string }[]>(row.licence_orders);
+  return {
+    channelOrderId: row.channel_order_id ?? "",
+    operationId: row.operation_id,
+    at: row.at,
+    licenceOrders: new Map(licences.map(({ licenseType, licenseOrderId }) => [licenseType, licenseOrderId])),
+  };
+}
+
+function sentBy(
+  payload: string | null,
+  numberOf: (unit: string) => string | undefined,
+  purchase: Purchase | undefined,
+): ReturnType<typeof sentItems> {
+  if (payload === null) return { products: [], packages: [] };
+  const { products, packages } = sentItems(stored<JsonObject>(payload), numberOf);
+  const marked = <Item extends SentItem>(items: Item[]): Item[] => items.map((item) => ({ ...item, purchase }));
+  return { products: marked(products), packages: marked(packages) };
+}
+
+function unitNumbers({ order, units }: OrderStanding): (unit: string) => string | undefined {
+  const numbers = new Map(
+    units.map((unit) => [JSON.stringify([order.namespace, order.id, unit.instanceId, unit.unit]), unit.number]),
+  );
+  return (unit) => numbers.get(unit);
+}
+
+function keyOf(channelOrderId: string, number: string, id: string): string {
+  return JSON.stringify([channelOrderId, number, id]);
 }

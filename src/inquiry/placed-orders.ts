@@ -1,15 +1,155 @@
 import { sql } from "kysely";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { LicenceOrderTable } from "../resources/order/state/placed-orders.ts";
-import type { PlacedCase } from "../report/reconciliation/case.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import { shownProducts } from "./shown-products.ts";
+import type { LicenceOrderTable } from "../resources/order/state/placed-orders.ts";
+import type { PlacedCase } from "../report/reconciliation/case.ts";
+import { stepOf } from "../resources/order/state/order-step-rows.ts";
+import type { OrderStep } from "../resources/order/state/order-steps.ts";
+import type { ExplainFacts } from "../report/explain.ts";
+
+type Db = ReadOnlyLedger["db"];
+
+/** What happened to placed orders, oldest first, without what a restored ledger forgot. */
+function steps(db: Db) {
+  return db.selectFrom("order_step as s").selectAll("s").where("s.forgotten_at", "is", null).orderBy("s.number");
+}
+
+/** Each with the form of the order that it was made from; of what was removed, with the one that the CRM gave then. */
+function stepsWithForms(db: Db) {
+  return steps(db)
+    .leftJoin("record_version as v", (join) =>
+      join
+        .on("v.stream", "=", "orders")
+        .onRef("v.namespace", "=", "s.namespace")
+        .onRef("v.id", "=", "s.order_id")
+        .on(
+          "v.version",
+          "=",
+          sql<number>`coalesce(s.version, (select max(w.version) from record_version w
+            where w.stream = 'orders' and w.namespace = s.namespace and w.id = s.order_id and w.from_at <= s.at))`,
+        ),
+    )
+    .select(["v.version as form_version", "v.body", "v.date_zones"]);
+}
+
+function stepsWithPayloads(db: Db) {
+  return stepsWithForms(db).leftJoin("operation as o", "o.id", "s.operation_id").select("o.payload");
+}
+
+/** What happened to an order. */
+export const orderSteps = ofEachCustomer(({ db }, order) =>
+  steps(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
+);
+
+/** The same with the forms of the order. */
+export const orderStepsWithForms = ofEachCustomer(({ db }, order) =>
+  stepsWithForms(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
+);
+
+const ofOrder = ofEachCustomer(({ db }, order) =>
+  stepsWithPayloads(db).where("s.namespace", "=", order.namespace).where("s.order_id", "=", order.id),
+);
+
+const ofCustomer = ofEachCustomer(({ db }, customer) =>
+  stepsWithPayloads(db).where("s.customer_namespace", "=", customer.namespace).where("s.customer_id", "=", customer.id),
+);
+
+/** A step with its form and the payload that was sent. */
+export type StepRow = ReturnType<typeof ofCustomer>[number];
+
+/** What happened to placed orders of a customer since, by order. */
+export function stepsOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, readonly StepRow[]> {
+  return Map.groupBy(ofCustomer(ledger, customer), (row) => formatKey({ namespace: row.namespace, id: row.order_id }));
+}
+
+/** What happened to one placed order for a customer since; undefined where nothing did. */
+export function stepsOfOrder(
+  ledger: ReadOnlyLedger,
+  customer: RecordKey,
+  order: RecordKey,
+): readonly StepRow[] | undefined {
+  const own = ofOrder(ledger, order).filter(({ customer_namespace: namespace, customer_id: id }) =>
+    isSameKey({ namespace, id }, customer),
+  );
+  return own.length === 0 ? undefined : own;
+}
+
+/** A product of an order as the platform shows it now, and the asset number under which it does. */
+interface ShownProduct {
+  id: string;
+  number: string;
+  licenseOrderId: string | null;
+}
+
+const productsOf = ofEachCustomer(({ db }, customer) => {
+  const id = sql<string>`json_extract(body, '$.crmProductId')`;
+  return db
+    .selectFrom("observation")
+    .select([
+      id.as("id"),
+      sql<string>`substr(subject, 1, length(subject) - length(${id}) - 1)`.as("number"),
+      sql<string | null>`json_extract(body, '$.licenseOrderId')`.as("licenseOrderId"),
+      sql<string | null>`json_extract(body, '$.channelOrderId')`.as("channelOrderId"),
+    ])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .where("kind", "=", "product")
+    .where("to_at", "is", null)
+    .where(id, "is not", null)
+    .orderBy("subject");
+});
+
+/** The products that a customer is shown to have of an order, by asset number. */
+export function shownProducts(ledger: ReadOnlyLedger, customer: RecordKey, channelOrderId: string): ShownProduct[] {
+  return productsOf(ledger, customer).filter((product) => product.channelOrderId === channelOrderId);
+}
+
+/** Units of a customer's orders that have the numbers of earlier ones, as the steps of the orders say. */
+export const renewedUnits = ofEachCustomer(({ db }, customer) =>
+  db
+    .selectFrom("order_step as s")
+    .innerJoin(sql<{ value: string }>`json_each(s.items)`.as("i"), (join) => join.onTrue())
+    .innerJoin("asset_number as n", (join) => join.on(sql<boolean>`n.wire_number = i.value ->> 'number'`))
+    .select(["n.wire_number", "s.namespace", "s.order_id"])
+    .select(sql<number>`i.value ->> 'unit'`.as("unit"))
+    .select(sql<string>`i.value ->> 'instanceId'`.as("instance_id"))
+    .distinct()
+    .where("s.customer_namespace", "=", customer.namespace)
+    .where("s.customer_id", "=", customer.id)
+    .where("s.forgotten_at", "is", null)
+    .where("s.kind", "=", sql.lit("bought"))
+    .where(sql<boolean>`i.value ->> 'continues' is not null`)
+    .where("n.fixed_at", "is not", null)
+    .where("n.ended_at", "is", null)
+    .orderBy("unit"),
+);
+
+/** Units of an order that have the numbers of earlier ones, and since when. */
+export async function renewedNumbers({ db }: ReadOnlyLedger, order: RecordKey) {
+  return await db
+    .selectFrom("order_step as s")
+    .innerJoin(sql<{ value: string }>`json_each(s.items)`.as("i"), (join) => join.onTrue())
+    .innerJoin("asset_number as n", (join) => join.on(sql<boolean>`n.wire_number = i.value ->> 'number'`))
+    .select(["n.origin", "s.at as fixedAt", "n.ended_at as endedAt", "s.operation_id as operationId"])
+    .select(["n.customer_namespace", "n.customer_id"])
+    .select(sql<string>`i.value ->> 'number'`.as("number"))
+    .select(sql<string>`i.value ->> 'instanceId'`.as("instanceId"))
+    .select(sql<number>`i.value ->> 'unit'`.as("slot"))
+    .where("s.namespace", "=", order.namespace)
+    .where("s.order_id", "=", order.id)
+    .where("s.forgotten_at", "is", null)
+    .where("s.kind", "=", "bought")
+    .where(sql<boolean>`i.value ->> 'continues' is not null`)
+    .where("n.fixed_at", "is not", null)
+    .orderBy("s.number")
+    .execute();
+}
 
 /** An order that is on the platform, with what it was placed with. */
-export interface PlacedOrder {
+export interface PlacedForm {
   placed: PlacedCase;
   /** For whom it was placed, where that is not the customer that is asked about. */
   placedFor: RecordKey | undefined;
@@ -56,21 +196,20 @@ const placedRows = ofEachCustomer(({ db }, { namespace, id }) => {
 
 type LicenceRow = RecordKey & Pick<LicenceOrderTable, "license_type" | "license_order_id">;
 
-const licenceRows = ofEachCustomer<LicenceRow>(({ db }, customer) => ({
-  compile: () =>
-    sql<LicenceRow>`select l.namespace, l.order_id as id, l.license_type, l.license_order_id from (
+const licenceRows = ofEachCustomer<LicenceRow>(
+  (_ledger, customer) => sql<LicenceRow>`select l.namespace, l.order_id as id, l.license_type, l.license_order_id from (
         select p.namespace, p.order_id from placed_order p
         where p.to_at is null and p.customer_namespace = ${customer.namespace} and p.customer_id = ${customer.id}
         union select m.namespace, m.order_id from moved_order m
         where m.ended_at is null and m.customer_namespace = ${customer.namespace} and m.customer_id = ${customer.id}
       ) o cross join licence_order l on l.namespace = o.namespace and l.order_id = o.order_id
-      order by l.sequence`.compile(db),
-}));
+      order by l.sequence`,
+);
 
 /** The placed orders of a customer, by order. */
-export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedOrder> {
+export function placedOrdersOf(ledger: ReadOnlyLedger, customer: RecordKey): ReadonlyMap<string, PlacedForm> {
   const rows = placedRows(ledger, customer);
-  const placed = new Map<string, PlacedOrder>();
+  const placed = new Map<string, PlacedForm>();
   if (rows.length === 0) return placed;
   const licencesOf = Map.groupBy(licenceRows(ledger, customer), formatKey);
   for (const row of rows)
@@ -83,7 +222,7 @@ export async function placedOrderOf(
   ledger: ReadOnlyLedger,
   customer: RecordKey,
   order: RecordKey,
-): Promise<PlacedOrder | undefined> {
+): Promise<PlacedForm | undefined> {
   const row = await placedForms(ledger.db)
     .where("p.namespace", "=", order.namespace)
     .where("p.order_id", "=", order.id)
@@ -106,7 +245,7 @@ function placedOrder(
   customer: RecordKey,
   row: PlacedRow,
   licences: Parameters<typeof byType>[0],
-): PlacedOrder {
+): PlacedForm {
   const { origin, channel_order_id: channelOrderId, body, payload } = row;
   const shown = origin === "adopted" ? shownProducts(ledger, customer, channelOrderId) : [];
   const byProduct = Map.groupBy(shown, (product) => product.id);
@@ -137,4 +276,77 @@ function byType(
     found.set(type, known === undefined || known === id ? id : "");
   }
   return found;
+}
+
+/** Everything that is known of where an order was placed, stands, and stood before. */
+export async function placedOf(ledger: ReadOnlyLedger, order: RecordKey): Promise<ExplainFacts["placed"]> {
+  const { db } = ledger;
+  const rows = await db
+    .selectFrom("placed_order")
+    .select(["channel_order_id as channelOrderId", "origin", "version", "from_at as from", "to_at as to"])
+    .select(["operation_id as operationId", "customer_namespace as customerNamespace", "customer_id as customerId"])
+    .select("products")
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("from_at", "desc")
+    .execute();
+  const licenceOrders = await db
+    .selectFrom("licence_order")
+    .select(["sequence", "license_type as licenseType", "license_order_id as licenseOrderId"])
+    .select("platform_customer_id as platformCustomerId")
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("sequence")
+    .execute();
+  const steps = toldSteps(ledger, order);
+  const movedFrom = await movedFromOf(db, order);
+  return rows.map(({ customerNamespace, customerId, ...row }) => ({
+    ...row,
+    customer: { namespace: customerNamespace, id: customerId },
+    licenceOrders,
+    movedFrom: row.to === null ? movedFrom : [],
+    steps: row.to === null ? steps : [],
+  }));
+}
+
+async function movedFromOf(
+  db: ReadOnlyLedger["db"],
+  order: RecordKey,
+): Promise<ExplainFacts["placed"][number]["movedFrom"]> {
+  const rows = await db
+    .selectFrom("moved_order")
+    .select(["customer_namespace as namespace", "customer_id as id", "since", "ended_at as endedAt"])
+    .where("namespace", "=", order.namespace)
+    .where("order_id", "=", order.id)
+    .orderBy("since")
+    .execute();
+  return rows.map(({ namespace, id, ...row }) => ({ ...row, customer: { namespace, id } }));
+}
+
+function toldSteps(ledger: ReadOnlyLedger, order: RecordKey): ExplainFacts["placed"][number]["steps"] {
+  return orderSteps(ledger, order).flatMap((row) => {
+    const step = stepOf(row);
+    const things = thingsOf(step);
+    // A step that only says under which numbers units go on is of the purchase before it.
+    if (step.kind === "bought" && things.length === 0) return [];
+    const { at, kind, origin, channel_order_id: channelOrderId, operation_id: operationId } = row;
+    return [{ at, kind, origin, channelOrderId, operationId, customer: step.customer, things }];
+  });
+}
+
+/** What a step was about, each product and package with the asset number under which it is. */
+function thingsOf(step: OrderStep): string[] {
+  const under = (number: string | null): string => (number === null ? "" : ` (asset number ${number})`);
+  switch (step.kind) {
+    case "bought":
+      return step.items.flatMap(({ number, products, packages }) =>
+        [...packages.map((id) => `package ${id}`), ...products].map((name) => `${name}${under(number)}`),
+      );
+    case "removed":
+      return step.items.map(({ product, number }) =>
+        product === null ? `asset number ${number ?? "unknown"}, whole` : `${product}${under(number)}`,
+      );
+    case "priced":
+      return step.items.map(({ product }) => product ?? "the order");
+  }
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuarantineTable } from "../ledger/records/tables.ts";
 import type { QuarantineFacts } from "../report/facts.ts";
-import { privateBody } from "./read-only-ledger.ts";
+import { keyOrNull, privateBody } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
 /** What waits in quarantine for one reason. */
@@ -109,8 +109,8 @@ export function quarantineFacts(row: QuarantineTable): QuarantineFacts {
     id: row.id,
     source: row.source,
     stream: row.stream,
-    key: keyOf(row.namespace, row.record_id),
-    customer: keyOf(row.customer_namespace, row.customer_id),
+    key: keyOrNull(row.namespace, row.record_id),
+    customer: keyOrNull(row.customer_namespace, row.customer_id),
     place: row.place,
     field: row.field,
     code: row.code,
@@ -123,8 +123,4 @@ export function quarantineFacts(row: QuarantineTable): QuarantineFacts {
     resolution: row.resolution,
     rawRef: row.raw_ref,
   };
-}
-
-function keyOf(namespace: string | null, id: string | null): RecordKey | null {
-  return namespace === null || id === null ? null : { namespace, id };
 }

@@ -5,9 +5,14 @@ import { databaseProblem, isFatal } from "../ledger/database/damage.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Sqlite } from "../ledger/database/database.ts";
 import type { LedgerTables } from "../ledger/tables.ts";
-import { localDates } from "../report/statement/local-date.ts";
+import { localDates } from "../report/crm-date.ts";
 
 const mostPrepared = 200;
+
+/** A query, or a text of SQL with its values. */
+interface Query<Row> {
+  compile(db: Kysely<LedgerTables>): CompiledQuery<Row>;
+}
 
 /** What every question is put to: one connection to the ledger that can only read, beside a run that writes. */
 export class ReadOnlyLedger {
@@ -89,8 +94,8 @@ export class ReadOnlyLedger {
   }
 
   /** Yields the rows of a query one by one as SQLite finds them, so that memory does not grow with their number. */
-  *rows<Row>(query: { compile(): CompiledQuery<Row> }): Generator<Row, void, void> {
-    const { sql: text, parameters } = query.compile();
+  *rows<Row>(query: Query<Row>): Generator<Row, void, void> {
+    const { sql: text, parameters } = query.compile(this.db);
     const statement = this.#database.prepare<unknown[], Row>(text);
     this.#streams += 1;
     try {
@@ -138,6 +143,11 @@ export async function privateBody(ledger: ReadOnlyLedger, ref: string): Promise<
   return row?.body ?? undefined;
 }
 
+/** A key of two columns that are null together. */
+export function keyOrNull(namespace: string | null, id: string | null): RecordKey | null {
+  return namespace === null || id === null ? null : { namespace, id };
+}
+
 /** What a query is built with in the place of a customer. */
 const anyCustomer: RecordKey = { namespace: "\0namespace", id: "\0id" };
 
@@ -146,11 +156,11 @@ const anyCustomer: RecordKey = { namespace: "\0namespace", id: "\0id" };
  * building it takes longer than asking it.
  */
 export function ofEachCustomer<Row>(
-  query: (ledger: ReadOnlyLedger, customer: RecordKey) => { compile(): CompiledQuery<Row> },
+  query: (ledger: ReadOnlyLedger, customer: RecordKey) => Query<Row>,
 ): (ledger: ReadOnlyLedger, customer: RecordKey) => Row[] {
   const known = new WeakMap<ReadOnlyLedger, (customer: RecordKey) => Row[]>();
   const prepare = (ledger: ReadOnlyLedger): ((customer: RecordKey) => Row[]) => {
-    const compiled = query(ledger, anyCustomer).compile();
+    const compiled = query(ledger, anyCustomer).compile(ledger.db);
     const statement = ledger.prepared(compiled);
     return ({ namespace, id }) =>
       statement.all(
@@ -186,4 +196,24 @@ function remembering(database: Sqlite): SqliteDatabase {
  */
 export function spelled<Value extends string>(values: readonly Value[]): RawBuilder<Value>[] {
   return values.map((value) => sql.lit(value));
+}
+
+type Question<Parameters, Row> = (ledger: ReadOnlyLedger, parameters: Parameters) => Row[];
+
+/**
+ * A question with named parameters that a statement asks for one record after another: it is prepared once for a
+ * ledger.
+ */
+export function asked<Parameters extends object, Row>(text: string): Question<Parameters, Row> {
+  const known = new WeakMap<ReadOnlyLedger, Statement<[Parameters], Row>>();
+  // The sign before a value keeps SQLite from planning the statement anew for each value.
+  const planned = text.replaceAll(/@(?=[a-z])/gu, "+@");
+  return (ledger, parameters) => {
+    let statement = known.get(ledger);
+    if (statement === undefined) {
+      statement = ledger.reading((database) => database.prepare<[Parameters], Row>(planned));
+      known.set(ledger, statement);
+    }
+    return statement.all(parameters);
+  };
 }

@@ -2,15 +2,27 @@ import { sql } from "kysely";
 import type { NotNull } from "kysely";
 import type { RecordKey } from "../crm/model.ts";
 import { compareCustomer } from "../report/reconciliation/compare-customer.ts";
-import { AgreementTally, differencesOf } from "../report/reconciliation/rows.ts";
-import type { AgreementCount } from "../report/reconciliation/rows.ts";
-import type { Comparison, Difference, ReconciliationView } from "../report/reconciliation/case.ts";
+import { AgreementTally, differencesOf } from "../report/reconciliation/case.ts";
+import type {
+  AgreementCount,
+  Comparison,
+  Difference,
+  ReconciliationView,
+  CustomerCase,
+} from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
-import { customerCase } from "./customer-case.ts";
+import { customerCase, shownOf } from "./customer-case.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
+import { stored } from "../ledger/database/damage.ts";
+import type { DesiredOrder } from "../engine/model/desired.ts";
+import type { OrderSides } from "../report/order-tree.ts";
+import { orderRows } from "../report/reconciliation/compare-orders.ts";
+import { stepsOfOrder, placedOrderOf, renewedNumbers } from "./placed-orders.ts";
+import { orderCaseOf } from "./order-cases.ts";
+import type { FixedNumber } from "./order-cases.ts";
 
 /** What a whole reading of a customer showed otherwise than it was sent, and when that was. */
-export interface DifferencesOfCustomer {
+interface DifferencesOfCustomer {
   customer: RecordKey;
   seenAt: string;
   differences: Difference[];
@@ -97,4 +109,138 @@ export async function reconciliationView(ledger: ReadOnlyLedger): Promise<Reconc
     )
     .execute();
   return { visibleTypes: new Set(types.map((row) => row.type)), asOf: await asOf(ledger) };
+}
+
+/** An order with more things than this is told of in reports alone. */
+const mostThings = 2_000;
+
+/**
+ * What the CRM says of an order, what was sent of it, and what the platform shows, thing by thing, for the customer for
+ * whom it stands; undefined where it never had a usable form, and `tooLarge` where it has too many things for a page.
+ */
+export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promise<OrderSides | "tooLarge" | undefined> {
+  const { db } = ledger;
+  const row = await db
+    .selectFrom("record as r")
+    .innerJoin("record_version as v", (join) =>
+      join
+        .onRef("v.stream", "=", "r.stream")
+        .onRef("v.namespace", "=", "r.namespace")
+        .onRef("v.id", "=", "r.id")
+        .onRef("v.version", "=", "r.version"),
+    )
+    .select(["r.stream", "r.namespace", "r.id", "r.state", "r.deferred_code", "r.deferred_reason"])
+    .select(["r.customer_namespace", "r.customer_id", "v.body", "v.date_zones"])
+    .where("r.stream", "=", "orders")
+    .where("r.namespace", "=", key.namespace)
+    .where("r.id", "=", key.id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { instances } = stored<DesiredOrder>(row.body);
+  const customer = { namespace: row.customer_namespace, id: row.customer_id };
+  const numbers = await numbersOf(ledger, key);
+  if (instances.length + numbers.length > mostThings) return "tooLarge";
+  const known = await placedOrderOf(ledger, customer, key);
+  const steps = known === undefined ? undefined : stepsOfOrder(ledger, customer, key);
+  const byInstance = Map.groupBy(numbers, (one) => JSON.stringify([key.namespace, key.id, one.instance_id]));
+  const order = orderCaseOf({ ...row, away: 0 }, customer, { known, steps, numbers: byInstance });
+  const assetOf = new Map(
+    numbers.flatMap(({ wire_number: number, instance_id: id }) => (number === null ? [] : [[number, id ?? ""]])),
+  );
+  const item = await caseOf(ledger, customer, [...assetOf.keys()]);
+  const own = new Set(order.numbers);
+  const rows = orderRows({ ...item, orders: [order] }, { visibleTypes: await visibleTypes(ledger, item), asOf: null });
+  return {
+    things: thingsOf(instances),
+    // Under an asset of this order another one may have bought something too.
+    rows: rows.filter(({ inCrm, sent, channelOrderId }) => inCrm || sent || own.has(channelOrderId ?? "")),
+    assetOf,
+  };
+}
+
+function thingsOf(instances: DesiredOrder["instances"]): OrderSides["things"] {
+  return instances.flatMap((one): OrderSides["things"][number][] => {
+    if (one.kind === "asset") return [{ kind: "asset", id: one.id, item: one.id, parent: null, name: one.licenseType }];
+    if (one.kind === "package")
+      return [{ kind: "package", id: one.id, item: one.number, parent: one.parentId, name: one.name }];
+    if (one.kind === "product")
+      return [{ kind: "product", id: one.id, item: one.id, parent: one.parentId, name: one.name }];
+    return [];
+  });
+}
+
+async function numbersOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<FixedNumber[]> {
+  const fixed = await ledger.db
+    .selectFrom("asset_number as n")
+    .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
+    .where("n.namespace", "=", key.namespace)
+    .where("n.order_id", "=", key.id)
+    .where("n.fixed_at", "is not", null)
+    .where("n.ended_at", "is", null)
+    .orderBy("n.unit")
+    .limit(mostThings + 1)
+    .execute();
+  const renewed = await renewedNumbers(ledger, key);
+  return [
+    ...fixed,
+    ...renewed
+      .filter(({ endedAt }) => endedAt === null)
+      .map(({ number, slot, instanceId }) => ({
+        wire_number: number,
+        unit: slot,
+        namespace: key.namespace,
+        order_id: key.id,
+        instance_id: instanceId,
+      })),
+  ];
+}
+
+/** What is shown of a customer under these numbers, and when everything was last read. */
+async function caseOf(
+  { db }: ReadOnlyLedger,
+  customer: RecordKey,
+  numbers: readonly string[],
+): Promise<Omit<CustomerCase, "orders">> {
+  const [read] = await db
+    .selectFrom("observation_read")
+    .select(["seen_at", "complete", "shown_at"])
+    .where("customer_namespace", "=", customer.namespace)
+    .where("customer_id", "=", customer.id)
+    .execute();
+  const wanted = JSON.stringify(numbers);
+  const { rows } = await sql<{ kind: string; subject: string; seen_at: string; body: string }>`
+    select o.kind, o.subject, o.seen_at, o.body from json_each(${wanted}) n cross join observation o
+      on o.customer_namespace = ${customer.namespace} and o.customer_id = ${customer.id} and o.kind = 'asset'
+        and o.subject = n.value and o.to_at is null
+    union all
+    select o.kind, o.subject, o.seen_at, o.body from json_each(${wanted}) n
+      cross join json_each('["product","package"]') k cross join observation o
+      on o.customer_namespace = ${customer.namespace} and o.customer_id = ${customer.id} and o.kind = k.value
+        and o.subject >= n.value || '/' and o.subject < n.value || '0' and o.to_at is null`.execute(db);
+  return {
+    key: customer,
+    crm: null,
+    link: null,
+    read: read === undefined ? null : { seenAt: read.seen_at, complete: read.complete === 1 },
+    staff: [],
+    assignments: [],
+    freed: new Map(),
+    deleted: [],
+    shown: shownOf(rows, read?.shown_at ?? ""),
+    unusable: [],
+  };
+}
+
+/** Licence types of which something is shown here, or was shown anywhere and is over. */
+async function visibleTypes(
+  { db }: ReadOnlyLedger,
+  { shown }: Pick<CustomerCase, "shown">,
+): Promise<ReadonlySet<string>> {
+  const ended = await db
+    .selectFrom("shown_licence_type")
+    .select("license_type")
+    .where("shown_by", "=", "product")
+    .execute();
+  const here = [...shown.products.values()].map(({ body }) => body["licenseType"]);
+  return new Set([...ended.map((one) => one.license_type), ...here.filter((type) => typeof type === "string")]);
 }

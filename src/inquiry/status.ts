@@ -1,3 +1,7 @@
+import { knownTimes as timesIn } from "../ledger/time/time.ts";
+import type { KnownTimes } from "../ledger/time/time.ts";
+import type { Problem } from "../base/errors.ts";
+import { refusalOf } from "../ledger/database/newest.ts";
 import { sql } from "kysely";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
@@ -6,11 +10,10 @@ import { bytesLeft } from "../ledger/private/tables.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
 import { lastRunIds } from "../ledger/runs/run-tables.ts";
-import type { OperationFacts } from "../report/facts.ts";
-import type { StatusFacts } from "../report/status.ts";
-import { deliveries } from "./alerts.ts";
-import { auditHead } from "./audit.ts";
-import { byHandCounts } from "./by-hand.ts";
+import type { OperationFacts, DeliveryFacts } from "../report/facts.ts";
+import type { AbsenceFacts, StatusFacts, Paused } from "../report/status.ts";
+import { auditHead, headPlaces, ledgerName } from "./audit.ts";
+import { byHandCounts } from "./exceptions.ts";
 import { holds } from "./holds.ts";
 import { openStates, operations } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -19,8 +22,12 @@ import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
 import { cutReads, lastReads, readFacts } from "./runs.ts";
 import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
-import { judgementOf } from "../report/absence.ts";
-import type { AbsenceFacts } from "../report/absence.ts";
+import { judgementOf } from "../report/status.ts";
+import { pauseKey, pauseOn } from "../ledger/pause.ts";
+import { assumptions } from "../contract/assumptions/assumptions.ts";
+import { evidenceOfRows } from "../contract/assumptions/evidence.ts";
+import { evidenceOf } from "../ledger/state/assumptions-met.ts";
+import type { AssumptionStanding } from "../report/assumptions.ts";
 
 const shownOperations = 20;
 /** States in which an operation waits to be begun. */
@@ -45,11 +52,10 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     .where("state", "=", sql.lit("running"))
     .orderBy("started_at")
     .execute();
-  const identity = await db.selectFrom("meta").select("value").where("key", "=", "ledger").executeTakeFirst();
   const erased = await db.selectFrom("meta").select("value").where("key", "=", bytesLeft).executeTakeFirst();
   return {
     path: ledger.path,
-    identity: identity?.value ?? null,
+    identity: await ledgerName(ledger),
     ...(erased === undefined ? {} : { erasedBytesOf: erased.value }),
     audit: (await auditHead(ledger)) ?? null,
     running: running.map(runFromRow),
@@ -77,11 +83,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
       .execute(),
     differences: await differences(ledger),
     byHand: await byHandCounts(ledger),
-    headPlaces: await db
-      .selectFrom("head_place")
-      .select(["place", "sequence", "kept_at as keptAt", "problem", "failing_since as failingSince"])
-      .orderBy("place")
-      .execute(),
+    headPlaces: await headPlaces(ledger),
     ...(await totals(ledger)),
     openCircuits: await openCircuits(ledger),
     notices: await openAlerts(ledger),
@@ -212,7 +214,7 @@ async function totals({ db }: ReadOnlyLedger): Promise<Pick<StatusFacts, "pool" 
 }
 
 /** Whether absence is judged, for each configured stream of a source. */
-export async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
+async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
   const { db } = ledger;
   const streams = await db.selectFrom("source_stream").select(["source", "stream"]).execute();
   const missing = await db
@@ -248,3 +250,101 @@ export async function absence(ledger: ReadOnlyLedger): Promise<AbsenceFacts[]> {
 
 /** A plan's read judges nothing. */
 const ofRun = sql`not exists (select 1 from run where run.id = source_read.run_id and run.kind = 'plan')`;
+
+/** The newest stamp, and what the services said last. */
+export async function knownTimes(ledger: ReadOnlyLedger): Promise<KnownTimes> {
+  return ledger.reading((database) => {
+    const value = database.prepare<[string], string>("select value from meta where key = ?").pluck();
+    return timesIn((key) => value.get(key));
+  });
+}
+
+/** Why no run may use this ledger although it can be read: it is an older copy, or its rebuild is not finished. */
+export function refusal(ledger: ReadOnlyLedger): Problem | undefined {
+  return ledger.reading((database) => refusalOf(database, ledger.path));
+}
+
+/** What stood at the last look, what each channel told of it last, and how channels and switches are doing. */
+interface AlertRows {
+  standing: { key: string; since: string; body: Json }[];
+  told: { channel: string; key: string; body: Json; toldAt: string }[];
+  deliveries: DeliveryFacts[];
+}
+
+/** The alerts as the ledger has them; which channels there are, the configuration knows. */
+export async function alerts({ db }: ReadOnlyLedger): Promise<AlertRows> {
+  const standing = await db
+    .selectFrom("alert")
+    .select(["key", "since", "body"])
+    .orderBy("since")
+    .orderBy("key")
+    .execute();
+  const told = await db
+    .selectFrom("alert_told")
+    .select(["channel", "key", "body", "told_at as toldAt"])
+    .orderBy("channel")
+    .orderBy("key")
+    .execute();
+  return {
+    standing: standing.map((row) => ({ ...row, body: stored<Json>(row.body) })),
+    told: told.map((row) => ({ ...row, body: stored<Json>(row.body) })),
+    deliveries: await deliveries({ db }),
+  };
+}
+
+/** How channels and dead man's switches are doing. */
+async function deliveries({ db }: Pick<ReadOnlyLedger, "db">): Promise<DeliveryFacts[]> {
+  return await db
+    .selectFrom("delivery")
+    .select(["kind", "name", "done_at as doneAt", "problem", "failing_since as failingSince"])
+    .orderBy("kind")
+    .orderBy("name")
+    .execute();
+}
+
+/** The pause that is on: since when nothing is written to the services, who said so, and why. */
+export function paused(ledger: ReadOnlyLedger): Paused | undefined {
+  const kept = ledger.reading((database) =>
+    database.prepare<[string], { value: string }>("select value from meta where key = ?").get(pauseKey),
+  );
+  return pauseOn(kept?.value);
+}
+
+interface Met {
+  row: string;
+  count: number;
+  first_at: string;
+  last_at: string;
+  evidence: string;
+  accepted_at: string | null;
+  by: string | null;
+  reason: string | null;
+}
+
+/** Every row, in order. */
+export async function assumptionStandings(ledger: ReadOnlyLedger): Promise<AssumptionStanding[]> {
+  const rows: Met[] = await ledger.db.selectFrom("assumption_met").selectAll().execute();
+  return assumptions.map(({ requiredBefore: _requiredBefore, ...assumption }) => {
+    const evidence = evidenceOfRows.get(assumption.id);
+    if (evidence === undefined) throw new Error(`${assumption.id} has no evidence`);
+    const against = rows.find((row) => row.row === assumption.id);
+    const isStanding = against !== undefined && against.accepted_at === null;
+    return {
+      ...assumption,
+      ...evidence,
+      standing: isStanding ? "contradicted" : "assumed",
+      contradicted: isStanding ? contradiction(against) : null,
+      accepted: acceptance(against),
+    };
+  });
+}
+
+function contradiction({ count, first_at, last_at, evidence }: Met): AssumptionStanding["contradicted"] {
+  const { text, about } = evidenceOf(evidence);
+  return { count, since: first_at, last: last_at, evidence: text, about };
+}
+
+function acceptance(row: Met | undefined): AssumptionStanding["accepted"] {
+  if (row?.accepted_at === null || row === undefined) return null;
+  return { at: row.accepted_at, by: row.by ?? "", reason: row.reason ?? "", evidence: evidenceOf(row.evidence).text };
+}

@@ -10,7 +10,7 @@ import { keptOfOthers, mentionsIn, shownSubject, tellingTexts } from "../ledger/
 import type { KeptOfOthers } from "../ledger/private/erased-texts.ts";
 import { leftToPeopleBeside } from "../ledger/private/places.ts";
 import { isPrivateMarker, passwordRefsBegin } from "../engine/model/references.ts";
-import { subjectOf as rowSubject } from "../report/reconciliation/rows.ts";
+import { subjectOf as rowSubject } from "../report/reconciliation/case.ts";
 import type { SubjectFacts } from "../report/subject.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 
@@ -56,7 +56,7 @@ export async function subject(ledger: ReadOnlyLedger, stream: SubjectStream, key
 /** What is kept of others and repeats any of these values. */
 function mentionsOf(ledger: ReadOnlyLedger, versions: SubjectFacts["versions"]): SubjectFacts["mentions"] {
   const texts = tellingTexts(versions.map(({ values }) => JSON.stringify(values)));
-  const rows = ledger.rows({ compile: () => sql.raw<KeptOfOthers>(keptOfOthers).compile(ledger.db) });
+  const rows = ledger.rows(sql.raw<KeptOfOthers>(keptOfOthers));
   return mentionsIn(rows, texts).map(({ ref, version }) => ({ ref, version }));
 }
 

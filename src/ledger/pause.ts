@@ -1,5 +1,5 @@
 import { exitCodes, Problem } from "../base/errors.ts";
-import type { Paused } from "../report/paused.ts";
+import type { Paused } from "../report/status.ts";
 import type { LedgerContext } from "./context.ts";
 import type { PerTransaction } from "./database/per-transaction.ts";
 import { stored } from "./database/damage.ts";

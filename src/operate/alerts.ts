@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
 import type { RunTrouble } from "../report/last-runs.ts";
-import { settleCommands } from "../report/next-for-operation.ts";
+import { settleCommands } from "../report/waiting.ts";
 import { nextForHold } from "../report/next-steps.ts";
 import { nextForOpen, openNamed, unreachedCodes } from "../report/open.ts";
 import { pagePath } from "../report/page-links.ts";

@@ -3,7 +3,7 @@ import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import type { DeletionLimit } from "../engine/plan/limits.ts";
-import type { statementKinds } from "../report/statement/kinds.ts";
+import type { statementKinds } from "../report/statement/shape.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
 import type { PeriodBy } from "../report/statement/shape.ts";
 import { parseCron } from "../base/cron.ts";

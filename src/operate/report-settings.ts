@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ageingDays } from "../report/statement/ageing.ts";
+import { ageingDays } from "../report/statement/tolerances.ts";
 import { toleratedMinor } from "../report/statement/tolerances.ts";
 
 const toleranceSettings = z

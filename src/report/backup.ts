@@ -2,7 +2,7 @@ import type { ClockDoubt } from "../base/trusted-time.ts";
 import { counted, printable } from "./text.ts";
 
 /** What is told of a backup. */
-export interface BackupFacts {
+interface BackupFacts {
   path: string;
   manifest: {
     bytes: number;
@@ -32,7 +32,7 @@ function megabytes(bytes: number): string {
 }
 
 /** What putting a backup back came to. */
-export interface RestoredFacts {
+interface RestoredFacts {
   path: string;
   manifest: BackupFacts["manifest"] & { at: string };
   gap: { kind: "none" } | { kind: "known"; commits: number; entries: number; at: string } | { kind: "unknown" };
@@ -68,5 +68,94 @@ function gapLines(gap: RestoredFacts["gap"]): string[] {
     "personal data that was erased after it is there again: `crm-sync audit erase --help` says how it is erased anew, after the rebuild",
     "  → restore a newer backup where there is one; else run `crm-sync rebuild`: it reads back from the platform what",
     "    was done since, keeps the history of this one, and lets whatever writes in again",
+  ];
+}
+
+/** What a rebuild came to, for people. */
+interface RebuildFacts {
+  known: { enterprises: number; orders: number; staff: number; assignments: number };
+  lost: readonly { record: string; why: string }[];
+  /** What is taken for granted, since nothing shows it. */
+  assumed: readonly { record: string; why: string }[];
+  left: readonly { record: string; why: string }[];
+  /** Where the ledger was restored: what it lacked, from when to when, and how many orders stand as it had them. */
+  gap?: { from: string | null; until: string | null; kept: number } | undefined;
+}
+
+/** Kinds of things that neither the platform nor a source shows, whatever a rebuild finds, and what that means. */
+export function neverRebuilt(isRestored: boolean): readonly string[] {
+  return isRestored ? neverFilled : neverBroughtBack;
+}
+
+/** What a restored ledger lacks for good of what was done since the backup. */
+const neverFilled = [
+  "erasures of personal data since the backup: the erased values are there again; `crm-sync audit " +
+    "erase --help` says how to erase them again",
+  "books closed, opened again or signed off since: their files lie in the folder of closed periods, and `crm-sync report " +
+    "close` closes the months anew",
+  "approvals, rejections, requests, links and resolutions of people since the backup: they are asked again",
+  "earlier approvals and requests that were not carried out by then: they lapsed, since they may have been done",
+  "which accounts crm-sync made since: it never deletes them (M4)",
+  "passwords that were made since: `crm-sync staff reset-password --help` says how new ones are set",
+  "whether assets were disabled or enabled since: the wish of the CRM counts as done, and nothing is sent",
+  "who was given an asset since and is not to have it any more: they keep it; remove it on the platform",
+  "orders that were placed since for customers that the CRM gives no more: these orders stay; let a source " +
+    "give those customers too (merged into which) before the rebuild",
+  "asset numbers that were taken and not used: they are spent",
+  "name, branch and address that were acknowledged since: they count as the backup has them, and are sent again " +
+    "if the CRM differs",
+  "audit entries, runs and history since the backup: the audit log says from when to when they are missing",
+] as const;
+
+const neverBroughtBack = [
+  "passwords that were made and not handed out: `crm-sync staff reset-password --help` says how new ones are set",
+  "which accounts crm-sync made: it never deletes them (M4)",
+  "accounts that were made together with an enterprise: they are not protected any more",
+  "which customers a person unlinked: they are linked again from the platform; `crm-sync unlink " +
+    "--help` says how to unlink them again",
+  "orders of customers that the CRM gives no more, where it gives them to others: they are taken for new ones; let a " +
+    "source give those customers too (merged into which), and build the ledger anew, before such an order is approved",
+  "requests of people, their holds, approvals and earned policies",
+  "whether assets are disabled: the wish of the CRM counts as done, and nothing is sent",
+  "asset numbers that were taken and not used: they are spent",
+  "name, branch and address that the platform acknowledged: taken to be as the CRM has them",
+  "the audit chain and all history before now",
+] as const;
+
+const mostNamed = 20;
+
+/** First what is known again, then what is not. `isTried`: nothing was kept. */
+export function rebuildText({ known, lost, assumed, left, gap }: RebuildFacts, isTried: boolean): string[] {
+  const { enterprises, orders, staff, assignments } = known;
+  const named = (rows: RebuildFacts["lost"]): string[] => [
+    ...rows.slice(0, mostNamed).map(({ record, why }) => printable(`  ${record}: ${why}`)),
+    ...(rows.length > mostNamed ? [`  … and ${rows.length - mostNamed} more (--json names all)`] : []),
+  ];
+  const never = neverRebuilt(gap !== undefined);
+  return [
+    ...(gap === undefined ? [] : gapText(gap, isTried)),
+    `${counted(enterprises, "enterprise")}, ${counted(orders, "order")}, ${counted(staff, "account")} and ` +
+      `${counted(assignments, "assignment")} ${isTried ? "would be" : "are"} known again`,
+    ...(lost.length === 0
+      ? []
+      : [`${counted(lost.length, "record")} could not be brought back and wait:`, ...named(lost)]),
+    ...(assumed.length === 0 ? [] : [`${counted(assumed.length, "thing")} taken for granted:`, ...named(assumed)]),
+    ...(left.length === 0
+      ? []
+      : [
+          `the next run would do ${counted(left.length, "thing")}; what makes something waits for a person's approval:`,
+          ...named(left),
+        ]),
+    `${never.length} kinds of things cannot be brought back:`,
+    ...never.map((what) => `  ${what}`),
+  ];
+}
+
+function gapText({ from, until, kept }: NonNullable<RebuildFacts["gap"]>, isTried: boolean): string[] {
+  return [
+    `the ledger was restored and does not have the changes from ${from ?? "its beginning"} to ` +
+      `${until ?? "a time that nobody knows"}: ` +
+      (isTried ? "the audit log would say so from then on" : "the audit log says so from now on"),
+    `${counted(kept, "order")} are as the backup has them`,
   ];
 }

@@ -7,14 +7,13 @@ import type { ExplainFacts, FieldFacts, PlacedFacts } from "./explain.ts";
 import { verdictOf } from "./explain-verdict.ts";
 import type { HoldFacts } from "./facts.ts";
 import { valueText } from "./runs.ts";
-import { painted } from "./style.ts";
-import type { Lines, View } from "./text.ts";
 import {
   ageOf,
   also,
   counted,
   explainCommand,
   instantText,
+  painted,
   plainView,
   printable,
   recordName,
@@ -23,6 +22,7 @@ import {
   withLocalInstants,
   wrapped,
 } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import { tellers, timeLineOf } from "./time-line.ts";
 
 const mostFields = 60;

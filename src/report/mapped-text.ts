@@ -1,8 +1,7 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
-import { renderTable } from "./table.ts";
+import { printable, renderTable } from "./text.ts";
 import type { View } from "./text.ts";
-import { printable } from "./text.ts";
 
 /** A record of a source, raw and mapped, with the way of each field. */
 interface MappedRow {

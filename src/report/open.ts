@@ -1,9 +1,8 @@
 import type { Stream } from "../crm/model.ts";
 import { parseKey } from "../crm/keys.ts";
 import { nextForDeferral, nextForQuarantine } from "./next-steps.ts";
-import { renderTable } from "./table.ts";
+import { counted, numberText, printable, renderTable } from "./text.ts";
 import type { View } from "./text.ts";
-import { counted, numberText, printable } from "./text.ts";
 
 /** Records of one stream that are not done for the same reason. */
 export interface OpenRecords {
@@ -90,7 +89,7 @@ export function openNamed(group: OpenRecords): string {
   return printable(`${openWhat(group)}, owner: the ${ownerName(group.owner)}: ${named}${more}`);
 }
 
-function ownerName(owner: string): string {
+export function ownerName(owner: string): string {
   return owner === "crm" ? "CRM" : owner;
 }
 

@@ -1,27 +1,26 @@
-import { absenceTable } from "./absence.ts";
+import { absenceTable } from "./status.ts";
 import type { TakenFacts } from "./facts.ts";
-import { nextForOperation } from "./next-for-operation.ts";
+import { holdsText, nextForOperation } from "./waiting.ts";
 import type { OpenRecords } from "./open.ts";
 import { openCode } from "./open.ts";
 import { readsTable } from "./runs.ts";
 import type { StatusFacts } from "./status.ts";
-import { painted } from "./style.ts";
-import { renderTable } from "./table.ts";
-import type { Lines, View } from "./text.ts";
 import {
   ageOf,
   counted,
   instantText,
   numberText,
+  painted,
   plainView,
   printable,
   productsCounted,
+  renderTable,
   section,
   textOf,
 } from "./text.ts";
+import type { Lines, View } from "./text.ts";
 import { stateSentence, waitingOf } from "./today.ts";
 import type { TodayFacts, Waiting } from "./today.ts";
-import { holdsText } from "./waiting.ts";
 
 /** Lines of the short status at most. */
 const mostLines = 40;

@@ -1,5 +1,4 @@
 import type { Stream } from "../crm/model.ts";
-import type { AbsenceFacts } from "./absence.ts";
 import type {
   AuditHeadFacts,
   CutReadFacts,
@@ -13,6 +12,8 @@ import type {
 } from "./facts.ts";
 import type { OpenRecords } from "./open.ts";
 import type { DriftClass } from "./reconciliation/case.ts";
+import { renderTable, ageOf, instantText, printable, counted } from "./text.ts";
+import type { View } from "./text.ts";
 
 /** The state of the ledger at a glance. */
 export interface StatusFacts {
@@ -74,4 +75,123 @@ export function rejectedOf(holds: StatusFacts["holds"]): number {
   return holds
     .filter(({ state, ofUndo }) => state === "rejected" && !ofUndo)
     .reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Whether what a stream of a source no longer has is judged to be gone, and why not. */
+export interface AbsenceFacts {
+  source: string;
+  stream: Stream;
+  judged: boolean;
+  /** Why it is not judged; null where it is. */
+  why: string | null;
+  /** When the newest whole read of a run ended. */
+  lastWhole: string | null;
+  /** Records that the last whole reads lack and that do not count as gone yet; `since` is the first of them. */
+  missing: number;
+  since: string | null;
+}
+
+/** A read as far as absence depends on it. */
+interface AbsenceRead {
+  finishedAt: string | null;
+  complete: boolean;
+  doubted: boolean;
+  absence: string | null;
+}
+
+/** What two reads say: the newest one of all, and the newest whole and complete one of a run. */
+export function judgementOf(
+  last: AbsenceRead | undefined,
+  whole: AbsenceRead | undefined,
+): Pick<AbsenceFacts, "judged" | "why"> {
+  const not = (why: string): Pick<AbsenceFacts, "judged" | "why"> => ({ judged: false, why });
+  if (last === undefined) return not("it was never read");
+  if (last.finishedAt === null) return not("the last read was cut off");
+  if (last.doubted) return not("the last read is not believed: it lost too many records");
+  if (!last.complete) return not("the last read was not complete");
+  if (whole === undefined) return not("no run has read it whole yet");
+  return whole.absence === null || whole.absence === "judged" ? { judged: true, why: null } : not(whole.absence);
+}
+
+/** A line for each stream: whether its missing records come to count as deleted. */
+export function absenceTable(rows: readonly AbsenceFacts[], now: string, view: View): string | undefined {
+  if (rows.length === 0) return undefined;
+  return renderTable(
+    [
+      { title: "source" },
+      { title: "stream" },
+      { title: "missing now", align: "right" },
+      { title: "since" },
+      { title: "counts as deleted" },
+      { title: "read whole" },
+      { title: "because" },
+    ],
+    rows.map((row) => [
+      row.source,
+      row.stream,
+      row.missing,
+      row.since === null ? null : `${ageOf(row.since, now)} ago`,
+      row.judged ? "after enough full reads" : "no",
+      row.lastWhole === null ? "never" : `${ageOf(row.lastWhole, now)} ago`,
+      row.why,
+    ]),
+    view,
+  );
+}
+
+/** Since when a person has it that nothing is written to the services, who, and why. */
+export interface Paused {
+  /** ISO instant. */
+  since: string;
+  by: string;
+  reason: string;
+}
+
+/** The one sentence that every output and every page shows as long as it is paused. */
+export function pausedText({ since, by, reason }: Paused, view: View): string {
+  return printable(
+    `Paused since ${instantText(since, view)} by ${by} (${reason}): nothing is written to either service. ` +
+      "`crm-sync resume` ends it.",
+  );
+}
+
+/** What a person is told who resumes; `word`: the last word on it, by this person where it `isNew`. */
+export function resumedText(word: (Paused & { isNew: boolean }) | undefined, view: View): string {
+  if (word?.isNew === true) return "Resumed: the next run sends what waited.";
+  const last = word === undefined ? "" : ` It was resumed ${instantText(word.since, view)} by ${word.by}.`;
+  return printable(`It is not paused, and nothing changed.${last}`);
+}
+
+/** How many calls go on that had begun before. */
+export function callsGoingOnText(calls: number): string {
+  const those = calls === 1 ? "1 call that began before is" : `${calls} calls that began before are`;
+  return `${those} still in progress; what becomes of each is recorded as ever.`;
+}
+
+/**
+ * How many customers are linked and how many were read whole `within` a time, how many should have been and were not
+ * (`behind`: they were linked all that time), and when the oldest reading was.
+ */
+export interface Coverage {
+  linked: number;
+  read: number;
+  behind: number;
+  /** As `durationSchema` has it. */
+  within: string;
+  oldest: string | null;
+  at: string;
+}
+
+/** `1,200 of 4,000 customers read back within 7d, the oldest reading is 6d old`. */
+export function coverageText({ linked, read, within, oldest, at }: Coverage): string {
+  const age = oldest === null ? "nothing was read yet" : `the oldest reading is ${ageOf(oldest, at)} old`;
+  return `${read.toLocaleString("en")} of ${counted(linked, "customer")} read back within ${within}, ${age}`;
+}
+
+/** What is wrong where a budget is too small for the time within which all are to be read. */
+export function behindText({ behind, within }: Coverage): string {
+  return (
+    `${counted(behind, "customer")} linked for longer than ${within} and not read back within it, so nobody knows ` +
+    "how they stand: the budget is too small (`jobs: budget: calls`, or run the job more often)"
+  );
 }

@@ -15,7 +15,7 @@ export const tellers = {
   platform: "platform",
   person: "person",
 } as const;
-export type Teller = keyof typeof tellers;
+type Teller = keyof typeof tellers;
 
 /** Something that happened to a record. Texts are as they came: whoever shows them makes them safe. */
 export interface TimeLineEntry {

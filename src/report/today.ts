@@ -1,13 +1,12 @@
-import type { Stream } from "../crm/model.ts";
 import { formatKey, parseKey } from "../crm/keys.ts";
 import type { AssumptionStanding } from "./assumptions.ts";
 import { byHand, troubleOf } from "./last-runs.ts";
-import { nextForOperation } from "./next-for-operation.ts";
+import { nextForOperation } from "./waiting.ts";
 import { nextForHold, whenDown, whenSourceDown } from "./next-steps.ts";
-import { nextForOpen, openWhat, requestOpen } from "./open.ts";
+import { nextForOpen, openWhat, ownerName, requestOpen } from "./open.ts";
 import type { OpenRecords } from "./open.ts";
-import { pagePath } from "./page-links.ts";
-import { runVerdict } from "./run-verdict.ts";
+import { pagePath, recordPath } from "./page-links.ts";
+import { runVerdict } from "./runs.ts";
 import { rejectedOf } from "./status.ts";
 import type { StatusFacts } from "./status.ts";
 import { ageOf, counted, rejectedText } from "./text.ts";
@@ -47,7 +46,6 @@ export interface TodayFacts {
 
 const mostOfEach = 10;
 const mostNamed = 3;
-const owners: Readonly<Record<string, string>> = { crm: "CRM" };
 
 /** What waits for somebody, the worst first, at most so many of each sort; `more` says how many are left out. */
 export function waitingOf(facts: TodayFacts, now: string, most = mostOfEach): { items: Waiting[]; more: number } {
@@ -245,7 +243,7 @@ function openGroups({ open }: StatusFacts): Waiting[] {
       what: `${openWhat(group)}: ${named(group)}`,
       ...(group.examples[0] === undefined ? {} : { why: group.examples[0].reason }),
       since: group.since,
-      owner: owners[group.owner] ?? group.owner,
+      owner: ownerName(group.owner),
       cure: nextForOpen(group),
       page: pageOf(group),
       ...(group.standing === "quarantined" ? { decision: "Look at the rows" } : {}),
@@ -258,17 +256,10 @@ function named({ examples, count }: OpenRecords): string {
   return shown.join(", ") + (count > shown.length ? ` and ${count - shown.length} more` : "");
 }
 
-const pages: Readonly<Record<Stream, (namespace: string, id: string) => string>> = {
-  customers: pagePath.customer,
-  orders: pagePath.order,
-  staff: pagePath.person,
-};
-
 function pageOf({ standing, stream, examples }: OpenRecords): string {
   const record = examples[0]?.record;
   if (standing === "quarantined" || record?.includes("/") !== true) return "/quarantine";
-  const { namespace, id } = parseKey(record);
-  return pages[stream](namespace, id);
+  return recordPath(stream, parseKey(record));
 }
 
 /** How everything stands, in one sentence. What `status`, `/healthz` or an exit code complains of is never well. */

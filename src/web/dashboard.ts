@@ -1,23 +1,21 @@
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
 import type { Dashboard } from "../app/dashboard.ts";
-import { messageOf, Problem, Problems } from "../base/errors.ts";
+import { messageOf, Problem, Problems, usage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { pausedText } from "../report/paused.ts";
+import { pausedText } from "../report/status.ts";
 import type { Access } from "../app/access.ts";
-import { fewAtOnce } from "./access/at-once.ts";
+import { fewAtOnce } from "./access/rate-limit.ts";
+import { isForm } from "./access/session.ts";
 import { behindAccess } from "./access/sign-in.ts";
 import { assetRoutes } from "./assets.ts";
-import { notFoundPage, problemPage } from "./failures.ts";
-import { formsAlone } from "./forms.ts";
+import { notFoundPage, problemPage } from "./frame.ts";
 import type { Page, WebEnvironment } from "./page.ts";
 import { planPage } from "./pages/plan.ts";
-import { runsPage } from "./pages/runs.ts";
-import { sourcePage } from "./pages/source.ts";
-import { customerPage } from "./pages/customer.ts";
+import { runsPage, sourcePage } from "./pages/runs.ts";
+import { customerPage, personPage } from "./pages/customer.ts";
 import { orderPage } from "./pages/order.ts";
 import { pausePage } from "./pages/pause.ts";
-import { personPage } from "./pages/person.ts";
 import { searchPage } from "./pages/search.ts";
 import { alertsPage } from "./pages/alerts.ts";
 import { assumptionsPage } from "./pages/assumptions.ts";
@@ -26,7 +24,7 @@ import { quarantinePage } from "./pages/quarantine.ts";
 import { reportsPage } from "./pages/reports.ts";
 import { settlePage } from "./pages/settle.ts";
 import { todayPage } from "./pages/today.ts";
-import { securityHeaders } from "./security-headers.ts";
+import { secureHeaders } from "hono/secure-headers";
 
 /** Every page, each in a file of its own. */
 const pages: readonly Page[] = [
@@ -88,7 +86,7 @@ export function dashboardRoutes(
   routes.use(fewAtOnce());
   routes.use(formsAlone());
   routes.get("/", (context) => context.redirect("/today", 303));
-  for (const page of pages) page.register(routes, dashboard);
+  for (const page of pages) page(routes, dashboard);
   routes.all("*", (context) => notFoundPage(context));
   routes.onError((error, context) => {
     if (error instanceof Problem || error instanceof Problems) return problemPage(context, error);
@@ -96,4 +94,48 @@ export function dashboardRoutes(
     return context.text("This page failed; the log of the program says why. Nothing else is harmed.\n", 500);
   });
   return routes;
+}
+
+/** A statement brings its style with it, and the hash of that; it is of no origin, and can neither send nor load. */
+const statementPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+/** Everything on a page comes from this server; nothing of it stands in another site's frame, and nothing is kept. */
+export function securityHeaders(): MiddlewareHandler<WebEnvironment> {
+  const own = ["'self'"];
+  const none = ["'none'"];
+  const headers = secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: none,
+      styleSrc: own,
+      scriptSrc: own,
+      imgSrc: own,
+      connectSrc: own,
+      formAction: own,
+      baseUri: none,
+      frameAncestors: none,
+    },
+    xFrameOptions: "DENY",
+    // With no-referrer a browser would not say either that a form was sent from one of our pages.
+    referrerPolicy: "same-origin",
+    crossOriginOpenerPolicy: "same-origin",
+    crossOriginResourcePolicy: "same-origin",
+    strictTransportSecurity: false,
+    permissionsPolicy: { camera: [], microphone: [], geolocation: [] },
+  });
+  return async (context, next) => {
+    await headers(context, next);
+    if (context.var.isSandboxed === true) context.header("content-security-policy", statementPolicy);
+  };
+}
+
+/** What is sent to a page is a form as our pages have it, or nothing: no page has to read anything else. */
+function formsAlone(): MiddlewareHandler<WebEnvironment> {
+  return async (context, next) => {
+    const type = context.req.header("content-type");
+    if (type === undefined || isForm(type)) return await next();
+    return await problemPage(
+      context,
+      usage("The request is not a form of these pages.", "Open the page again and send it from there."),
+    );
+  };
 }

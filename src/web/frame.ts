@@ -1,13 +1,13 @@
 import { html } from "hono/html";
-import { documentOf } from "./document.ts";
-import type { Notice } from "./document.ts";
 import { may } from "./access/person.ts";
 import type { Html, PageContext } from "./page.ts";
 import { shown } from "./shown.ts";
 import { pagePath } from "../report/page-links.ts";
+import { assetPath } from "./assets.ts";
+import { Problem, Problems } from "../base/errors.ts";
 
 /** What a page puts into the frame. */
-export interface Content {
+interface Content {
   title: string;
   body: Html | readonly Html[];
   /** Which place of the navigation it belongs to. */
@@ -81,4 +81,78 @@ function headerOf(context: PageContext, place: string | undefined): Html {
       </ul>
     </nav>
   </header>`;
+}
+
+/** What was just done, or could not be: read out first. */
+export interface Notice {
+  kind: "done" | "failed";
+  text: string;
+  cure?: string | undefined;
+}
+
+/** A whole document: what stands before the content, its heading, what is to be said first, and the content. */
+export function documentOf({
+  title,
+  body,
+  before = "",
+  notice,
+  scripts = [],
+}: {
+  title: string;
+  body: Html | readonly Html[] | "";
+  before?: Html | "";
+  notice?: Notice | undefined;
+  scripts?: readonly string[] | undefined;
+}): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · crm-sync</title>
+        <link rel="stylesheet" href="${assetPath("dashboard.css")}" />
+        ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>`)}
+      </head>
+      <body>
+        ${before}
+        <main id="content" tabindex="-1">
+          <h1>${title}</h1>
+          ${notice === undefined ? "" : noticeOf(notice)} ${body}
+        </main>
+      </body>
+    </html>`;
+}
+
+function noticeOf({ kind, text, cure }: Notice): Html {
+  return html`<div class="notice ${kind}" role="${kind === "done" ? "status" : "alert"}">
+    <p>${shown(text)}</p>
+    ${cure === undefined ? "" : html`<p class="cure">${shown(cure)}</p>`}
+  </div>`;
+}
+
+export function failedNotice({ message, cure }: Problem): Notice {
+  return { kind: "failed", text: message, cure };
+}
+
+/** A problem that a person can do something about, as a page; anything else is thrown on. */
+export function problemPage(context: PageContext, error: unknown): Response | Promise<Response> {
+  const problems = error instanceof Problems ? error.problems : error instanceof Problem ? [error] : undefined;
+  const [first] = problems ?? [];
+  if (first === undefined) throw error;
+  const isTooMany = first.code === "reads.too-many";
+  const status = isTooMany ? 429 : /^(?:ledger|reads)\./u.test(first.code) ? 503 : 400;
+  if (isTooMany || first.code === "reads.busy") context.header("retry-after", "60");
+  return framed(
+    context,
+    { title: "That did not work", body: html`<p><a href="/today">Today</a></p>`, notice: failedNotice(first) },
+    status,
+  );
+}
+
+/** What is asked for is not there. */
+export function notFoundPage(context: PageContext, what = "There is no such page."): Response | Promise<Response> {
+  const cure = "Look for it by its id or number with the search above.";
+  const notice = { kind: "failed", text: what, cure } as const;
+  return framed(context, { title: "Not found", body: html`<p><a href="/today">Today</a></p>`, notice }, 404);
 }

@@ -5,6 +5,12 @@ import type { Measured, MeasuredJob, MeasuredLedger } from "../app/measured.ts";
 import { endpointIds, endpoints } from "../contract/endpoints.ts";
 import { metricList, processMetrics } from "./metric-list.ts";
 import type { MetricFacts, MetricName } from "./metric-list.ts";
+import type { MiddlewareHandler } from "hono";
+import type { Access } from "../app/access.ts";
+import { isLoopbackHost } from "../base/loopback.ts";
+import { isListed } from "../config/access-settings.ts";
+import { connectionOf, placeOf } from "./access/host.ts";
+import { isSame } from "./access/session.ts";
 
 /**
  * `/metrics`, in the text format of Prometheus. Counters count what this process did since it began; what has to
@@ -230,4 +236,36 @@ function workGauges(metrics: Metrics, { operations, holds, held }: MeasuredLedge
 /** Seconds since then; never below 0, as the clock may have been set back since. */
 function ageOf(instant: string, now: number): number {
   return Math.max(0, now - Date.parse(instant) / 1_000);
+}
+
+/**
+ * Lets through who shows the configured token or comes from a configured address; everybody where the settings say so.
+ * From this machine a request also names this server: a browser here may show the page of a site that had its name lead
+ * here.
+ */
+export function mayReadMetrics(deps: Access): MiddlewareHandler {
+  return async (context, next) => {
+    const { token, from, open } = deps.settings.metrics;
+    const { address } = connectionOf(context);
+    const isNamed = !isLoopbackHost(address) || typeof placeOf(context.req.header("host"), deps) === "object";
+    const isListedAddress = isListed(address, from) && isNamed;
+    if (open || isListedAddress || isToken(context.req.header("authorization"), token, deps)) return await next();
+    context.header("www-authenticate", 'Bearer realm="crm-sync"');
+    const cure = "Send the token of serve.metrics.token as a bearer token, or name your address in serve.metrics.from.";
+    return context.json({ error: "not permitted", cure }, 401);
+  };
+}
+
+function isToken(header: string | undefined, reference: string | undefined, deps: Access): boolean {
+  const [, given] = /^Bearer ([\x21-\x7e]{1,1000})$/iu.exec(header ?? "") ?? [];
+  if (given === undefined || reference === undefined) return false;
+  try {
+    return isSame(given, deps.secret(reference).trim());
+  } catch (error) {
+    deps.logger.error(
+      { event: "metrics.no-token", reason: messageOf(error) },
+      "the token of the metrics cannot be read",
+    );
+    return false;
+  }
 }

@@ -28,7 +28,5 @@ export interface WebEnvironment {
 export type Routes = Hono<WebEnvironment>;
 export type PageContext = Context<WebEnvironment>;
 
-/** One page: it says itself under which paths it stands, and which role each of them needs. */
-export interface Page {
-  register(routes: Routes, dashboard: Dashboard): void;
-}
+/** Adds one page: under which paths it stands, and which role each of them needs. */
+export type Page = (routes: Routes, dashboard: Dashboard) => void;

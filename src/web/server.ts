@@ -1,15 +1,17 @@
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
-import { messageOf } from "../base/errors.ts";
+import { messageOf, Problem } from "../base/errors.ts";
 import { Access } from "../app/access.ts";
 import type { WebDependencies, WebServer } from "../app/health.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
-import { listen } from "./listen.ts";
 import { requireHost } from "./access/host.ts";
-import { mayReadMetrics } from "./access/metrics-reader.ts";
-import { metricsRoutes } from "./metrics.ts";
+import { mayReadMetrics, metricsRoutes } from "./metrics.ts";
 import type { WebEnvironment } from "./page.ts";
+import { createServer as createTlsServer } from "node:https";
+import { serve } from "@hono/node-server";
+import type { ServerType } from "@hono/node-server";
+import type { Certificate } from "../app/certificate.ts";
 
 /** `whoAsks`: says it in the place of what the configuration permits. */
 type ServedBy = WebDependencies & { whoAsks?: MiddlewareHandler<WebEnvironment> };
@@ -46,4 +48,107 @@ export async function startWebServer(deps: ServedBy): Promise<WebServer> {
       access?.sessions.close();
     },
   };
+}
+
+/** How long until a port that is taken, or a certificate that is of no use, is tried again. */
+const triedAgainAfterMs = 30_000;
+
+type Served = Pick<Hono, "fetch">;
+type Listening = Pick<WebDependencies, "settings" | "clock" | "logger" | "certificate" | "goesOn">;
+
+/**
+ * Listens at the configured address, with TLS where a certificate is configured, and never without then. Where that is
+ * not possible it rejects with a Problem; where the program goes on all the same, the log says why, and it is tried
+ * again until it is.
+ */
+async function listen(app: Served, deps: Listening): Promise<WebServer> {
+  const { host, port } = deps.settings;
+  const ended = new AbortController();
+  let server: ServerType | undefined;
+  const begin = async (): Promise<void> => {
+    server = await listenOnce(app, deps);
+    if (ended.signal.aborted) await closed(server);
+  };
+  let trying: Promise<void> | undefined;
+  try {
+    await begin();
+  } catch (error) {
+    if (deps.goesOn !== true) throw error;
+    tell(deps, error);
+    trying = tryAgain(deps, ended.signal, begin);
+  }
+  const scheme = deps.certificate === undefined ? "http" : "https";
+  return {
+    get url() {
+      const address = server?.address();
+      const bound = typeof address === "object" && address !== null ? address.port : port;
+      return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    },
+    get isListening() {
+      return server?.listening === true;
+    },
+    close: async () => {
+      ended.abort();
+      await trying;
+      if (server !== undefined) await closed(server);
+    },
+  };
+}
+
+async function tryAgain(deps: Listening, signal: AbortSignal, begin: () => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    await deps.clock.sleep(triedAgainAfterMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      await begin();
+      deps.logger.info({ event: "web.listens" }, "the web server listens");
+      return;
+    } catch (error) {
+      tell(deps, error);
+    }
+  }
+}
+
+async function listenOnce(app: Served, { settings, certificate, logger }: Listening): Promise<ServerType> {
+  const { host, port } = settings;
+  const own = certificate?.();
+  warn(logger, own);
+  const common = { fetch: app.fetch, hostname: host, port, overrideGlobalObjects: false };
+  return await new Promise<ServerType>((resolve, reject) => {
+    const listening =
+      own === undefined
+        ? serve(common, () => resolve(listening))
+        : serve({ ...common, createServer: createTlsServer, serverOptions: { cert: own.cert, key: own.key } }, () =>
+            resolve(listening),
+          );
+    listening.once("error", (cause) => {
+      reject(
+        new Problem({
+          code: "web.cannot-listen",
+          message: `The web server cannot listen on ${host}:${port} (${messageOf(cause)}).`,
+          cure: "Set `serve.port` to a free port, or stop the program that uses this port.",
+          cause,
+        }),
+      );
+    });
+  });
+}
+
+function warn(logger: Listening["logger"], own: Certificate | undefined): void {
+  if (own?.warning === undefined) return;
+  const { code, message, cure } = own.warning;
+  logger.error({ event: "web.certificate", code, reason: message, cure }, "the certificate is not valid now");
+}
+
+function tell({ logger }: Listening, error: unknown): void {
+  const code = error instanceof Problem ? error.code : "web.cannot-listen";
+  const cure = error instanceof Problem ? error.cure : undefined;
+  logger.error({ event: "web.not-served", code, reason: messageOf(error), cure }, "the web server is not reached");
+}
+
+async function closed(server: ServerType): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    if ("closeAllConnections" in server) server.closeAllConnections();
+  });
 }

@@ -1,6 +1,11 @@
 import { html } from "hono/html";
 import { ageOf, instantText, printable } from "../report/text.ts";
 import type { Html } from "./page.ts";
+import type { Dashboard } from "../app/dashboard.ts";
+import { toInstant } from "../base/clock.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import { isPrivateMarker } from "../engine/model/references.ts";
 
 /** Longer text from outside is cut. Characters. */
 const mostShown = 2_000;
@@ -25,7 +30,7 @@ export function shownLines(text: string, most = mostShown * 10): Html {
 }
 
 /** A moment in the zone, with its age; `none` where there is none. */
-export function moment(instant: string | null | undefined, when: { zone: string; now: string }, none = "never"): Html {
+export function moment(instant: string | null | undefined, when: When, none = "never"): Html {
   if (instant === null || instant === undefined) return html`<span class="none">${none}</span>`;
   return html`<time datetime="${instant}">${instantText(instant, when)}</time>
     <span class="age">${sinceOrUntil(instant, when.now)}</span>`;
@@ -33,4 +38,26 @@ export function moment(instant: string | null | undefined, when: { zone: string;
 
 function sinceOrUntil(instant: string, now: string): string {
   return instant > now ? `in ${ageOf(now, instant)}` : `${ageOf(instant, now)} ago`;
+}
+
+/** The zone in which times are shown, and the moment from which ages count. */
+export interface When {
+  zone: string;
+  now: string;
+}
+
+export function whenOf({ application, clock }: Pick<Dashboard, "application" | "clock">): When {
+  return { zone: application.config.zone, now: toInstant(clock.now()) };
+}
+
+/** JSON for people to read, a private value by the name of its field and of its record alone. */
+export function markedJson(value: Json): Html {
+  return shownLines(JSON.stringify(withNames(value), undefined, 2));
+}
+
+function withNames(value: Json): Json {
+  if (isPrivateMarker(value)) return `(private: ${value.field} of ${value.$private}, version ${value.version})`;
+  if (Array.isArray(value)) return value.map(withNames);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withNames(one ?? null)]));
 }

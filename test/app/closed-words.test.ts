@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { closeBooks, printBooks } from "../../src/app/books.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { searchedPlaces } from "../../src/ledger/private/places.ts";
-import { statementKinds } from "../../src/report/statement/kinds.ts";
+import { statementKinds } from "../../src/report/statement/shape.ts";
 import { closedVerdict } from "../../src/report/statement/closed-words.ts";
 import { reportSettingsSchema } from "../../src/operate/report-settings.ts";
 import { ask } from "../support/world/asked.ts";

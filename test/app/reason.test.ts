@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deciderOf } from "../../src/cli/decider.ts";
+import { deciderOf } from "../../src/cli/words.ts";
 import { requireReason } from "../../src/app/reason.ts";
 
 describe("a reason that stands in the audit log for good", () => {

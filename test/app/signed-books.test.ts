@@ -6,7 +6,7 @@ import { Problem } from "../../src/base/errors.ts";
 import { closeBooks, printBooks } from "../../src/app/books.ts";
 import type { BooksPlace } from "../../src/app/books.ts";
 import { readNotes } from "../../src/ledger/audit/checkpoint.ts";
-import { statementKinds } from "../../src/report/statement/kinds.ts";
+import { statementKinds } from "../../src/report/statement/shape.ts";
 import { folder } from "../support/world/start.ts";
 import { anna, placeOf, readyWorld } from "./book-world.ts";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { jsonWithSuggestions, suggestedWith } from "../../src/cli/suggested.ts";
+import { jsonWithSuggestions, suggestedWith } from "../../src/cli/output.ts";
 import { crmSync } from "../support/program.ts";
 import { reverseProxy } from "../support/reverse-proxy.ts";
 import { serves } from "../support/serving.ts";

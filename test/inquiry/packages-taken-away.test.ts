@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { amendedSides } from "../../src/inquiry/amended-orders.ts";
-import type { StepRow } from "../../src/inquiry/order-steps.ts";
+import { amendedSides } from "../../src/inquiry/order-cases.ts";
+import type { StepRow } from "../../src/inquiry/placed-orders.ts";
 import { stored } from "../../src/ledger/database/damage.ts";
 import type { DesiredOrder } from "../../src/engine/model/desired.ts";
 import { amend, line, placedOrders, rule } from "../support/world/placed-orders.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nextForOperation } from "../../src/report/next-for-operation.ts";
+import { nextForOperation } from "../../src/report/waiting.ts";
 import { nextForDeferral } from "../../src/report/next-steps.ts";
 
 it("what is asked for by hand is left to the next run, or taken back where it was refused", () => {

@@ -2,7 +2,7 @@ import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
 import { nextForDeferral } from "../../src/report/next-steps.ts";
 import { runsText } from "../../src/report/runs.ts";
-import { renderTable } from "../../src/report/table.ts";
+import { renderTable } from "../../src/report/text.ts";
 import {
   ageOf,
   explainCommand,

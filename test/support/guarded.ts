@@ -9,12 +9,12 @@ import { Application } from "../../src/app/application.ts";
 import { createDashboard } from "../../src/app/dashboard.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { mayReadMetrics } from "../../src/web/access/metrics-reader.ts";
+import { mayReadMetrics } from "../../src/web/metrics.ts";
 import { behindAccess } from "../../src/web/access/sign-in.ts";
-import { needs } from "../../src/web/access/needs.ts";
+import { needs } from "../../src/web/access/person.ts";
 import type { WebEnvironment } from "../../src/web/page.ts";
 import { runsPage } from "../../src/web/pages/runs.ts";
-import { securityHeaders } from "../../src/web/security-headers.ts";
+import { securityHeaders } from "../../src/web/dashboard.ts";
 import { environmentAt } from "./program.ts";
 import type { World } from "./cli.ts";
 
@@ -103,7 +103,7 @@ export async function guarded(
       return context.text("done");
     });
   }
-  runsPage.register(routes, dashboard);
+  runsPage(routes, dashboard);
   const server = serve({ fetch: routes.fetch, hostname: "0.0.0.0", port: 0, overrideGlobalObjects: false });
   await new Promise((resolve) => server.once("listening", resolve));
   const address = server.address();

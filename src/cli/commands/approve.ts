@@ -1,3 +1,5 @@
+import { decisionOf } from "../words.ts";
+import type { DecisionWords } from "../words.ts";
 import { counted, resyncCommand } from "../../report/text.ts";
 import { usage } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -7,10 +9,8 @@ import { ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { requireReason } from "../../app/reason.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addApprove: Register = (program, carryOut) => {
   program
     .command("approve")
     .description("approve a hold; the next run makes its changes")
@@ -50,16 +50,11 @@ export const register: Register = (program, carryOut) => {
     );
 };
 
-interface Words {
-  reason?: string | undefined;
-  by?: string | undefined;
-}
-
 /** `approve HOLD`, `approve OPERATION` and `approve --run RUN`: a person releases what is held. */
 async function approveCommand(
   invocation: Invocation,
   id: string | undefined,
-  words: Words & { run?: string | undefined },
+  words: DecisionWords & { run?: string | undefined },
 ): Promise<ExitCode> {
   const { run } = words;
   if ((id === undefined) === (run === undefined))
@@ -69,13 +64,12 @@ async function approveCommand(
   return await holdCommand(invocation, "approve", id ?? "", words);
 }
 
-async function approveOperation(invocation: Invocation, id: string, words: Words): Promise<ExitCode> {
+async function approveOperation(invocation: Invocation, id: string, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const why = requireReason(words.reason);
-    const by = deciderOf(words.by);
+    const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
-    const hold = await ledger.decisions.approveOperation(id, why, by);
+    const hold = await ledger.decisions.approveOperation(id, reason, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ operation: id, hold: hold.id, customer, state: "approved" });
     else output.line(`operation ${id} of ${customer} is approved; ${carriesOut(hold, "exactly this one")}`);
@@ -90,13 +84,12 @@ function carriesOut({ ofUndo, customer }: { ofUndo: boolean; customer: RecordKey
     : `the next run carries out ${what}, or at once: ${resyncCommand(customer)}`;
 }
 
-async function approveRun(invocation: Invocation, run: string, words: Words): Promise<ExitCode> {
+async function approveRun(invocation: Invocation, run: string, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const why = requireReason(words.reason);
-    const by = deciderOf(words.by);
+    const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
-    const { customers, operations } = await ledger.decisions.approveRun(run, why, by);
+    const { customers, operations } = await ledger.decisions.approveRun(run, reason, by);
     if (options.json) output.json({ run, customers, operations, state: "approved" });
     else {
       const those = operations === 1 ? "1 operation" : `${operations} operations`;
@@ -108,18 +101,17 @@ async function approveRun(invocation: Invocation, run: string, words: Words): Pr
 }
 
 /** `approve HOLD` and `reject HOLD`: a person's decision on everything that one hold holds. */
-export async function holdCommand(
+async function holdCommand(
   invocation: Invocation,
   verdict: "approve" | "reject",
   id: string,
-  words: Words,
+  words: DecisionWords,
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const why = requireReason(words.reason);
-    const by = deciderOf(words.by);
+    const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
-    const hold = await ledger.decisions.decide(id, verdict, why, by);
+    const hold = await ledger.decisions.decide(id, verdict, reason, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ hold: id, customer, state: hold.state, ...(hold.sent > 0 && { sent: hold.sent }) });
     else if (verdict === "approve")
@@ -134,13 +126,12 @@ export async function holdCommand(
 }
 
 /** `reject HOLD --withdraw`: a person takes a rejection back. */
-async function withdrawCommand(invocation: Invocation, id: string, words: Words): Promise<ExitCode> {
+async function withdrawCommand(invocation: Invocation, id: string, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const why = requireReason(words.reason);
-    const by = deciderOf(words.by);
+    const { reason, by } = decisionOf(words);
     const ledger = await application.existingLedger();
-    const hold = await ledger.decisions.withdraw(id, why, by);
+    const hold = await ledger.decisions.withdraw(id, reason, by);
     const customer = formatKey(hold.customer);
     if (options.json) output.json({ hold: id, customer, state: hold.state });
     else output.line(`the rejection of hold ${id} of customer ${customer} is taken back; it waits for a person again`);

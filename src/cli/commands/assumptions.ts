@@ -1,3 +1,5 @@
+import { decisionOf } from "../words.ts";
+import type { DecisionWords } from "../words.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { exitCodes } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -5,11 +7,9 @@ import { ok, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
-import { requireReason } from "../../app/reason.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addAssumptions: Register = (program, carryOut) => {
   const assumptions = program
     .command("assumptions")
     .description("list the assumptions (A1–A43) about what both contracts leave open, and their evidence")
@@ -27,7 +27,7 @@ export const register: Register = (program, carryOut) => {
 };
 
 /** `assumptions`: every row with its standing, or the letter; exit 3 where one is contradicted. */
-export async function assumptionsCommand(invocation: Invocation, letter: boolean): Promise<ExitCode> {
+async function assumptionsCommand(invocation: Invocation, letter: boolean): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const rows = await (await application.inquiry()).assumptions();
@@ -39,17 +39,12 @@ export async function assumptionsCommand(invocation: Invocation, letter: boolean
 }
 
 /** `assumptions accept ROW`: what rests on the row is sent again by the next run. */
-export async function acceptCommand(
-  invocation: Invocation,
-  row: string,
-  words: { reason?: string | undefined; by?: string | undefined },
-): Promise<ExitCode> {
+async function acceptCommand(invocation: Invocation, row: string, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const reason = requireReason(words.reason);
-    const by = deciderOf(words.by);
+    const decision = decisionOf(words);
     const { acceptAssumption } = await import("../../app/accept-assumption.ts");
-    await acceptAssumption(application, row, { by, reason });
+    await acceptAssumption(application, row, decision);
     if (options.json) output.json({ row, state: "accepted" });
     else output.line(`${row} is accepted; the next run sends again what rests on it`);
     return ok;

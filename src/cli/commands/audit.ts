@@ -4,16 +4,14 @@ import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import { counted, withInstantsToWrite, withLocalInstants } from "../../report/text.ts";
-import { parseKey } from "../keys.ts";
+import { deciderOf, notFound, parseKey } from "../words.ts";
 import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { notFound } from "../not-found.ts";
 import { safeLines } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addAudit: Register = (program, carryOut) => {
   const audit = program.command("audit").description("the append-only log of all that crm-sync did");
   audit
     .command("verify")
@@ -61,7 +59,7 @@ It is refused as long as the CRM gives the record, and while anything waits or i
 The file of the ledger is written anew, which takes as long, and as much room, as a copy of it.`,
     )
     .action((options) =>
-      carryOut(async (invocation) => await (await import("../erase-command.ts")).eraseCommand(invocation, options)),
+      carryOut(async (invocation) => await (await import("../personal-data.ts")).eraseCommand(invocation, options)),
     );
   audit
     .command("answer")
@@ -79,7 +77,7 @@ The file of the ledger is written anew, which takes as long, and as much room, a
     .option(...byWhom)
     .addHelpText("after", example("crm-sync audit subject --person 4711 --out subject.txt --by anna.lee"))
     .action((options) =>
-      carryOut(async (invocation) => await (await import("../subject-command.ts")).subjectCommand(invocation, options)),
+      carryOut(async (invocation) => await (await import("../personal-data.ts")).subjectCommand(invocation, options)),
     );
 };
 
@@ -185,19 +183,14 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** `audit export`: every entry as a line of JSON, to a file or to stdout. */
-export async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
+async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {
     const { exportLines } = await import("../../app/audit-record.ts");
+    const { toFileOrStdout } = await import("../stdout.ts");
     const lines = await exportLines(application);
-    if (out === undefined) {
-      const { toStdout } = await import("../stdout.ts");
-      await toStdout(output, lines);
-      return ok;
-    }
-    const { writeWhole } = await import("../../app/written-files.ts");
-    await writeWhole(out, lines, { what: "audit log", group: application.group });
-    output.note(`the audit log is written to ${out}`);
+    await toFileOrStdout(output, out, lines, { what: "audit log", group: application.group });
+    if (out !== undefined) output.note(`the audit log is written to ${out}`);
     return ok;
   });
 }
@@ -215,14 +208,9 @@ async function auditProveCommand(
     const key = parseKey(order, application.config.namespace);
     const proof = await orderProof(application, key, since === undefined ? undefined : Number(since));
     const text = `${JSON.stringify(proof, undefined, 2)}\n`;
-    if (out === undefined) {
-      const { toStdout } = await import("../stdout.ts");
-      await toStdout(output, [text]);
-      return ok;
-    }
-    const { writeWhole } = await import("../../app/written-files.ts");
-    await writeWhole(out, [text], { what: "proof", group: application.group });
-    output.note(`${out} written`);
+    const { toFileOrStdout } = await import("../stdout.ts");
+    await toFileOrStdout(output, out, [text], { what: "proof", group: application.group });
+    if (out !== undefined) output.note(`${out} written`);
     return ok;
   });
 }

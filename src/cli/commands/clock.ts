@@ -1,3 +1,5 @@
+import { deciderOf } from "../words.ts";
+import type { DecisionWords } from "../words.ts";
 import { requireReason } from "../../app/reason.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
@@ -8,10 +10,9 @@ import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addClock: Register = (program, carryOut) => {
   const clock = program
     .command("clock")
     .description("whether this computer's clock is trusted, by what services said last and by the ledger")
@@ -57,10 +58,7 @@ async function clockCommand(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-async function correctCommand(
-  invocation: Invocation,
-  words: { reason?: string | undefined; by?: string | undefined },
-): Promise<ExitCode> {
+async function correctCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
     const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };

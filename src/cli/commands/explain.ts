@@ -16,12 +16,11 @@ import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { parseKey } from "../keys.ts";
+import { deciderOf, parseKey } from "../words.ts";
 import { viewOf } from "../output.ts";
 import type { Output } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addExplain: Register = (program, carryOut) => {
   program
     .command("explain")
     .description("what happened to one record, how it is now, and what to do")
@@ -48,7 +47,7 @@ const streamNames: Record<string, Stream> = {
   staff: "staff",
 };
 
-export async function explainCommand(
+async function explainCommand(
   invocation: Invocation,
   first: string,
   second: string | undefined,

@@ -11,7 +11,7 @@ import { example, repeated } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { reportFailure, safeLines } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addInit: Register = (program, carryOut) => {
   program
     .command("init")
     .description("write a configuration from your own lists, or from a template")

@@ -1,29 +1,27 @@
+import { deciderOf, decisionOf, parseKey } from "../words.ts";
+import type { DecisionWords } from "../words.ts";
 import type { Linked, LinkRequest } from "../../app/link.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { counted, printable } from "../../report/text.ts";
-import { ok, withApplication } from "../command.ts";
+import { ok, withApplication, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { parseKey } from "../keys.ts";
 import { requireReason } from "../../app/reason.ts";
+import { toJson } from "../../base/canonical-json.ts";
+import { usage } from "../../base/errors.ts";
 
-interface LinkWords {
+interface LinkWords extends DecisionWords {
   channelCustomerId?: string | undefined;
-  reason?: string | undefined;
-  by?: string | undefined;
   dryRun?: boolean | undefined;
 }
 
-interface UnlinkWords {
+interface UnlinkWords extends DecisionWords {
   keepOrders?: boolean | undefined;
-  reason?: string | undefined;
-  by?: string | undefined;
 }
 
-export const register: Register = (program, carryOut) => {
+export const addLink: Register = (program, carryOut) => {
   program
     .command("link")
     .description("link a customer to its enterprise on the platform")
@@ -66,8 +64,7 @@ async function linkCommand(
       customer: parseKey(customer, application.config.namespace),
       enterprise: enterprise.trim(),
       channelCustomerId: words.channelCustomerId,
-      reason: requireReason(words.reason),
-      by: deciderOf(words.by),
+      ...decisionOf(words),
     };
     application.requireLedger();
     const { linkByHand } = await import("../../app/link.ts");
@@ -101,8 +98,7 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
   return await withApplication(invocation, async (application) => {
     const request = {
       customer: parseKey(customer, application.config.namespace),
-      reason: requireReason(words.reason),
-      by: deciderOf(words.by),
+      ...decisionOf(words),
       keepOrders: words.keepOrders === true,
     };
     application.requireLedger();
@@ -124,6 +120,72 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
           `for it until \`crm-sync link ${name} ENTERPRISE --reason TEXT\`.`,
       ),
     );
+    return ok;
+  });
+}
+
+export const addReassign: Register = (program, carryOut) => {
+  program
+    .command("reassign")
+    .description("give the records of a source that is configured no longer to another one, or let go of them")
+    .argument("<source>", "the name that the source had")
+    .option("--to <source>", "the configured source that reads them now")
+    .option("--release", "no source will read them again: nothing changes for them or their licences", false)
+    .option(...withReason)
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      `${example('crm-sync reassign hr --to people --reason "renamed"')}
+The records keep their keys. Records that the next full reads of the other source do not have count as deleted by the
+usual rules.`,
+    )
+    .action((source, words) => carryOut((invocation) => reassignCommand(invocation, source, words)));
+};
+
+interface ReassignWords extends DecisionWords {
+  to?: string | undefined;
+  release: boolean;
+}
+
+async function reassignCommand(invocation: Invocation, from: string, words: ReassignWords): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const { to, release } = words;
+    if ((to === undefined) !== release)
+      throw usage("reassign needs either --to or --release", `crm-sync reassign ${from} --to SOURCE --reason TEXT`);
+    const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
+    const { reassign } = await import("../../app/reassign.ts");
+    const given = await reassign(application, { from, to }, whose);
+    if (options.json) output.json({ from, to: to ?? null, records: toJson(given) });
+    else
+      for (const { stream, count } of given)
+        output.line(
+          `${stream}: ${counted(count, "record")} of ${from} ` +
+            (to === undefined ? "stay as they are; no source reads them" : `are of ${to} now`),
+        );
+    return ok;
+  });
+}
+
+export const addAcceptPlatform: Register = (program, carryOut) => {
+  program
+    .command("accept-platform")
+    .description("say that the services of this configuration are the ledger's own, at a new address")
+    .option(...byWhom)
+    .addHelpText("after", example("crm-sync accept-platform --by anna.lee"))
+    .action((options) => carryOut((invocation) => acceptPlatform(invocation, options.by)));
+};
+
+async function acceptPlatform(invocation: Invocation, by: string | undefined): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const who = deciderOf(by);
+    const ledger = await application.existingLedger();
+    const { platformName } = await import("../../app/platform-name.ts");
+    const platform = await platformName(application);
+    await ledger.identity.requirePlatform(platform, { by: who });
+    if (options.json) output.json({ ledger: application.ledgerPath, platform });
+    else output.line(`${application.ledgerPath} belongs to ${platform}`);
     return ok;
   });
 }

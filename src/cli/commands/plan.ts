@@ -6,16 +6,19 @@ import type { CustomerPlan } from "../../engine/plan/plan.ts";
 import type { Planned, PlanSummary } from "../../engine/run/plan-run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example } from "../command-line.ts";
+import { byWhom, example, repeated } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { safeLines, savedText, viewOf } from "../output.ts";
+import { deciderOf, scopeOf, parseKey } from "../words.ts";
+import { safeLines, savedText, viewOf, typed } from "../output.ts";
 import type { Output } from "../output.ts";
-import { scopeOf } from "../scope.ts";
-import type { ScopeWords } from "../scope.ts";
-import { typed } from "../suggested.ts";
+import type { ScopeWords } from "../words.ts";
+import { counted } from "../../report/text.ts";
+import { usage } from "../../base/errors.ts";
+import type { RunSummary } from "../../engine/run/run.ts";
+import type { UndoStep } from "../../engine/plan/undo.ts";
+import type { UndoSummary } from "../../engine/run/undo-run.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addPlan: Register = (program, carryOut) => {
   program
     .command("plan")
     .description(
@@ -41,7 +44,7 @@ interface PlanWords extends ScopeWords {
   by?: string | undefined;
 }
 
-export async function planCommand(invocation: Invocation, words: PlanWords): Promise<ExitCode> {
+async function planCommand(invocation: Invocation, words: PlanWords): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   const { out } = words;
   const privateFor = words.showPrivate ? deciderOf(words.by) : undefined;
@@ -124,4 +127,156 @@ function planJson(plan: CustomerPlan): JsonObject {
       reason: record.reason,
     })),
   };
+}
+
+export const addApply: Register = (program, carryOut) => {
+  program
+    .command("apply")
+    .description("apply a saved plan exactly, or the plan of now")
+    .argument("[file]", "a file made by `plan --out`")
+    .option("--only <hash>", "only this operation of the file, by the first 8 characters of its hash", repeated, [])
+    .option("--customer <id>", "only the operations of this customer", repeated, [])
+    .addHelpText(
+      "after",
+      example("crm-sync apply plan.ndjson", "crm-sync apply plan.ndjson --only 1a2b3c4d --customer ALFKI"),
+    )
+    .action((file, { only, customer }) =>
+      carryOut((invocation) => applyCommand(invocation, file, { operations: only, customers: customer })),
+    );
+};
+
+/** `apply`: the plan of now; `apply FILE`: a saved plan as it is, or what is chosen of it, each operation once. */
+async function applyCommand(
+  invocation: Invocation,
+  file: string | undefined,
+  chosen: { operations: readonly string[]; customers: readonly string[] } = { operations: [], customers: [] },
+): Promise<ExitCode> {
+  if (file === undefined && chosen.operations.length + chosen.customers.length > 0)
+    throw usage("--only and --customer choose from a saved plan", "name the file");
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const { applyByHand } = await import("../../app/by-hand.ts");
+    const { showRun } = await import("../run-summary.ts");
+    const customers = chosen.customers.map((key) => parseKey(key, application.config.namespace));
+    let undone: string | undefined;
+    const told = (before: readonly string[], undo: string | undefined): void => {
+      for (const text of before) output.note(safeLines(text));
+      undone = undo;
+    };
+    const from = file === undefined ? undefined : { file, choice: { operations: chosen.operations, customers }, told };
+    return await applyByHand(application, from, {
+      signal,
+      show: async (summary) => {
+        await showRun(invocation, application, summary);
+        if (options.json) return;
+        if (undone !== undefined)
+          for (const text of nextOfUndo(summary, file ?? "", undone)) output.line(safeLines(text));
+        if (summary.stale.length === 0) return;
+        for (const { customer, moved } of summary.stale)
+          output.line(safeLines(`refused: ${customer} changed since the plan was made: ${moved.join("; ")}`));
+        output.line(
+          `refused: ${counted(summary.stale.length, "customer")} changed since the plan was made; ` +
+            "plan anew with `crm-sync plan --out FILE`",
+        );
+      },
+    });
+  });
+}
+
+/** What a person does about what is left of taking a run back. */
+function nextOfUndo({ held }: RunSummary, file: string, undone: string): string[] {
+  const holds = held.filter(({ ofUndo }) => ofUndo === true);
+  return [
+    ...holds.map(
+      ({ hold, customer }) =>
+        `next: hold ${hold} of ${customer} takes a run back: crm-sync approve ${hold} --reason TEXT, then ` +
+        `crm-sync apply ${file} again; no other run carries it out, and nothing is sent twice`,
+    ),
+    `next: crm-sync undo ${undone} shows the rest; --out FILE plans the rest`,
+  ];
+}
+
+export const addUndo: Register = (program, carryOut) => {
+  program
+    .command("undo")
+    .description("what would take a run back, step by step, newest first; sends nothing but reads")
+    .argument("<run>", "the run, as `runs` lists it, or `last`: the newest that carried something out")
+    .option("--out <file>", "save it as a plan, to be applied by `apply`")
+    .addHelpText(
+      "after",
+      example("crm-sync undo run_01J… --out undo.ndjson", "crm-sync apply undo.ndjson", "crm-sync undo last"),
+    )
+    .action((run, { out }) => carryOut((invocation) => undoCommand(invocation, run, out)));
+};
+
+async function undoCommand(invocation: Invocation, run: string, out: string | undefined): Promise<ExitCode> {
+  const { signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const { undoByHand } = await import("../../app/undo.ts");
+    const { payloadLines } = await import("../../engine/model/registry.ts");
+    const linesOf = ({ operations }: UndoStep): string[] =>
+      operations.flatMap((operation) => [
+        `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,
+        ...payloadLines(operation).map((line) => `        ${line}`),
+      ]);
+    return await undoByHand(application, run, {
+      out,
+      signal,
+      show: (summary) => showUndo(invocation, summary, { out, linesOf }),
+    });
+  });
+}
+
+function showUndo(
+  { output, options }: Invocation,
+  { run, undone, again, steps, plans, unplanned, exitCode, heldOfFile }: UndoSummary & { heldOfFile: number },
+  { out, linesOf }: { out: string | undefined; linesOf: (step: UndoStep) => string[] },
+): void {
+  const operations = plans.reduce((sum, { plan }) => sum + plan.operations.length, 0);
+  if (options.json) {
+    output.json({
+      type: "undo",
+      run,
+      undone,
+      steps: steps.map(({ operations: own, difference, note, waits, ...step }) => ({
+        ...step,
+        difference: difference ?? null,
+        note: note ?? null,
+        waits: waits ?? null,
+        operations: own.map(({ hash }) => hash),
+      })),
+      operations,
+      unplanned: unplanned.length,
+      again,
+      writingCalls: 0,
+      exit: exitCode,
+    });
+    return;
+  }
+  if (steps.length === 0 && unplanned.length === 0) {
+    output.line(`${undone} carried nothing out: there is nothing to take back`);
+    return;
+  }
+  const count = (how: UndoStep["how"]): number => steps.filter((step) => step.how === how).length;
+  output.line(
+    safeLines(
+      `${counted(steps.length, "step")} to take ${undone} back: ${count("exact")} exact, ${count("approximate")} approximate, ` +
+        `${count("impossible")} impossible`,
+    ),
+  );
+  for (const step of steps) output.line(safeLines([stepLine(step), ...linesOf(step)].join("\n")));
+  for (const { customer, reason } of unplanned)
+    output.line(safeLines(`  ! ${customer.namespace}/${customer.id}: ${reason}`));
+  output.line(
+    `${counted(operations, "operation")} planned for ${counted(plans.length, "customer")}. Nothing was sent.`,
+  );
+  if (out !== undefined) output.line(savedText(out, operations, heldOfFile));
+  output.line(again);
+}
+
+/** `  approximate  op_… E5 order:crm/O1: …`. */
+function stepLine({ how, operation, endpoint, subject, difference, note, waits }: UndoStep): string {
+  const said = [difference, note, waits === undefined ? undefined : `not now: ${waits}`];
+  const text = said.filter((part) => part !== undefined).join("; ");
+  return `  ${how.padEnd(11)}  ${operation} ${endpoint} ${subject}${text === "" ? "" : `: ${text}`}`;
 }

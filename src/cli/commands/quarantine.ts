@@ -7,11 +7,10 @@ import { ok, readingOf, withLedger, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { notFound } from "../not-found.ts";
+import { deciderOf, notFound } from "../words.ts";
 import { safeLines, viewOf } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addQuarantine: Register = (program, carryOut) => {
   const quarantine = program.command("quarantine").description("records that cannot be used");
   quarantine
     .command("list")
@@ -35,7 +34,7 @@ export const register: Register = (program, carryOut) => {
     .action((id, options) => carryOut((invocation) => quarantineRetryCommand(invocation, id, options.by)));
 };
 
-export async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
+async function quarantineListCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const rows = [...(await application.inquiry()).quarantine()];
@@ -49,7 +48,7 @@ export async function quarantineListCommand(invocation: Invocation): Promise<Exi
   });
 }
 
-export async function quarantineShowCommand(
+async function quarantineShowCommand(
   invocation: Invocation,
   id: string,
   { raw, by }: { raw: boolean; by?: string },
@@ -71,7 +70,7 @@ export async function quarantineShowCommand(
   });
 }
 
-export async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
+async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { retryQuarantine } = await import("../../app/retry-quarantine.ts");

@@ -12,9 +12,9 @@ import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { parseKey } from "../keys.ts";
+import { parseKey } from "../words.ts";
 import type { Output } from "../output.ts";
-import { typed } from "../suggested.ts";
+import { typed } from "../output.ts";
 
 const kinds = "orders, entitlements, reconciliation, corrections, exceptions or run";
 
@@ -28,7 +28,7 @@ Kinds:
   run             the input and the result of each run
 `;
 
-export const register: Register = (program, carryOut) => {
+export const addReport: Register = (program, carryOut) => {
   const report = program.command("report");
   report
     .description(`a statement of a period: ${kinds}`)
@@ -59,7 +59,7 @@ export const register: Register = (program, carryOut) => {
   addBooks(report, carryOut);
 };
 
-export interface ReportWords {
+interface ReportWords {
   period?: string | undefined;
   asOf?: string | undefined;
   date?: string | undefined;
@@ -106,7 +106,7 @@ export async function reportCommand(invocation: Invocation, name: string, words:
 const mostRows = 20;
 
 async function showFirstRows(output: Output, chunks: Chunks, kind: string, words: ReportWords): Promise<void> {
-  const { firstRows } = await import("../first-rows.ts");
+  const { firstRows } = await import("../stdout.ts");
   const { lines, rows } = await firstRows(chunks, mostRows);
   for (const line of lines) output.line(line);
   if (rows <= mostRows) return;
@@ -151,7 +151,7 @@ async function requestOf(
   if (by !== "happened" && by !== "crm-date")
     throw usage(`--date ${by} is no date of a row`, "use happened or crm-date");
   const { monthsKnown, periodOf } = await import("../../app/statement-period.ts");
-  const { parseMoment } = await import("../../report/statement/moment.ts");
+  const { parseMoment } = await import("../../report/statement/period.ts");
   const { tolerancesOf } = await import("../../report/statement/tolerances.ts");
   const { zone, namespace, reports } = application.config;
   return {

@@ -6,15 +6,15 @@ import type { EndedJob } from "../../app/execute-job.ts";
 import type { BoundJob } from "../../operate/job.ts";
 import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { example, repeated } from "../command-line.ts";
+import { example, repeated, wholeNumber } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
-import { notFound } from "../not-found.ts";
+import { deciderOf, notFound, scopeOf } from "../words.ts";
 import { reportFailure, viewOf } from "../output.ts";
+import type { ScopeWords } from "../words.ts";
 
 const believe = "believe once that this stream";
 
-export const register: Register = (program, carryOut) => {
+export const addRun: Register = (program, carryOut) => {
   const run = program
     .command("run")
     .description("run a job now, as the schedule would")
@@ -73,7 +73,7 @@ function callsOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): num
 }
 
 /** `run JOB`: what the schedule runs, now. */
-export async function runCommand(
+async function runCommand(
   invocation: Invocation,
   id: string,
   { by, calls: most, canary, ...accepted }: RunWords,
@@ -138,5 +138,58 @@ async function runShowCommand(invocation: Invocation, id: string): Promise<ExitC
     const { runText } = await import("../../report/runs.ts");
     output.line(runText(story, await inquiry.notAttempted(story.run.id), viewOf(output, application.config.zone)));
     return ok;
+  });
+}
+
+export const addRuns: Register = (program, carryOut) => {
+  program
+    .command("runs")
+    .description("the last runs")
+    .option("--limit <number>", "how many", wholeNumber, 20)
+    .addHelpText("after", example("crm-sync runs --limit 5"))
+    .action((options) => carryOut((invocation) => runsCommand(invocation, options.limit)));
+};
+
+async function runsCommand(invocation: Invocation, limit: number): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const runs = await (await application.inquiry()).runs({ limit });
+    if (options.json) {
+      output.json(toJson(runs));
+      return ok;
+    }
+    const { runsText } = await import("../../report/runs.ts");
+    output.line(runsText(runs, viewOf(output, application.config.zone)));
+    return ok;
+  });
+}
+
+export const addResync: Register = (program, carryOut) => {
+  program
+    .command("resync")
+    .description("synchronise one customer, the customer of one order, or one source now, and read everything again")
+    .option("--customer <id>", "this customer")
+    .option("--order <id>", "the customer of this order")
+    .option("--source <name>", "everything this source gives")
+    .option("--since <time>", "with --source: what changed since then")
+    .addHelpText("after", example("crm-sync resync --customer ALFKI"))
+    .action((options) => carryOut((invocation) => resyncCommand(invocation, options)));
+};
+
+async function resyncCommand(invocation: Invocation, words: ScopeWords): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const scope = scopeOf(application, words);
+    if (scope === undefined) throw usage("resync needs to know what", "add --customer ID, --order ID or --source NAME");
+    const { resync } = await import("../../app/by-hand.ts");
+    const { showRun } = await import("../run-summary.ts");
+    return await resync(application, scope, {
+      signal,
+      show: async (summary) => {
+        const { unknownRecord } = summary;
+        if (unknownRecord !== undefined) reportFailure(output, unknownRecord, options.json, application.config.zone);
+        else await showRun(invocation, application, summary);
+      },
+    });
   });
 }

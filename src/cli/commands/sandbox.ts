@@ -8,7 +8,7 @@ import { example, repeated, wholeNumber } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { reportFailure } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addSandbox: Register = (program, carryOut) => {
   program
     .command("sandbox")
     .description("both remote services on this machine, with faults, until Ctrl-C")

@@ -1,12 +1,18 @@
+import { deciderOf, decisionOf } from "../words.ts";
+import type { DecisionWords } from "../words.ts";
 import { counted } from "../../report/text.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { systemUser } from "../../base/who.ts";
-import { ok, withApplication } from "../command.ts";
+import { ok, withApplication, withReader, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { example } from "../command-line.ts";
+import { example, byWhom, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
+import { requireReason } from "../../app/reason.ts";
+import { exitCodes } from "../../base/errors.ts";
+import { callsGoingOnText, resumedText } from "../../report/status.ts";
+import { viewOf } from "../output.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addServe: Register = (program, carryOut) => {
   program
     .command("serve")
     .description("run the jobs on their schedule and answer /healthz and /metrics, until SIGTERM")
@@ -15,7 +21,7 @@ export const register: Register = (program, carryOut) => {
 };
 
 /** `serve`: runs the jobs on their schedule and answers /healthz and /metrics, until SIGTERM or SIGINT. */
-export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
+async function serveCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, signal, startWeb } = invocation;
   return await withApplication(invocation, async (application) => {
     const { serve } = await import("../../app/serve.ts");
@@ -29,6 +35,79 @@ export async function serveCommand(invocation: Invocation): Promise<ExitCode> {
         if (signIn !== undefined) output.line(`sign in, once and within a minute: ${signIn}`);
       },
     });
+    return ok;
+  });
+}
+
+export const addLogin: Register = (program, carryOut) => {
+  program
+    .command("login")
+    .description("print a link that signs you in at the pages of `crm-sync serve`, once and within a minute")
+    .addHelpText("after", example("crm-sync login"))
+    .action(() => carryOut(loginCommand));
+};
+
+/** `login`: whoever may write beside the ledger may decide. */
+async function loginCommand(invocation: Invocation): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withReader(invocation, async (application) => {
+    const person = deciderOf(undefined);
+    const { loginLink } = await import("../../app/login-link.ts");
+    const url = loginLink(application, person);
+    if (options.json) output.json({ url, person });
+    else output.line(url);
+    output.note(`signs ${person} in, with the right to decide, once and within a minute`);
+    return ok;
+  });
+}
+
+export const addPause: Register = (program, carryOut) => {
+  program
+    .command("pause")
+    .description("write nothing to the services until `resume`; sources and services are read as ever")
+    .option(...withReason)
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      `${example('crm-sync pause --reason "the order service is being repaired"')}
+Once it has ended, no call that writes starts any more, in whatever process. It waits for calls that had begun; where
+one still goes on after that, it ends with exit 5. Unsent changes wait (exit 4), and the first run after resume sends
+them.`,
+    )
+    .action((words) => carryOut((invocation) => pauseCommand(invocation, words)));
+  program
+    .command("resume")
+    .description("end a pause: the next run sends what waited")
+    .option(...withReason)
+    .option(...byWhom)
+    .addHelpText("after", example("crm-sync resume"))
+    .action((words) => carryOut((invocation) => resumeCommand(invocation, words)));
+};
+
+/** `pause`: the heading of its output says since when it is paused, by whom and why. */
+async function pauseCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const whose = decisionOf(words);
+    const { pause } = await import("../../app/pause.ts");
+    const { isNew, goingOn } = await pause(application, whose, signal);
+    const calls =
+      goingOn === 0 ? "No call is in progress." : `${callsGoingOnText(goingOn)} Pause again to wait for it.`;
+    if (options.json) output.json({ state: "paused", isNew, callsInProgress: goingOn });
+    else output.line(isNew ? calls : `It was paused before, and nothing changed. ${calls}`);
+    return goingOn === 0 ? ok : exitCodes.unknown;
+  });
+}
+
+async function resumeCommand(invocation: Invocation, words: DecisionWords): Promise<ExitCode> {
+  const { output, options } = invocation;
+  return await withLedger(invocation, async (application) => {
+    const by = deciderOf(words.by);
+    const reason = words.reason === undefined ? "" : requireReason(words.reason);
+    const ledger = await application.existingLedger();
+    const word = await ledger.pause.end({ by, reason });
+    if (options.json) output.json({ state: "resumed", isNew: word?.isNew ?? false, since: word?.since ?? null });
+    else output.line(resumedText(word, viewOf(output, application.config.zone)));
     return ok;
   });
 }

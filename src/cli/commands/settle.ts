@@ -1,3 +1,5 @@
+import { deciderOf, decisionOf, parseKey } from "../words.ts";
+import type { DecisionWords } from "../words.ts";
 import type { Application } from "../../app/application.ts";
 import type { GivenDecision } from "../../app/decisions.ts";
 import type { Decision } from "../../engine/decide.ts";
@@ -10,11 +12,13 @@ import { ok, withApplication, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf } from "../decider.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
 import { requireReason } from "../../app/reason.ts";
+import type { Resolved } from "../../app/resolve.ts";
+import type { RecordSubject } from "../../recovery/read-back-record.ts";
+import type { Stream } from "../../crm/model.ts";
 
-export const register: Register = (program, carryOut) => {
+export const addSettle: Register = (program, carryOut) => {
   const settle = program
     .command("settle")
     .description("decide the outcome of an operation that needs a person")
@@ -44,7 +48,7 @@ export const register: Register = (program, carryOut) => {
     .action(() => carryOut(settleListCommand));
 };
 
-export async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
+async function settleListCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const rows = [];
@@ -62,23 +66,17 @@ export async function settleListCommand(invocation: Invocation): Promise<ExitCod
 }
 
 /** What `settle` is told beside the ids of operations. */
-export interface SettleWords {
+interface SettleWords extends DecisionWords {
   applied: boolean;
   notApplied: boolean;
-  reason?: string | undefined;
   run?: string | undefined;
-  by?: string | undefined;
 }
 
 /**
  * `settle ID... --applied|--not-applied`: a person's decisions on operations that reading cannot settle. Each stands
  * for itself.
  */
-export async function settleCommand(
-  invocation: Invocation,
-  ids: readonly string[],
-  words: SettleWords,
-): Promise<ExitCode> {
+async function settleCommand(invocation: Invocation, ids: readonly string[], words: SettleWords): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
     const by = deciderOf(words.by);
@@ -157,4 +155,60 @@ const worstFirst: readonly ExitCode[] = [
 
 function worseOf(left: ExitCode, right: ExitCode): ExitCode {
   return worstFirst.find((code) => code === left || code === right) ?? (left === ok ? right : left);
+}
+
+interface ResolveWords extends DecisionWords {
+  done?: boolean | undefined;
+}
+
+const streamOf: Readonly<Record<string, Stream>> = { customer: "customers", order: "orders", staff: "staff" };
+
+export const addResolve: Register = (program, carryOut) => {
+  program
+    .command("resolve")
+    .description("record that a person changed something on the platform; it counts once crm-sync has read it back")
+    .argument("<record>", "customer:ALFKI, order:10248 or staff:portal/7")
+    .option("--done", "a person made there the change that the CRM wants")
+    .option(...withReason)
+    .option(...byWhom)
+    .addHelpText(
+      "after",
+      `${example('crm-sync resolve staff:S1 --done --reason "the service desk renamed the account"')}
+crm-sync writes the note first, then reads the platform. Fields that agree with the CRM count as done. Fields that no
+reading shows count by your word, and are marked so. If a field differs, nothing counts (exit 3).`,
+    )
+    .action((record, options) => carryOut((invocation) => resolveCommand(invocation, record, options)));
+};
+
+/** `resolve RECORD --done`. */
+async function resolveCommand(invocation: Invocation, record: string, words: ResolveWords): Promise<ExitCode> {
+  const { output, options, signal } = invocation;
+  return await withApplication(invocation, async (application) => {
+    const subject = subjectIn(record, application.config.namespace);
+    if (words.done !== true) throw usage("resolve needs to know which change was made", "add --done");
+    const note = { subject, ...decisionOf(words) };
+    application.requireLedger();
+    const { resolveByHand } = await import("../../app/resolve.ts");
+    const resolved = await resolveByHand(application, note, signal);
+    if (options.json) output.json({ ...resolved, counts: resolved.otherwise.length === 0 });
+    else for (const line of linesOf(resolved)) output.line(printable(line));
+    return resolved.otherwise.length === 0 ? ok : exitCodes.recordsRejected;
+  });
+}
+
+/** `order:10248`, `staff:portal/7`. */
+function subjectIn(text: string, namespace: string): RecordSubject {
+  const colon = text.indexOf(":");
+  const stream = streamOf[text.slice(0, Math.max(colon, 0))];
+  if (stream !== undefined) return { stream, key: parseKey(text.slice(colon + 1), namespace) };
+  throw usage(`${JSON.stringify(text)} names no record`, "write it as customer:ID, order:ID or staff:ID");
+}
+
+function linesOf({ subject, seen, unseen, otherwise }: Resolved): string[] {
+  const all = seen.length + unseen.length + otherwise.length;
+  const shown = `${subject}: ${seen.length} of ${all} things are shown as the CRM says`;
+  if (otherwise.length > 0)
+    return [`${shown}; nothing counts as agreed, because:`, ...otherwise.map((is) => `  ${is}`)];
+  if (unseen.length === 0) return [`${shown}; it counts as agreed`];
+  return [`${shown}; it counts as agreed, and what cannot be read back by your word alone: ${unseen.join(", ")}`];
 }

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { shownStill } from "../../report/reconciliation/case.ts";
 import type { DriftClass, Level } from "../../report/reconciliation/case.ts";
-import { subjectOf } from "../../report/reconciliation/rows.ts";
+import { subjectOf } from "../../report/reconciliation/case.ts";
 import type { StateChange } from "../model/state.ts";
 
 /** The drift that readings showed, and everything that they ever showed. */

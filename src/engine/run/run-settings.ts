@@ -2,7 +2,7 @@ import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { streams } from "../../crm/model.ts";
-import { statementKinds } from "../../report/statement/kinds.ts";
+import { statementKinds } from "../../report/statement/shape.ts";
 import { statementFormats } from "../../report/statement/render.ts";
 import { parseCron } from "../../base/cron.ts";
 import { timeoutMs, webhook } from "../../http/webhook-settings.ts";

@@ -11,7 +11,7 @@ import { toInstant } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssumptionMet } from "../model/assumptions-met.ts";
-import type { Coverage } from "../../report/coverage.ts";
+import type { Coverage } from "../../report/status.ts";
 import { openCount } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
 import type { VerifyBudget } from "./run-settings.ts";

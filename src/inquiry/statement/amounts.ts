@@ -6,10 +6,10 @@ import type { LineChange, LineUnit, StepChange } from "../../resources/order/fol
 import type { StandingProduct } from "../../resources/order/model.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { StepOrigin } from "../../resources/order/state/order-steps.ts";
-import { minus } from "../../report/statement/exact.ts";
-import type { Exact } from "../../report/statement/exact.ts";
+import { minus } from "../../report/statement/cells.ts";
+import type { Exact } from "../../report/statement/cells.ts";
 import { shareOf } from "../../report/statement/order-form.ts";
-import type { DatedOrder } from "./crm-dates.ts";
+import type { DatedOrder } from "./filters.ts";
 import type { HistoryStep, OrderHistory } from "./order-history.ts";
 
 /** One product in one unit of an asset, by the purchase that brought it. */

@@ -5,21 +5,24 @@ import type { RecordTable, RecordVersionTable } from "../../ledger/records/table
 import type { PlacedOrderTable } from "../../resources/order/state/placed-orders.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
-import { becameOf } from "../../report/statement/became.ts";
-import type { Answers, AnsweringStep, Became, ChangingForm, OpenOperation } from "../../report/statement/became.ts";
-import { correctionRow } from "../../report/statement/corrections.ts";
-import type { ChangedOrder, Correction } from "../../report/statement/corrections.ts";
-import { orderChanges } from "../../report/statement/order-changes.ts";
-import type { OrderChange } from "../../report/statement/order-changes.ts";
-import { isProduct, orderForm } from "../../report/statement/order-form.ts";
-import type { OrderForm } from "../../report/statement/order-form.ts";
+import { becameOf, correctionRow } from "../../report/statement/corrections.ts";
+import type {
+  AnsweringStep,
+  Answers,
+  Became,
+  ChangedOrder,
+  ChangingForm,
+  Correction,
+  OpenOperation,
+} from "../../report/statement/corrections.ts";
+import { isProduct, orderChanges, orderForm } from "../../report/statement/order-form.ts";
+import type { OrderChange, OrderForm } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
-import { orderSteps } from "../order-steps.ts";
+import { orderSteps } from "../placed-orders.ts";
 import { ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { isWithin, zonesIn } from "./crm-dates.ts";
+import { branchThen, isWithin, ofCustomer, ofSource, zonesIn } from "./filters.ts";
 import { newestEntryOf, readingAt } from "./proof.ts";
-import { branchThen, ofCustomer, ofSource } from "./filtered.ts";
 
 type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_at" | "to_at" | "source" | "place"> &
   Pick<RecordVersionTable, "body" | "date_zones"> &
@@ -36,7 +39,7 @@ type FormRow = Pick<RecordVersionTable, "namespace" | "id" | "version" | "from_a
 /** Rows of the statement: orders in the order of their keys, each form after the one before it. */
 export function* correctionRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   let known: { of: string; answers: Answers; otherwise: ToldOtherwise } | undefined;
-  for (const row of ledger.rows(laterForms(ledger, request))) {
+  for (const row of ledger.rows(laterForms(request))) {
     const [before, after] = [formIn(row.before_body, row.before_zones), formIn(row.body, row.date_zones)];
     const changes = orderChanges(before, after).filter((change) => isAsked(change, { before, after }, request.filters));
     if (changes.length === 0) continue;
@@ -144,7 +147,7 @@ export function isAsked(
 }
 
 /** Every form of a placed order since the one that it was placed from, with the form before it. */
-function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRequest) {
+function laterForms({ period, by, filters }: StatementRequest) {
   // For whom the order was, and who looked after them, when the form came.
   const customer = {
     namespace: sql`coalesce(v.body ->> '$.customerNamespace', v.namespace)`,
@@ -167,7 +170,7 @@ function laterForms({ db }: ReadOnlyLedger, { period, by, filters }: StatementRe
     where p.to_at is null and ${isIn}
       and ${ofCustomer(filters, customer, branch)} and ${ofSource(filters, sql`v.source`)}
     order by p.namespace, p.order_id, v.version`;
-  return { compile: () => query.compile(db) };
+  return query;
 }
 
 const operationsOfOrder = ofEachCustomer(({ db }, order) =>
@@ -185,7 +188,7 @@ const operationsOfOrder = ofEachCustomer(({ db }, order) =>
 );
 
 /** What happened to an order since it was placed, and what is meant to. */
-export function answersOf(
+function answersOf(
   ledger: ReadOnlyLedger,
   order: RecordKey,
   { newest, deferred_code: waits }: Pick<FormRow, "newest" | "deferred_code">,

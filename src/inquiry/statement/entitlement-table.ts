@@ -1,12 +1,70 @@
+import type { RecordKey } from "../../crm/model.ts";
+import type { Measure } from "../../report/statement/entitlements.ts";
+import { statedOrder } from "./amounts.ts";
+import type { OrderHistory } from "./order-history.ts";
+import { countedAt, livesOf, seatsOf } from "./seats.ts";
+import type { AssignmentsOf, Assignment } from "./seats.ts";
 import { sql } from "kysely";
 import type { Statement } from "better-sqlite3";
 import { formatKey } from "../../crm/keys.ts";
-import type { RecordKey } from "../../crm/model.ts";
 import { measures } from "../../report/statement/entitlements.ts";
-import type { Measure } from "../../report/statement/entitlements.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import type { EntitlementKey } from "./entitlement-figures.ts";
-import type { Assignment } from "./product-lives.ts";
+import type { Cell, PartRow, Row } from "../../report/statement/shape.ts";
+
+/** What a figure is of. Seats of a number that no known order brought are of no product. */
+export interface EntitlementKey {
+  customer: RecordKey;
+  licenseType: string | null;
+  gmsPid: string | null;
+  appKey: string | null;
+  product: string | null;
+}
+
+/** So many came (above 0) or went (below 0) at a time, by an operation of ours or without one. */
+export interface Movement {
+  key: EntitlementKey;
+  measure: Measure;
+  at: string;
+  isOurs: boolean;
+  count: number;
+}
+
+/**
+ * Everything that moved of an order: units and nodes by its events, and seats for as long as both the product and the
+ * assignment of its number stood. The order counts as placed at `placedAt`, and nothing of it happens before.
+ */
+export function* movementsOf(
+  history: OrderHistory,
+  placedAt: string,
+  assignmentsOf: AssignmentsOf,
+): Generator<Movement, void, void> {
+  const { changes } = statedOrder(history);
+  for (const change of changes) {
+    const { customer, moved, origin } = change;
+    const at = countedAt(change, placedAt);
+    const isOurs = origin === "sent";
+    for (const { of, units } of moved) {
+      if (units === 0) continue;
+      const key = keyOf(customer, of.asset.licenseType, of.product);
+      yield { key, measure: "units", at, isOurs, count: units };
+      yield { key, measure: "nodes", at, isOurs, count: units * of.product.nodes };
+    }
+  }
+  for (const { life, begun, ended } of seatsOf(livesOf(changes, placedAt), assignmentsOf)) {
+    const key = keyOf(life.customer, life.of.asset.licenseType, life.of.product);
+    yield { key, measure: "seats", ...begun, count: 1 };
+    if (ended !== undefined) yield { key, measure: "seats", ...ended, count: -1 };
+  }
+}
+
+/** What a product of a customer counts under. */
+export function keyOf(
+  customer: RecordKey,
+  licenseType: string,
+  { gmsPid, appKey, name }: { gmsPid?: string | undefined; appKey?: string | undefined; name: string },
+): EntitlementKey {
+  return { customer, licenseType, gmsPid: gmsPid ?? null, appKey: appKey ?? null, product: name };
+}
 
 /** What is counted of each measure: by events, and by what stands at the beginning and at the end. */
 const counted = ["opening", "granted", "revoked", "adjusted", "standing_from", "standing_to"] as const;
@@ -130,7 +188,7 @@ export class EntitlementTable {
 
   /** The rows of a query over the sums. */
   rows<Row>(query: string): Generator<Row, void, void> {
-    return this.#ledger.rows({ compile: () => sql.raw<Row>(query).compile(this.#ledger.db) });
+    return this.#ledger.rows(sql.raw<Row>(query));
   }
 
   #write(
@@ -162,4 +220,74 @@ function movedAway(figures: readonly number[]): { left: number[]; came: number[]
     came[placeOf(measure, "adjusted")] = balance;
   }
   return { left, came };
+}
+
+const productKey = ["license_type", "gms_pid", "app_key", "product"] as const;
+const shown = ["opening", "granted", "revoked", "adjusted", "closing"] as const;
+
+/** Each part that adds up, with what it adds up for and the order of its rows. */
+const sums = [
+  { part: "entitlements", of: ["customer", ...productKey, "branch"] },
+  { part: "by_product", of: productKey },
+  { part: "by_customer", of: ["customer"] },
+  { part: "by_branch", of: ["branch"] },
+] as const;
+
+const figures = measures.flatMap((measure) => shown.map((figure) => `${measure}_${figure}`));
+const standing = measures.flatMap((measure) => [`${measure}_standing_from`, `${measure}_standing_to`]);
+const isSomething = [...figures, ...standing].map((name) => `e.${name} <> 0`).join(" or ");
+
+/** What two figures are compared at. */
+const moments = [
+  { moment: "opening", events: "opening", standing: "standing_from" },
+  { moment: "closing", events: "closing", standing: "standing_to" },
+] as const;
+
+const isDifferent = measures
+  .flatMap((measure) => moments.map((of) => `e.${measure}_${of.events} <> e.${measure}_${of.standing}`))
+  .join(" or ");
+
+/** The parts of the statement from the sums of its figures. */
+export function* entitlementParts(table: EntitlementTable): Generator<PartRow, void, void> {
+  const from = `from (select namespace || '/' || customer_id as customer, * from ${table.name}) e`;
+  for (const { part, of } of sums) {
+    const names = of.map((name) => `e.${name}`).join(", ");
+    const added = figures.map((name) => `sum(e.${name}) as ${name}`).join(", ");
+    const query = `select ${names}, ${added}, iif(max(${isDifferent}), 'differs', 'agrees') as verdict ${from}
+      where (${isSomething}) group by ${names} order by ${names}`;
+    for (const row of table.rows<Row>(query)) yield { part, row };
+  }
+  yield* sumsCompared(table, from);
+  yield* rowsCompared(table, from);
+}
+
+/** The sums of everything, by events and by what stands. */
+function* sumsCompared(table: EntitlementTable, from: string): Generator<PartRow, void, void> {
+  const all = [...figures, ...standing].map((name) => `coalesce(sum(e.${name}), 0) as ${name}`).join(", ");
+  for (const row of table.rows<Row>(`select ${all} ${from}`)) yield* compared(row, {}, () => true);
+}
+
+/** Rows of the entitlements of which something differs. */
+function* rowsCompared(table: EntitlementTable, from: string): Generator<PartRow, void, void> {
+  const keys = ["customer", ...productKey, "branch"] as const;
+  const order = keys.map((name) => `e.${name}`).join(", ");
+  for (const row of table.rows<Row>(`select e.* ${from} where (${isDifferent}) order by ${order}`)) {
+    const key = Object.fromEntries(keys.map((name): [string, Cell] => [name, row[name] ?? null]));
+    yield* compared(row, key, ({ verdict }) => verdict === "differs");
+  }
+}
+
+function* compared(row: Row, key: Row, isShown: (row: Row) => boolean): Generator<PartRow, void, void> {
+  for (const measure of measures) {
+    for (const of of moments) {
+      const both = { events: figureOf(row, measure, of.events), standing: figureOf(row, measure, of.standing) };
+      const verdict = both.events === both.standing ? "agrees" : "differs";
+      const check: Row = { moment: of.moment, measure, ...key, ...both, verdict };
+      if (isShown(check)) yield { part: "check", row: check };
+    }
+  }
+}
+
+function figureOf(row: Row, measure: Measure, figure: string): Cell {
+  return row[`${measure}_${figure}`] ?? null;
 }

@@ -3,18 +3,15 @@ import type { RecordKey } from "../../crm/model.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import type { PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked } from "./asked.ts";
-import { allAssignments, assignmentsOf } from "./assignments.ts";
-import { customersThen } from "./customers-then.ts";
-import type { CustomersThen } from "./customers-then.ts";
-import { keyOf, movementsOf } from "./entitlement-figures.ts";
-import type { EntitlementKey, Movement } from "./entitlement-figures.ts";
-import { entitlementParts } from "./entitlement-parts.ts";
-import { EntitlementTable } from "./entitlement-table.ts";
+import { asked } from "../read-only-ledger.ts";
+import { allAssignments, assignmentsOf, placedBy } from "./seats.ts";
+import { customersThen } from "./filters.ts";
+import type { CustomersThen } from "./filters.ts";
+import { entitlementParts, EntitlementTable, keyOf, movementsOf } from "./entitlement-table.ts";
+import type { EntitlementKey, Movement } from "./entitlement-table.ts";
 import { orderHistory } from "./order-history.ts";
 import type { OrderHistory } from "./order-history.ts";
-import { placedBy } from "./product-lives.ts";
-import type { Assignment } from "./product-lives.ts";
+import type { Assignment } from "./seats.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
 import type { StandingUnit } from "../../resources/order/model.ts";
 
@@ -155,7 +152,7 @@ function isHeld({ from, to, customer }: Assignment, of: RecordKey, moment: strin
 }
 
 /** Units of an order that stand for a customer at a moment. */
-export interface StandingAt {
+interface StandingAt {
   customer: RecordKey;
   units: readonly StandingUnit[];
 }
@@ -164,7 +161,7 @@ export interface StandingAt {
  * What stood of an order before a moment, for each customer that it was ever for, as everything that amends orders sees
  * it. Nothing is known of a form that is not kept any more. Numbers are looked up where `withNumbers` says so.
  */
-export function standingBefore(history: OrderHistory, moment: string, withNumbers: boolean): StandingAt[] {
+function standingBefore(history: OrderHistory, moment: string, withNumbers: boolean): StandingAt[] {
   const { placing } = history;
   if (placing.at >= moment) return [];
   const steps = history.steps.filter(({ at }) => at < moment);

@@ -7,23 +7,19 @@ import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../engine/plan/owner.ts";
 import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
-import { concernedRows, ExceptionTotals, statedException } from "../../report/statement/exceptions.ts";
-import type { Actor, ConcernedOrder, StatedException } from "../../report/statement/exceptions.ts";
+import { concernedRows, ExceptionTotals, signOffRow, statedException } from "../../report/statement/exceptions.ts";
+import type { Actor, ConcernedOrder, SignOffFacts, StatedException } from "../../report/statement/exceptions.ts";
 import { isProduct } from "../../report/statement/order-form.ts";
 import type { Filters, PartRow, Period, Row, StatementRequest } from "../../report/statement/shape.ts";
-import { acceptedAs, signedAs, signOffId } from "../../report/statement/exception-sign-off.ts";
+import { acceptedAs, signedAs, signOffId } from "../../report/statement/exception-row.ts";
 import type { Signable } from "../../report/books.ts";
 import { asOf } from "../audit.ts";
 import { exceptions } from "../exceptions.ts";
-import { ofEachCustomer } from "../read-only-ledger.ts";
+import { asked, ofEachCustomer } from "../read-only-ledger.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import { crmDate } from "../../report/crm-date.ts";
-import { zonesIn } from "./crm-dates.ts";
-import { asked } from "./asked.ts";
-import { requireBalanced } from "./balanced.ts";
-import { customersThen } from "./customers-then.ts";
-import { signOffRow } from "../../report/statement/sign-offs.ts";
-import type { SignOffFacts } from "../../report/statement/sign-offs.ts";
+import { customersThen, zonesIn } from "./filters.ts";
+import { requireBalanced } from "../../report/statement/cells.ts";
 
 /** Rows of the statement: what there is is asked for three times, for the summary, the exceptions and the orders. */
 export async function* exceptionRows(
@@ -245,15 +241,12 @@ function isOfSource(ledger: ReadOnlyLedger, facts: ExceptionFacts, { source }: F
 }
 
 /** What was signed off so that a period could be closed, in the order of its audit entries. */
-export function* signOffRows(
-  ledger: ReadOnlyLedger,
-  { period, filters }: StatementRequest,
-): Generator<PartRow, void, void> {
+function* signOffRows(ledger: ReadOnlyLedger, { period, filters }: StatementRequest): Generator<PartRow, void, void> {
   if (Object.values(filters).some((filter) => filter !== undefined)) return;
   const said = (field: string) => sql`json_extract(a.body, ${sql.lit(`$.${field}`)})`;
   const query = sql<SignOffFacts>`
     select a.at, ${said("blocker")} as blocker, ${said("what")} as what, ${said("by")} as "by",
       ${said("reason")} as reason, ${said("facts")} as facts, a.sequence as auditSequence
     from audit a where a.subject = ${`period:${period.label}`} and a.kind = 'signed-off' order by a.sequence`;
-  for (const facts of ledger.rows({ compile: () => query.compile(ledger.db) })) yield signOffRow(facts);
+  for (const facts of ledger.rows(query)) yield signOffRow(facts);
 }

@@ -2,9 +2,15 @@ import { sql } from "kysely";
 import type { RawBuilder } from "kysely";
 import { usage } from "../../base/errors.ts";
 import type { Problem } from "../../base/errors.ts";
-import { parseKey } from "../../crm/keys.ts";
-import type { Filters } from "../../report/statement/shape.ts";
+import { parseKey, formatKey } from "../../crm/keys.ts";
+import type { Filters, Period, PeriodBy } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import type { DateZones } from "../../crm/date-zones.ts";
+import { stored } from "../../ledger/database/damage.ts";
+import type { DesiredOrder } from "../../engine/model/desired.ts";
+import { periodDays } from "../../report/statement/period.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { asked } from "../read-only-ledger.ts";
 
 /** So many are named to somebody who asked for one that there is not. */
 const mostNamed = 5;
@@ -27,8 +33,8 @@ export function requireFilters(ledger: ReadOnlyLedger, filters: Filters): void {
 }
 
 function requireKnown(ledger: ReadOnlyLedger, asked: string, { what, isKnown, values }: Known): void {
-  for (const _ of ledger.rows({ compile: () => isKnown.compile(ledger.db) })) return;
-  throw unknown(what, asked, near(asked, ledger.rows({ compile: () => values.compile(ledger.db) })));
+  for (const _ of ledger.rows(isKnown)) return;
+  throw unknown(what, asked, near(asked, ledger.rows(values)));
 }
 
 function unknown(what: string, asked: string, names: readonly string[]): Problem {
@@ -110,3 +116,115 @@ const products = (asked: string): Known => ({
     from (select v.body from ${newest("orders")}) o, json_each(o.body, '$.instances') i
     where coalesce(json_extract(i.value, '$.gmsPid'), json_extract(i.value, '$.appKey')) is not null`,
 });
+
+/** The branch of a customer, as the newest usable form of it says. */
+export function branchOf(customer: Record<"namespace" | "id", RawBuilder<unknown>>): RawBuilder<string | null> {
+  return sql<string | null>`(select branch_form.body ->> '$.branchCode' from record branch_owner
+    join record_version branch_form on branch_form.stream = branch_owner.stream
+      and branch_form.namespace = branch_owner.namespace and branch_form.id = branch_owner.id
+      and branch_form.version = branch_owner.version
+    where branch_owner.stream = 'customers' and branch_owner.namespace = ${customer.namespace}
+      and branch_owner.id = ${customer.id})`;
+}
+
+/** The branch that a customer had at a moment, or else first. */
+export function branchThen(
+  customer: Record<"namespace" | "id", RawBuilder<unknown>>,
+  at: RawBuilder<unknown>,
+): RawBuilder<string | null> {
+  const form = sql`from record_version branch_form where branch_form.stream = 'customers'
+    and branch_form.namespace = ${customer.namespace} and branch_form.id = ${customer.id}`;
+  return sql<string | null>`coalesce(
+    (select branch_form.body ->> '$.branchCode' ${form} and branch_form.from_at <= ${at}
+      order by branch_form.version desc limit 1),
+    (select branch_form.body ->> '$.branchCode' ${form} order by branch_form.version limit 1))`;
+}
+
+/** What a filter says of a customer, as a condition; nothing where it says nothing. */
+export function ofCustomer(
+  { customer, branch }: Filters,
+  of: Record<"namespace" | "id", RawBuilder<unknown>>,
+  ownBranch: RawBuilder<string | null> = branchOf(of),
+): RawBuilder<boolean> {
+  const key = customer === undefined ? undefined : parseKey(customer);
+  const named = key === undefined ? sql`1` : sql`${of.namespace} = ${key.namespace} and ${of.id} = ${key.id}`;
+  return branch === undefined ? sql<boolean>`(${named})` : sql<boolean>`(${named} and ${ownBranch} = ${branch})`;
+}
+
+/** Whether an order's record comes from the source that is asked for. */
+export function ofSource({ source }: Filters, column: RawBuilder<unknown>): RawBuilder<boolean> {
+  return source === undefined ? sql<boolean>`1` : sql<boolean>`${column} = ${source}`;
+}
+
+/** A form of an order with the zones of its local dates. */
+export type DatedOrder = DesiredOrder & { zones: DateZones | undefined };
+
+/** The zones of the local dates of a form, as they are kept. */
+export function zonesIn(kept: string | null | undefined): DateZones | undefined {
+  return kept === null || kept === undefined ? undefined : stored<DateZones>(kept);
+}
+
+/**
+ * Whether an order belongs to a period: by `happened`, or by the date that its form `v` has of the CRM, where it has
+ * one; a local date is where its day is.
+ */
+export function isWithin(period: Period, by: PeriodBy, happened: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { from, to } = period;
+  if (by === "happened") return sql`(${happened} >= ${from} and ${happened} < ${to})`;
+  const { first, after } = periodDays(period);
+  const placedAt = sql`v.body ->> '$.placedAt'`;
+  const zone = sql`v.date_zones ->> '$.placedAt'`;
+  const day = sql`crm_sync_local_date(${placedAt}, ${zone})`;
+  const at = sql`coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ${placedAt}), ${happened})`;
+  return sql`iif(${zone} is null, ${at} >= ${from} and ${at} < ${to}, ${day} >= ${first} and ${day} < ${after})`;
+}
+
+/** Who looked after a customer and where it stood at some time, or else first. */
+export interface CustomersThen {
+  /** The code of its branch when something happened. */
+  branchAt(this: void, customer: RecordKey, instant: string): string | null;
+  /** The code of its branch at the end of a time, to which the moment itself does not belong. */
+  branchBefore(this: void, customer: RecordKey, moment: string): string | null;
+  /** The enterprise that it was linked with when something happened. */
+  enterpriseAt(this: void, customer: RecordKey, instant: string): string | null;
+}
+
+interface Since {
+  since: string;
+  value: string | null;
+}
+
+const branchesOf = asked<RecordKey, Since>(`select c.from_at as since, c.body ->> '$.branchCode' as value
+  from record_version c where c.stream = 'customers' and c.namespace = @namespace and c.id = @id order by c.version`);
+
+const enterprisesOf = asked<RecordKey, Since>(`select k.from_at as since, k.enterprise_global_id as value
+  from link k where k.namespace = @namespace and k.customer_id = @id order by k.from_at`);
+
+/** Customers of whom is kept what was read: one customer is asked about many times. */
+const mostKept = 2000;
+
+/** The branches and enterprises of customers through time. */
+export function customersThen(ledger: ReadOnlyLedger): CustomersThen {
+  const branches = latest((customer) => branchesOf(ledger, customer));
+  const enterprises = latest((customer) => enterprisesOf(ledger, customer));
+  return {
+    branchAt: (customer, instant) => branches(customer, (since) => since <= instant),
+    branchBefore: (customer, moment) => branches(customer, (since) => since < moment),
+    enterpriseAt: (customer, instant) => enterprises(customer, (since) => since <= instant),
+  };
+}
+
+function latest(
+  read: (customer: RecordKey) => readonly Since[],
+): (customer: RecordKey, isThen: (since: string) => boolean) => string | null {
+  const known = new Map<string, readonly Since[]>();
+  return ({ namespace, id }, isThen) => {
+    const key = formatKey({ namespace, id });
+    let all = known.get(key);
+    if (all === undefined) {
+      if (known.size >= mostKept) known.clear();
+      known.set(key, (all = read({ namespace, id })));
+    }
+    return (all.findLast(({ since }) => isThen(since)) ?? all[0])?.value ?? null;
+  };
+}

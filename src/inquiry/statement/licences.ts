@@ -3,7 +3,7 @@ import type { RawBuilder } from "kysely";
 import { formatKey, parseKey } from "../../crm/keys.ts";
 import type { Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import type { CustomersThen } from "./customers-then.ts";
+import type { CustomersThen } from "./filters.ts";
 import { proofOf } from "./proof.ts";
 
 interface AssignmentRow {
@@ -35,7 +35,7 @@ export function* licenceRows(
     ${assignments({ at: sql`a.from_at`, event: begun, operation: sql`a.operation_id` }, { period, filters })}
     union all ${assignments({ at: sql`a.to_at`, event: ended, operation: sql`a.ended_by` }, { period, filters })}
     order by 1, 3, 2`;
-  for (const row of ledger.rows({ compile: () => query.compile(ledger.db) })) {
+  for (const row of ledger.rows(query)) {
     const customer = { namespace: row.customerNamespace, id: row.customerId };
     const branch = customers.branchAt(customer, row.at);
     if (filters.branch !== undefined && branch !== filters.branch) continue;

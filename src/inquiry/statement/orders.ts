@@ -1,29 +1,23 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
-import { crmDate } from "../../report/crm-date.ts";
+import { crmDate, localDates } from "../../report/crm-date.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { plus } from "../../report/statement/exact.ts";
-import type { Exact } from "../../report/statement/exact.ts";
-import { localDates } from "../../report/statement/local-date.ts";
+import { plus } from "../../report/statement/cells.ts";
+import type { Exact } from "../../report/statement/cells.ts";
 import { sumCells } from "../../report/statement/orders.ts";
 import type { PartRow, Row, StatementRequest } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { closedTimes } from "../closed-times.ts";
-import type { ClosedTime } from "../closed-times.ts";
 import { statedOrder } from "./amounts.ts";
 import type { Moved, OrderChange, UnitProduct } from "./amounts.ts";
-import { assignmentsOf } from "./assignments.ts";
-import { customersThen } from "./customers-then.ts";
-import type { CustomersThen } from "./customers-then.ts";
-import type { DatedOrder } from "./crm-dates.ts";
+import { assignmentsOf, livesOf, placedBy, seatsOf } from "./seats.ts";
+import { customersThen } from "./filters.ts";
+import type { CustomersThen, DatedOrder } from "./filters.ts";
 import { licenceRows } from "./licences.ts";
-import { orderEventsIn, ordersWithEventsIn } from "./order-events.ts";
-import { orderHistory } from "./order-history.ts";
+import { orderEventsIn, ordersWithEventsIn, orderHistory } from "./order-history.ts";
 import type { HistoryStep, OrderHistory } from "./order-history.ts";
-import { livesOf, placedBy, seatsOf } from "./product-lives.ts";
-import { proofOf } from "./proof.ts";
-import { Recent } from "./recent.ts";
+import { proofOf, Recent } from "./proof.ts";
+import { sidesOf } from "../../report/statement/period.ts";
 
 type Dates = ReturnType<typeof localDates>;
 
@@ -34,7 +28,7 @@ interface Words {
 }
 
 /** The same for what is asked. */
-export function wordsOf(ledger: ReadOnlyLedger, { period }: StatementRequest): Words {
+function wordsOf(ledger: ReadOnlyLedger, { period }: StatementRequest): Words {
   return { dates: localDates(period.zone), customers: customersThen(ledger) };
 }
 
@@ -54,7 +48,7 @@ interface StatedLine {
 }
 
 /** Lines by the time of their event. */
-export function* orderLines(
+function* orderLines(
   ledger: ReadOnlyLedger,
   request: StatementRequest,
   words: Words,
@@ -306,4 +300,24 @@ function lineCells({ of, moved, amount }: Line, seats: Seats, dates: Dates): Row
     trial: product.trial,
     ...money,
   };
+}
+
+/** The time of a closed period. */
+interface ClosedTime {
+  period: string;
+  /** Whether a date lies in it. */
+  has(date: CrmDate): boolean;
+}
+
+/** The periods that are closed and were not opened again, in the order of time. */
+function closedTimes(ledger: ReadOnlyLedger): ClosedTime[] {
+  const query = ledger.db
+    .selectFrom("closed_period")
+    .select(["period as label", "zone", "from_at as from", "to_at as to"])
+    .where("reopened_at", "is", null)
+    .orderBy("from_at");
+  return [...ledger.rows(query)].map((period) => {
+    const sideOf = sidesOf(period);
+    return { period: period.label, has: (date) => sideOf(date) === 0 };
+  });
 }

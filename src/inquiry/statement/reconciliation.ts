@@ -4,23 +4,24 @@ import type { Money, RecordKey } from "../../crm/model.ts";
 import { compareCustomer } from "../../report/reconciliation/compare-customer.ts";
 import { inCodes } from "../../report/reconciliation/case.ts";
 import type { CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
-import { orderChanges } from "../../report/statement/order-changes.ts";
-import { hasProduct, isProduct } from "../../report/statement/order-form.ts";
+import { hasProduct, isProduct, orderChanges } from "../../report/statement/order-form.ts";
 import { inPeriod } from "../../report/statement/period.ts";
 import { reconciledItems } from "../../report/statement/reconciled.ts";
-import type { CustomerFacts, ReconciledItem } from "../../report/statement/reconciled-case.ts";
-import { isOtherMoney } from "../../report/statement/reconciled-verdict.ts";
-import { correctedRow, itemRow } from "../../report/statement/reconciliation.ts";
-import { ReconciliationTotals } from "../../report/statement/reconciliation-totals.ts";
+import type { CustomerFacts, ReconciledItem, OrderForms } from "../../report/statement/reconciled-item.ts";
+import { isOtherMoney, differenceKey } from "../../report/statement/reconciled-item.ts";
+import { correctedRow, itemRow, ReconciliationTotals } from "../../report/statement/reconciliation.ts";
 import type { Filters, PartRow, StatementRequest } from "../../report/statement/shape.ts";
 import { customerCase } from "../customer-case.ts";
 import { everyCustomer, reconciliationView } from "../reconciliation.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { asked } from "./asked.ts";
-import { requireBalanced } from "./balanced.ts";
+import { asked, ofEachCustomer } from "../read-only-ledger.ts";
+import { requireBalanced } from "../../report/statement/cells.ts";
 import { changedOrder, formIn, isAsked } from "./corrections.ts";
-import { customerFacts } from "./customer-facts.ts";
-import { branchOf, ofCustomer, ofSource } from "./filtered.ts";
+import { branchOf, ofCustomer, ofSource } from "./filters.ts";
+import type { RecordTable } from "../../ledger/records/tables.ts";
+import type { OrderForm } from "../../report/statement/order-form.ts";
+import { stepsOf } from "../placed-orders.ts";
+import type { StepRow } from "../placed-orders.ts";
 
 interface Reconciled {
   item: CustomerCase;
@@ -150,7 +151,7 @@ interface CorrectedRow extends RecordKey {
 function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Generator<PartRow, void, void> {
   const { period, by, filters } = request;
   const isIn = inPeriod(period, by);
-  for (const row of ledger.rows(changedOrders(ledger, filters))) {
+  for (const row of ledger.rows(changedOrders(filters))) {
     const [before, after] = [formIn(row.placed_body, row.placed_zones), formIn(row.body, row.date_zones)];
     const order = changedOrder(row, after.placedAt);
     if (!isIn({ at: row.placed_at, crmDate: after.placedAt })) continue;
@@ -161,7 +162,7 @@ function* correctedRows(ledger: ReadOnlyLedger, request: StatementRequest): Gene
   }
 }
 
-function changedOrders({ db }: ReadOnlyLedger, filters: Filters) {
+function changedOrders(filters: Filters) {
   const customer = { namespace: sql`r.customer_namespace`, id: sql`r.customer_id` };
   const query = sql<CorrectedRow>`select p.namespace, p.order_id as id, r.customer_namespace, r.customer_id,
       ${branchOf(customer)} as branch, p.channel_order_id, p.from_at as placed_at, v.from_at as changed_at, v.source,
@@ -175,5 +176,102 @@ function changedOrders({ db }: ReadOnlyLedger, filters: Filters) {
       and b.version = p.version
     where p.to_at is null and ${ofCustomer(filters, customer)} and ${ofSource(filters, sql`r.source`)}
     order by p.namespace, p.order_id`;
-  return { compile: () => query.compile(db) };
+  return query;
+}
+
+type RecordFactRow = Pick<RecordTable, "stream" | "namespace" | "id" | "source" | "version"> & {
+  wanted_since: string;
+  body: string | null;
+  date_zones: string | null;
+  branch: string | null;
+  changed_at: string;
+  channel_order_id: string | null;
+  placed_version: number | null;
+  placed_body: string | null;
+  placed_zones: string | null;
+  /** 1: an order that was placed for another customer, from whom it moved. */
+  elsewhere: number | null;
+};
+
+/** Since when this customer wants the record `r`: since the form after the last one that did not. */
+const sinceWanted = `coalesce((select min(f.from_at) from record_version f where f.stream = r.stream
+    and f.namespace = r.namespace and f.id = r.id and f.version > (select max(w.version) from record_version w
+      where w.stream = r.stream and w.namespace = r.namespace and w.id = r.id
+        and (w.body ->> '$.cancelled' = 1 or (coalesce(w.body ->> '$.customerNamespace', w.namespace),
+          w.body ->> '$.customerId') <> (r.customer_namespace, r.customer_id)))), r.first_seen)`;
+
+/** Records of a customer with the newest form of its orders and the one that each of them was placed from. */
+const recordRows = ofEachCustomer<RecordFactRow>((_ledger, { namespace, id }) => {
+  const of = (
+    where: ReturnType<typeof sql>,
+  ) => sql`select r.stream, r.namespace, r.id, r.source, ${sql.raw(sinceWanted)} as wanted_since, r.version,
+      iif(r.stream = 'orders', v.body, null) as body, v.date_zones,
+      iif(r.stream = 'customers', v.body ->> '$.branchCode', null) as branch,
+      iif(r.state = 'absent', r.changed_at, coalesce(v.from_at, r.changed_at)) as changed_at, p.channel_order_id, p.version as placed_version,
+      iif(p.version = r.version, null, b.body) as placed_body, b.date_zones as placed_zones,
+      (coalesce(p.placed_for_namespace, p.customer_namespace), coalesce(p.placed_for_id, p.customer_id))
+        <> (${namespace}, ${id}) as elsewhere
+    from record r
+    left join record_version v on v.stream = r.stream and v.namespace = r.namespace and v.id = r.id
+      and v.version = r.version
+    left join placed_order p on r.stream = 'orders' and p.namespace = r.namespace and p.order_id = r.id
+      and p.to_at is null
+    left join record_version b on b.stream = 'orders' and b.namespace = p.namespace and b.id = p.order_id
+      and b.version = p.version
+    where ${where}`;
+  const own = sql`r.customer_namespace = ${namespace} and r.customer_id = ${id}`;
+  const moved = sql`r.stream = 'orders' and (r.namespace, r.id) in (select m.namespace, m.order_id from moved_order m
+    where m.ended_at is null and m.customer_namespace = ${namespace} and m.customer_id = ${id}) and not (${own})`;
+  return sql<RecordFactRow>`${of(own)} union all ${of(moved)}`;
+});
+
+const differenceRows = ofEachCustomer(({ db }, { namespace, id }) =>
+  db
+    .selectFrom("difference")
+    .select(["level", "subject", "class", "first_seen"])
+    .where("namespace", "=", namespace)
+    .where("customer_id", "=", id)
+    .where("ended_at", "is", null),
+);
+
+/** What a statement knows of a customer beside what is compared. */
+function customerFacts(ledger: ReadOnlyLedger, customer: RecordKey): CustomerFacts {
+  const rows = recordRows(ledger, customer);
+  const orders = rows.filter(({ stream }) => stream === "orders");
+  const isPlaced = orders.some((row) => row.channel_order_id !== null);
+  const steps: ReturnType<typeof stepsOf> = isPlaced ? stepsOf(ledger, customer) : new Map();
+  return {
+    branch: rows.find(({ stream }) => stream === "customers")?.branch ?? null,
+    records: new Map(
+      rows.map(({ stream, source, wanted_since: wantedSince, changed_at: changedAt, ...key }) => [
+        stream === "customers" ? stream : `${stream} ${formatKey(key)}`,
+        { source, wantedSince, changedAt },
+      ]),
+    ),
+    orders: new Map(orders.map((row) => [formatKey(row), formsOf(row, steps.get(formatKey(row)) ?? [])])),
+    differences: new Map(
+      differenceRows(ledger, customer).map(({ first_seen: firstSeen, ...difference }) => [
+        differenceKey(difference),
+        firstSeen,
+      ]),
+    ),
+  };
+}
+
+/** The newest form of an order, and those that something of it was bought from. */
+function formsOf(row: RecordFactRow, steps: readonly StepRow[]): OrderForms {
+  const now = row.body === null ? undefined : formIn(row.body, row.date_zones);
+  const sent = new Map<string, OrderForm>();
+  const first = row.placed_body === null ? undefined : formIn(row.placed_body, row.placed_zones);
+  const own = row.placed_version === row.version ? now : first;
+  const placed = row.elsewhere === 1 ? undefined : own;
+  if (row.channel_order_id !== null && placed !== undefined) sent.set(row.channel_order_id, placed);
+  let lastSent = placed;
+  for (const { kind, origin, body, date_zones: zones, channel_order_id: number } of steps) {
+    if (body === null || kind === "priced" || origin === "found") continue;
+    const form = formIn(body, zones);
+    if (kind === "bought" && number !== null) sent.set(number, form);
+    if (origin === "sent") lastSent = form;
+  }
+  return { now, sent, lastSent };
 }

@@ -1,14 +1,56 @@
+import { correctionsStatement } from "../../report/statement/corrections.ts";
+import { entitlementsStatement } from "../../report/statement/entitlements.ts";
+import { exceptionsStatement } from "../../report/statement/exceptions.ts";
+import { ordersStatement } from "../../report/statement/orders.ts";
+import { reconciliationStatement } from "../../report/statement/reconciliation.ts";
+import { runStatement, runRows } from "./run.ts";
+import type {
+  Filters,
+  PartRow,
+  StatementRequest,
+  StatementShape,
+  StatementHead,
+  StatementHeader,
+} from "../../report/statement/shape.ts";
+import type { ReadOnlyLedger } from "../read-only-ledger.ts";
+import { correctionRows } from "./corrections.ts";
+import { entitlementsRows } from "./entitlements.ts";
+import { exceptionRows } from "./exceptions.ts";
+import { ordersRows } from "./orders.ts";
+import { reconciliationRows } from "./reconciliation.ts";
 import { usage } from "../../base/errors.ts";
 import { renderStatement } from "../../report/statement/render.ts";
 import type { StatementFormat } from "../../report/statement/render.ts";
-import type { Filters, StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import { statementHeader } from "./header.ts";
-import type { SignHead } from "./header.ts";
 import { forgetProofs } from "./proof.ts";
-import { statements } from "./statements.ts";
-import type { Statement, StatementKind } from "./statements.ts";
+import { programVersion } from "../../base/program-version.ts";
+import type { AuditHeadFacts } from "../../report/facts.ts";
+import { isOver } from "../../report/statement/period.ts";
+import { asOf, auditHead, ledgerName } from "../audit.ts";
+import { requireStanding } from "../as-of/as-of.ts";
+import { requireFilters } from "./filters.ts";
+
+/** A kind of statement: what it is made of, and its rows from the ledger, part by part, in bounded memory. */
+export interface Statement {
+  shape: StatementShape;
+  rows(ledger: ReadOnlyLedger, request: StatementRequest): AsyncIterable<PartRow> | Iterable<PartRow>;
+  /** What it can be limited to; left out: everything. */
+  filters?: readonly (keyof Filters)[];
+  /** It counts by what happened alone: no date of the CRM puts a row into a period. */
+  happenedOnly?: true;
+}
+
+/** Every statement there is, by its kind. */
+export const statements = {
+  orders: { shape: ordersStatement, rows: ordersRows },
+  entitlements: { shape: entitlementsStatement, rows: entitlementsRows },
+  reconciliation: { shape: reconciliationStatement, rows: reconciliationRows },
+  corrections: { shape: correctionsStatement, rows: correctionRows },
+  exceptions: { shape: exceptionsStatement, rows: exceptionRows, happenedOnly: true },
+  run: { shape: runStatement, rows: runRows, filters: ["source"], happenedOnly: true },
+} satisfies Record<string, Statement>;
+
+export type StatementKind = keyof typeof statements;
 
 /**
  * A statement as the chunks of its files: the same ledger and request give the same bytes. `name` is the name of the
@@ -42,4 +84,43 @@ function requireUseful(kind: string, given: Filters, useful: readonly (keyof Fil
       ? `leave --${useless} out`
       : `leave --${useless} out; it can be limited by ${useful.map((one) => `--${one}`).join(", ")}`,
   );
+}
+
+/** A head as a signed text; undefined where nothing signs it. */
+export type SignHead = (head: AuditHeadFacts) => string | undefined;
+
+/**
+ * What a statement is made from. The connection stands as of the moment that is asked for, so the audit head is the one
+ * of then. Throws a usage Problem for a filter that names what the ledger does not know.
+ */
+export async function statementHeader(
+  ledger: ReadOnlyLedger,
+  { kind, version, title, tolerates }: Pick<StatementShape, "kind" | "version" | "title" | "tolerates">,
+  request: StatementRequest,
+  sign?: SignHead,
+): Promise<StatementHeader> {
+  requireStanding(ledger, request.asOf);
+  requireFilters(ledger, request.filters);
+  const { period, by, filters } = request;
+  const at = request.asOf ?? (await asOf(ledger));
+  const head = await auditHead(ledger);
+  return {
+    kind,
+    version,
+    title,
+    period,
+    by,
+    filters,
+    asOf: at,
+    provisional: at === null || !isOver(period, at),
+    ledger: await ledgerName(ledger),
+    auditHead: head === undefined ? null : printedHead(head, sign),
+    ...(tolerates === true && { tolerances: request.tolerances ?? {} }),
+    program: programVersion(),
+  };
+}
+
+function printedHead(head: AuditHeadFacts, sign: SignHead | undefined): StatementHead {
+  const { sequence, at, hash, size, root } = head;
+  return { sequence, at, hash, size, root, checkpoint: sign?.(head) };
 }

@@ -2,7 +2,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
 import type { Difference, DriftClass } from "../../report/reconciliation/case.ts";
-import { subjectOf } from "../../report/reconciliation/rows.ts";
+import { subjectOf } from "../../report/reconciliation/case.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";

@@ -1,8 +1,7 @@
 import { canonicalJson, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { NumberedItem } from "../../crm/order-items.ts";
-import { about, isSince, notRead, sentSince, waitNote, whyNot } from "./case.ts";
-import { isWithin } from "./tolerance.ts";
+import { about, isSince, isWithin, notRead, sentSince, waitNote, whyNot } from "./case.ts";
 import type {
   Agreement,
   Comparison,

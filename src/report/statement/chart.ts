@@ -1,16 +1,15 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import stringWidth from "string-width";
-import { grouped, markup } from "./markup.ts";
-import type { Markup } from "./markup.ts";
+import { html } from "hono/html";
 
 /** A bar: what it stands for, its length, and that as people read it. */
-export interface Bar {
+interface Bar {
   label: string;
   value: number;
   text: string;
 }
 
-export interface BarChart {
+interface BarChart {
   /** Unique in the page. */
   id: string;
   title: string;
@@ -82,4 +81,23 @@ function shortened(label: string): string {
     kept += character;
   }
   return `${kept}…`;
+}
+
+/** HTML that is escaped already. */
+export type Markup = Exclude<ReturnType<typeof html>, Promise<unknown>>;
+
+/** HTML of a template: texts in it are escaped, markup and lists of it stand as they are. */
+export function markup(
+  strings: TemplateStringsArray,
+  ...values: (string | number | Markup | readonly Markup[])[]
+): Markup {
+  const made = html(strings, ...values);
+  if (made instanceof Promise) throw new TypeError("a template of a statement waits for nothing");
+  return made;
+}
+
+/** A number's digits in groups of three, as people read them. */
+export function grouped(digits: string): string {
+  const [whole = "", ...fraction] = digits.split(".");
+  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ","), ...fraction].join(".");
 }

@@ -1,9 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import { decimalText } from "../../crm/currency.ts";
-import { joinedList, untypedCellText } from "./cell-text.ts";
-import { localTime } from "./local-time.ts";
-import type { LocalTime } from "./local-time.ts";
-import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
+import { cellOf, currencyOf, isList, joinedList, localTime, minorOf, untypedCellText } from "./cells.ts";
+import type { LocalTime } from "./cells.ts";
 import type { Column, Part, Row } from "./shape.ts";
 import { fileOfPart } from "./writer.ts";
 import type { OpenStatement, StatementWriter } from "./writer.ts";

@@ -1,3 +1,4 @@
+import { column } from "./shape.ts";
 import type { Column, Part, StatementShape } from "./shape.ts";
 
 /** What an entitlement is counted in. */
@@ -13,57 +14,50 @@ const measured: Record<Measure, { title: string; about: string }> = {
   },
 };
 
-const figures = [
-  { name: "opening", title: "opening", about: "at the start of the period: the sum of everything before" },
-  { name: "granted", title: "granted", about: "added in the period by an operation of crm-sync" },
-  { name: "revoked", title: "revoked", about: "removed in the period by an operation of crm-sync" },
-  {
-    name: "adjusted",
-    title: "adjusted",
-    about:
-      "that came (above 0) or went (below 0) in the period without an operation of ours: found on the platform, made " +
-      "manually, restored by a rebuild, or moved with the customer to another branch",
-  },
-  { name: "closing", title: "closing", about: "at the end of the period: opening + granted − revoked + adjusted" },
-] as const;
+const figures = {
+  opening: "at the start of the period: the sum of everything before",
+  granted: "added in the period by an operation of crm-sync",
+  revoked: "removed in the period by an operation of crm-sync",
+  adjusted:
+    "that came (above 0) or went (below 0) in the period without an operation of ours: found on the platform, made " +
+    "manually, restored by a rebuild, or moved with the customer to another branch",
+  closing: "at the end of the period: opening + granted − revoked + adjusted",
+};
 
 const key = {
-  customer: { name: "customer", type: "text", title: "Customer", about: "The CRM customer, as `namespace/id`." },
-  branch: {
-    name: "branch",
-    type: "text",
-    title: "Branch",
-    about: "Code of the customer's branch at the time of the row; of a sum, at the time of the sum.",
-  },
-  license_type: {
-    name: "license_type",
-    type: "text",
-    title: "Licence type",
-    about: "The licence type; empty for seats of asset numbers that no known order brought.",
-  },
-  gms_pid: { name: "gms_pid", type: "text", title: "Product number", about: "The product number (gmsPid)." },
-  app_key: { name: "app_key", type: "text", title: "Application key", about: "The application key, where it has one." },
-  product: { name: "product", type: "text", title: "Product", about: "Name of the product." },
+  customer: column("text", "customer", "Customer", "The CRM customer, as `namespace/id`."),
+  branch: column(
+    "text",
+    "branch",
+    "Branch",
+    "Code of the customer's branch at the time of the row; of a sum, at the time of the sum.",
+  ),
+  license_type: column(
+    "text",
+    "license_type",
+    "Licence type",
+    "The licence type; empty for seats of asset numbers that no known order brought.",
+  ),
+  gms_pid: column("text", "gms_pid", "Product number", "The product number (gmsPid)."),
+  app_key: column("text", "app_key", "Application key", "The application key, where it has one."),
+  product: column("text", "product", "Product", "Name of the product."),
 } as const satisfies Record<string, Column>;
 
 const productKey = [key.license_type, key.gms_pid, key.app_key, key.product];
 
-const verdict: Column = {
-  name: "verdict",
-  type: "text",
-  title: "Verdict",
-  about: "`agrees`: opening and closing agree with a separate count; `differs`: the part `check` says how.",
-};
-
-const figureColumns: readonly Column[] = measures.flatMap((measure) =>
-  figures.map(({ name, title, about }): Column => ({
-    name: `${measure}_${name}`,
-    type: "integer",
-    title: `${measured[measure].title}, ${title}`,
-    about: `${measured[measure].title} (${measured[measure].about}) ${about}.`,
-    total: true,
-  })),
+const verdict: Column = column(
+  "text",
+  "verdict",
+  "Verdict",
+  "`agrees`: opening and closing agree with a separate count; `differs`: the part `check` says how.",
 );
+
+const figureColumns: readonly Column[] = measures.flatMap((measure) => {
+  const { title, about } = measured[measure];
+  return Object.entries(figures).map(([figure, what]) =>
+    column("integer", `${measure}_${figure}`, `${title}, ${figure}`, `${title} (${about}) ${what}.`, { total: true }),
+  );
+});
 
 function part(name: string, title: string, about: string, of: readonly Column[]): Part {
   return { name, title, about, groupBy: "verdict", columns: [...of, ...figureColumns, verdict] };
@@ -77,14 +71,14 @@ const check: Part = {
     "one for each row of the entitlements that does not agree.",
   groupBy: "verdict",
   columns: [
-    { name: "moment", type: "text", title: "Moment", about: "`opening` or `closing`." },
-    { name: "measure", type: "text", title: "Measure", about: "`units`, `nodes` or `seats`." },
+    column("text", "moment", "Moment", "`opening` or `closing`."),
+    column("text", "measure", "Measure", "`units`, `nodes` or `seats`."),
     { ...key.customer, about: "The CRM customer, as `namespace/id`; empty for the sum of all." },
     ...productKey,
     key.branch,
-    { name: "events", type: "integer", title: "By events", about: "The figure by all that happened before." },
-    { name: "standing", type: "integer", title: "By standing", about: "The figure from the licences at the moment." },
-    { name: "verdict", type: "text", title: "Verdict", about: "`agrees` or `differs`." },
+    column("integer", "events", "By events", "The figure by all that happened before."),
+    column("integer", "standing", "By standing", "The figure from the licences at the moment."),
+    column("text", "verdict", "Verdict", "`agrees` or `differs`."),
   ],
 };
 

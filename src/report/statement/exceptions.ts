@@ -1,15 +1,69 @@
+import { column, amountColumns } from "./shape.ts";
+import type { Part, PartRow, Column, Row, StatementShape } from "./shape.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { crmDay } from "../crm-date.ts";
 import type { CrmDate } from "../crm-date.ts";
-import { plus } from "./exact.ts";
-import type { Exact } from "./exact.ts";
-import { exceptionRow } from "./exception-row.ts";
+import { plus } from "./cells.ts";
+import type { Exact } from "./cells.ts";
+import { exceptionRow, stakesOf } from "./exception-row.ts";
 import type { FoundException } from "./exception-row.ts";
-import { ageAt, ageBuckets } from "./ageing.ts";
-import { amountColumns, column } from "./column.ts";
-import type { Column, PartRow, Row, StatementShape } from "./shape.ts";
-import { signOffsPart } from "./sign-offs.ts";
+import { ageAt, ageBuckets } from "./tolerances.ts";
+
+/** What stood in the way of closing the period, and what was accepted beside that, and who takes it as it is. */
+const signOffsPart: Part = {
+  name: "sign_offs",
+  title: "Signed off",
+  about:
+    "One row for each blocker of the period that somebody signed off: an outcome, a " +
+    "hold, a source, a run, an amount or a sum; and for each row in quarantine, record that waits or " +
+    "refusal that somebody accepted. A sign-off covers the state of its time: a later change needs a new " +
+    "one. A statement " +
+    "that is limited to a source, customer, branch or product has none.",
+  groupBy: "kind",
+  columns: [
+    column(
+      "text",
+      "kind",
+      "Kind",
+      "`operation`, `hold`, `source`, `run`, `money` or `sum`; of accepted rows `quarantined`, " +
+        "`deferred` or `rejected`.",
+    ),
+    column("text", "blocker", "Blocker", "Its name in `crm-sync report blockers` or in `sign_off_id` of `exceptions`."),
+    column("text", "what", "What", "What it was."),
+    column("text", "signed_off_by", "Signed off by", "Who signed it off."),
+    column("instant", "signed_off_at", "Signed off", "When that was."),
+    column("text", "sign_off_reason", "Reason", "Why it was accepted, in that person's words."),
+    column("text", "facts", "Facts", "SHA-256 of the signed facts."),
+    column("integer", "audit_sequence", "Audit entry", "The audit entry that says so."),
+  ],
+};
+
+/** A sign-off as its audit entry says it. */
+export interface SignOffFacts {
+  at: string;
+  blocker: string;
+  what: string;
+  by: string;
+  reason: string;
+  facts: string;
+  auditSequence: number;
+}
+
+/** The same as a row. */
+export function signOffRow({ at, blocker, what, by, reason, facts, auditSequence }: SignOffFacts): PartRow {
+  const row = {
+    kind: blocker.split(":", 1)[0] ?? null,
+    blocker,
+    what,
+    signed_off_by: by,
+    signed_off_at: at,
+    sign_off_reason: reason,
+    facts,
+    audit_sequence: auditSequence,
+  };
+  return { part: signOffsPart.name, row };
+}
 
 /** The kinds of exceptions, in the order in which they are told. */
 const kinds = [
@@ -27,7 +81,7 @@ const kinds = [
 ] as const;
 
 /** Who has to act: the people of the CRM, of the configuration, of the platform, the next run, or who runs this. */
-export const actors = ["crm", "configuration", "platform", "program", "operator"] as const;
+const actors = ["crm", "configuration", "platform", "program", "operator"] as const;
 export type Actor = (typeof actors)[number];
 
 /** An order that an exception concerns, as the CRM has it. */
@@ -257,17 +311,6 @@ export function concernedRows(exception: StatedException, known: Known, zone: st
       amount_currency: amount?.currency ?? null,
     },
   }));
-}
-
-/** What is at stake, currency by currency. */
-export function stakesOf({ orders }: Pick<StatedException, "orders">): { currency: string; minor: Exact }[] {
-  const sums = new Map<string, Exact>();
-  for (const { amount } of orders) {
-    if (amount !== undefined) sums.set(amount.currency, plus(sums.get(amount.currency) ?? 0, amount.minor));
-  }
-  return [...sums]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([currency, minor]) => ({ currency, minor }));
 }
 
 /** Counts exceptions by kind, owner, age and currency: a few sums, however many there are. */

@@ -1,14 +1,10 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { decimalText } from "../../crm/currency.ts";
-import { withEscapes } from "./cell-text.ts";
-import { exactJson, isExact } from "./exact.ts";
-import { headerJson } from "./header-facts.ts";
-import { localTime } from "./local-time.ts";
-import type { LocalTime } from "./local-time.ts";
-import { cellOf, currencyOf, isList, minorOf } from "./rows.ts";
+import { cellOf, currencyOf, exactJson, isExact, isList, localTime, minorOf, withEscapes } from "./cells.ts";
+import { headerJson, totalsJson } from "./writer.ts";
+import type { LocalTime } from "./cells.ts";
 import type { Column, Part, Row } from "./shape.ts";
-import { totalsJson } from "./totals.ts";
 import type { OpenStatement, StatementWriter } from "./writer.ts";
 
 /**

@@ -154,3 +154,168 @@ export function shareOf({ currency, minor }: Money, of: number, first: number, u
   const upTo = (count: number): number => Number((BigInt(minor) * BigInt(Math.min(count, of))) / BigInt(of));
   return { currency, minor: of < 1 ? 0 : upTo(first + units) - upTo(first) };
 }
+
+/** What of an order can change in the CRM after it was placed. */
+export const changedFields = [
+  "amount",
+  "quantity",
+  "nodes",
+  "term",
+  "term_start",
+  "term_end",
+  "trial_end",
+  "product",
+  "product_number",
+  "package",
+  "cancelled",
+  "crm_date",
+] as const;
+export type ChangedField = (typeof changedFields)[number];
+
+/** One side of a change; an amount or a count beside the text where it is one. */
+interface ChangedValue {
+  text: string | null;
+  /** The date whose instant the text is. */
+  date?: CrmDate | null | undefined;
+  amount?: Money | undefined;
+  count?: number | undefined;
+}
+
+/** One thing of an order that one form of it says otherwise than another. */
+export interface OrderChange {
+  level: "order" | "asset" | "package" | "product";
+  /** The id of the instance; null for the order itself. */
+  item: string | null;
+  /** The asset that it belongs to. */
+  asset: string | null;
+  /** The outermost package that it stands in, or that it is. */
+  outermost: string | null;
+  /** Ids of the products in a package that is gone, also of those in packages in it. */
+  inside: readonly string[];
+  name: string | null;
+  number: string | null;
+  licenseType: string | null;
+  field: ChangedField;
+  before: ChangedValue;
+  after: ChangedValue;
+}
+
+type About = Omit<OrderChange, "field" | "before" | "after">;
+
+const unnamed = { outermost: null, inside: [], name: null, number: null };
+const theOrder: About = { ...unnamed, level: "order", item: null, asset: null, licenseType: null };
+
+/** Everything of amount, date, quantity, term, nodes and products that differs between two forms of an order. */
+export function orderChanges(before: OrderForm, after: OrderForm): OrderChange[] {
+  return [
+    ...amountChange(theOrder, before.amount, after.amount),
+    ...change(theOrder, "cancelled", flag(before.cancelled), flag(after.cancelled)),
+    ...change(theOrder, "crm_date", date(before.placedAt), date(after.placedAt)),
+    ...assetChanges(before, after),
+    ...packageChanges(before, after),
+    ...productChanges(before, after),
+  ];
+}
+
+function assetChanges(before: OrderForm, after: OrderForm): OrderChange[] {
+  return [...after.assets.values()].flatMap((asset) => {
+    const old = before.assets.get(asset.id);
+    if (old === undefined) return [];
+    const { id, licenseType } = asset;
+    const about: About = { ...unnamed, level: "asset", item: id, asset: id, licenseType };
+    return [
+      ...change(about, "quantity", count(old.quantity), count(asset.quantity)),
+      ...change(about, "term_start", date(old.limitStart), date(asset.limitStart)),
+      ...change(about, "term_end", date(old.limitEnd), date(asset.limitEnd)),
+    ];
+  });
+}
+
+function packageChanges(before: OrderForm, after: OrderForm): OrderChange[] {
+  return idsOf(before.packages, after.packages).flatMap((id) => {
+    const [old, now] = [before.packages.get(id), after.packages.get(id)];
+    const one = now ?? old;
+    if (one === undefined) return [];
+    const { assetId: asset, name, number, licenseType } = one;
+    const [outermost = id] = one.packages;
+    const inside = now === undefined ? productsIn(before, id) : [];
+    const about: About = { level: "package", item: id, asset, outermost, inside, name, number, licenseType };
+    if (old === undefined || now === undefined) {
+      return change(about, "package", text(old?.number ?? null), text(now?.number ?? null));
+    }
+    return change(about, "term", text(old.term), text(now.term));
+  });
+}
+
+function productChanges(before: OrderForm, after: OrderForm): OrderChange[] {
+  return idsOf(before.products, after.products).flatMap((id) => {
+    const [old, now] = [before.products.get(id), after.products.get(id)];
+    const one = now ?? old;
+    if (one === undefined) return [];
+    const { assetId: asset, name, number, licenseType } = one;
+    const [outermost = null] = one.packages;
+    const about: About = { level: "product", item: id, asset, outermost, inside: [], name, number, licenseType };
+    if (old === undefined || now === undefined) return change(about, "product", whole(old, before), whole(now, after));
+    return [
+      ...amountChange(about, old.amount, now.amount),
+      ...change(about, "nodes", count(old.nodes), count(now.nodes)),
+      ...change(about, "term", text(old.term), text(now.term)),
+      ...change(about, "term_start", date(old.limitStart), date(now.limitStart)),
+      ...change(about, "term_end", date(old.limitEnd), date(now.limitEnd)),
+      ...change(about, "trial_end", date(old.trialEnd), date(now.trialEnd)),
+      ...change(about, "product_number", text(old.number), text(now.number)),
+    ];
+  });
+}
+
+/** Ids of the products that stand in a package, also of those in packages in it. */
+function productsIn({ products }: OrderForm, id: string): string[] {
+  return [...products.values()].filter(({ packages }) => packages.includes(id)).map((product) => product.id);
+}
+
+/** A product that came or went, with what it costs and how many assets have it. */
+function whole(product: FormProduct | undefined, form: OrderForm): ChangedValue {
+  if (product === undefined) return { text: null };
+  const { quantity = 1 } = form.assets.get(product.assetId) ?? {};
+  return { text: product.number ?? product.name, amount: product.amount, count: quantity };
+}
+
+function amountChange(about: About, before: Money | undefined, after: Money | undefined): OrderChange[] {
+  if (before?.currency === after?.currency && before?.minor === after?.minor) return [];
+  return [{ ...about, field: "amount", before: money(before), after: money(after) }];
+}
+
+function change(about: About, field: ChangedField, before: ChangedValue, after: ChangedValue): OrderChange[] {
+  return before.text === after.text ? [] : [{ ...about, field, before, after }];
+}
+
+function text(value: string | null): ChangedValue {
+  return { text: value };
+}
+
+/** Dates are the same where their instants are: those are what is sent. */
+function date(value: CrmDate | null): ChangedValue {
+  return { text: value?.at ?? null, date: value };
+}
+
+function count(value: number): ChangedValue {
+  return { text: String(value), count: value };
+}
+
+/** What is so or not, as text. */
+export function flagText(value: boolean): string {
+  return value ? "yes" : "no";
+}
+
+function flag(value: boolean): ChangedValue {
+  return { text: flagText(value) };
+}
+
+/** An amount stands in its own column, where it is shown as its currency is. */
+function money(amount: Money | undefined): ChangedValue {
+  return { text: null, amount };
+}
+
+function idsOf(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].sort();
+}

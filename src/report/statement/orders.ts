@@ -1,39 +1,24 @@
 import type { Money } from "../../crm/model.ts";
-import { plus } from "./exact.ts";
-import type { Exact } from "./exact.ts";
+import { plus } from "./cells.ts";
+import type { Exact } from "./cells.ts";
+import { column } from "./shape.ts";
 import type { Column, Part, Row, StatementShape } from "./shape.ts";
 
-/** Names what was asked of whom, and proves it. */
-const happened: readonly Column[] = [
-  { name: "date", type: "date", title: "Date", about: "The local date on which it happened, in the statement's zone." },
-  { name: "at", type: "instant", title: "Time", about: "When it happened." },
-];
-
 const customerColumns: readonly Column[] = [
-  { name: "customer", type: "text", title: "Customer", about: "The CRM customer, as `namespace/id`." },
-  {
-    name: "branch",
-    type: "text",
-    title: "Branch",
-    about: "Code of the branch that looked after the customer at that time.",
-  },
-  { name: "source", type: "text", title: "Source", about: "The source that gives the record." },
+  column("text", "customer", "Customer", "The CRM customer, as `namespace/id`."),
+  column("text", "branch", "Branch", "Code of the branch that looked after the customer at that time."),
+  column("text", "source", "Source", "The source that gives the record."),
 ];
 
 const proofColumns: readonly Column[] = [
-  {
-    name: "operation",
-    type: "text",
-    title: "Operation",
-    about: "The operation that did it; empty where none did.",
-  },
-  { name: "run", type: "text", title: "Run", about: "The run that carried the operation out." },
-  {
-    name: "audit_sequence",
-    type: "integer",
-    title: "Audit entry",
-    about: "The entry of the audit log that proves it: of the operation, or of the reading that found it.",
-  },
+  column("text", "operation", "Operation", "The operation that did it; empty where none did."),
+  column("text", "run", "Run", "The run that carried the operation out."),
+  column(
+    "integer",
+    "audit_sequence",
+    "Audit entry",
+    "The entry of the audit log that proves it: of the operation, or of the reading that found it.",
+  ),
 ];
 
 const lines: Part = {
@@ -44,110 +29,95 @@ const lines: Part = {
     "instance, and by the channel order and the licence order under which it stands.",
   groupBy: "event",
   columns: [
-    {
-      name: "event",
-      type: "text",
-      title: "Event",
-      about:
-        "`placed`, `adopted` (found on the platform), `amended` (bought later), `ended`, `repriced`, `found-gone` or " +
+    column(
+      "text",
+      "event",
+      "Event",
+      "`placed`, `adopted` (found on the platform), `amended` (bought later), `ended`, `repriced`, `found-gone` or " +
         "`found-again`.",
-    },
-    ...happened,
-    {
-      name: "origin",
-      type: "text",
-      title: "By",
-      about:
-        "`sent`: by a call of ours; `by-hand`: a person said so; `found`: read from the platform; `rebuilt`: when " +
+    ),
+    column("date", "date", "Date", "The local date on which it happened, in the statement's zone."),
+    column("instant", "at", "Time", "When it happened."),
+    column(
+      "text",
+      "origin",
+      "By",
+      "`sent`: by a call of ours; `by-hand`: a person said so; `found`: read from the platform; `rebuilt`: when " +
         "the ledger was built anew; empty where only amounts changed in the CRM.",
-    },
-    { name: "crm_order", type: "text", title: "CRM order", about: "The CRM order, as `namespace/id`." },
-    { name: "crm_date", type: "date", title: "CRM date", about: "The local date that the CRM gives the order." },
+    ),
+    column("text", "crm_order", "CRM order", "The CRM order, as `namespace/id`."),
+    column("date", "crm_date", "CRM date", "The local date that the CRM gives the order."),
     ...customerColumns,
-    {
-      name: "channel_order_id",
-      type: "text",
-      title: "Channel order",
-      about: "The channel order number of the purchase.",
-    },
-    { name: "enterprise_global_id", type: "text", title: "Enterprise", about: "The enterprise on the platform." },
-    {
-      name: "license_order_id",
-      type: "text",
-      title: "Licence order",
-      about: "The licence order that brought the line; empty where more than one could be meant.",
-    },
-    { name: "license_type", type: "text", title: "Licence type", about: "The licence type of its asset." },
-    {
-      name: "asset_numbers",
-      type: "list",
-      title: "Asset numbers",
-      about: "Numbers of the units that came or went, or else cost something else, where they are known.",
-    },
-    {
-      name: "package_numbers",
-      type: "list",
-      title: "Package numbers",
-      about: "Numbers of the packages that hold the product, the outermost first.",
-    },
-    { name: "package_names", type: "list", title: "Packages", about: "Names of those packages, the outermost first." },
-    { name: "product_id", type: "text", title: "Product instance", about: "The CRM's id of the product instance." },
-    { name: "product", type: "text", title: "Product", about: "Name of the product." },
-    { name: "gms_pid", type: "text", title: "Product number", about: "The product number (gmsPid)." },
-    {
-      name: "app_key",
-      type: "text",
-      title: "Application key",
-      about: "The application key, where it has one.",
-    },
-    { name: "product_type", type: "text", title: "Product type", about: "Type of the product." },
-    {
-      name: "units",
-      type: "integer",
-      title: "Units",
-      about: "How many asset numbers came (above 0) or went (below 0); 0 where only the price changed.",
-      total: true,
-    },
-    { name: "nodes_per_unit", type: "integer", title: "Nodes per unit", about: "Nodes of the product in one unit." },
-    { name: "nodes", type: "integer", title: "Nodes", about: "Units times nodes per unit.", total: true },
-    {
-      name: "seats",
-      type: "integer",
-      title: "Seats",
-      about:
-        "Seats at the end of the period (assignments of these numbers to members of staff, as the entitlements count " +
+    column("text", "channel_order_id", "Channel order", "The channel order number of the purchase."),
+    column("text", "enterprise_global_id", "Enterprise", "The enterprise on the platform."),
+    column(
+      "text",
+      "license_order_id",
+      "Licence order",
+      "The licence order that brought the line; empty where more than one could be meant.",
+    ),
+    column("text", "license_type", "Licence type", "The licence type of its asset."),
+    column(
+      "list",
+      "asset_numbers",
+      "Asset numbers",
+      "Numbers of the units that came or went, or else cost something else, where they are known.",
+    ),
+    column(
+      "list",
+      "package_numbers",
+      "Package numbers",
+      "Numbers of the packages that hold the product, the outermost first.",
+    ),
+    column("list", "package_names", "Packages", "Names of those packages, the outermost first."),
+    column("text", "product_id", "Product instance", "The CRM's id of the product instance."),
+    column("text", "product", "Product", "Name of the product."),
+    column("text", "gms_pid", "Product number", "The product number (gmsPid)."),
+    column("text", "app_key", "Application key", "The application key, where it has one."),
+    column("text", "product_type", "Product type", "Type of the product."),
+    column(
+      "integer",
+      "units",
+      "Units",
+      "How many asset numbers came (above 0) or went (below 0); 0 where only the price changed.",
+      { total: true },
+    ),
+    column("integer", "nodes_per_unit", "Nodes per unit", "Nodes of the product in one unit."),
+    column("integer", "nodes", "Nodes", "Units times nodes per unit.", { total: true }),
+    column(
+      "integer",
+      "seats",
+      "Seats",
+      "Seats at the end of the period (assignments of these numbers to members of staff, as the entitlements count " +
         "them), in the row of the event that brought the units; 0 where units went or only the price changed.",
-      total: true,
-    },
-    { name: "term_from", type: "date", title: "From", about: "The local date from which it may be used." },
-    { name: "term_to", type: "date", title: "To", about: "The local date until which it may be used." },
-    { name: "term", type: "text", title: "Term", about: "The term as years-months-days: `1-0-0` for one year." },
-    { name: "trial", type: "boolean", title: "Trial", about: "Whether it is a trial." },
-    {
-      name: "amount",
-      type: "money",
-      title: "Amount",
-      about:
-        "The change of the order's price, if the CRM gives an amount: above 0 it costs more, below 0 less. " +
+      { total: true },
+    ),
+    column("date", "term_from", "From", "The local date from which it may be used."),
+    column("date", "term_to", "To", "The local date until which it may be used."),
+    column("text", "term", "Term", "The term as years-months-days: `1-0-0` for one year."),
+    column("boolean", "trial", "Trial", "Whether it is a trial."),
+    column(
+      "money",
+      "amount",
+      "Amount",
+      "The change of the order's price, if the CRM gives an amount: above 0 it costs more, below 0 less. " +
         "Each of several units has its share of the line's amount.",
-      currencyIn: "currency",
-      total: true,
-    },
-    { name: "currency", type: "text", title: "Currency", about: "Currency of the amount (ISO 4217)." },
-    {
-      name: "adjusts",
-      type: "text",
-      title: "Adjusts",
-      about:
-        "The closed period that it adjusts: the order was placed in it, or is dated in it by the CRM; empty where " +
+      { currencyIn: "currency", total: true },
+    ),
+    column("text", "currency", "Currency", "Currency of the amount (ISO 4217)."),
+    column(
+      "text",
+      "adjusts",
+      "Adjusts",
+      "The closed period that it adjusts: the order was placed in it, or is dated in it by the CRM; empty where " +
         "none is closed that it could belong to.",
-    },
-    {
-      name: "adjusts_audit_sequence",
-      type: "integer",
-      title: "Adjusts entry",
-      about: "The audit entry of the placing that it adjusts; empty where the order itself came late.",
-    },
+    ),
+    column(
+      "integer",
+      "adjusts_audit_sequence",
+      "Adjusts entry",
+      "The audit entry of the placing that it adjusts; empty where the order itself came late.",
+    ),
     ...proofColumns,
   ],
 };
@@ -161,60 +131,52 @@ const orders: Part = {
     "that have a line of it, with all their lines.",
   groupBy: "verdict",
   columns: [
-    { name: "crm_order", type: "text", title: "CRM order", about: "The CRM order, as `namespace/id`." },
-    { name: "crm_date", type: "date", title: "CRM date", about: "The local date that the CRM gives the order." },
+    column("text", "crm_order", "CRM order", "The CRM order, as `namespace/id`."),
+    column("date", "crm_date", "CRM date", "The local date that the CRM gives the order."),
     ...customerColumns,
-    { name: "channel_order_id", type: "text", title: "Channel order", about: "The number that it was placed under." },
-    {
-      name: "events",
-      type: "integer",
-      title: "Events",
-      about: "Its events in `lines`; 0 where only the whole order's amount changed.",
+    column("text", "channel_order_id", "Channel order", "The number that it was placed under."),
+    column("integer", "events", "Events", "Its events in `lines`; 0 where only the whole order's amount changed.", {
       total: true,
-    },
-    {
-      name: "amount_before",
-      type: "money",
-      title: "Amount before",
-      about: "Price of the whole order before the first event of the period; empty if it was not placed then.",
-      currencyIn: "currency_before",
-      total: true,
-    },
-    { name: "currency_before", type: "text", title: "Currency before", about: "Currency of that amount (ISO 4217)." },
-    {
-      name: "amount_after",
-      type: "money",
-      title: "Amount after",
-      about: "Price of the whole order in the CRM after the last event of the period; empty if it is fully removed.",
-      currencyIn: "currency",
-      total: true,
-    },
-    { name: "currency", type: "text", title: "Currency", about: "Currency of the amount after (ISO 4217)." },
-    {
-      name: "lines",
-      type: "integer",
-      title: "Lines",
-      about: "Product lines of the order after the last event of the period, each once, however often more was bought.",
-      total: true,
-    },
-    {
-      name: "lines_amount",
-      type: "money",
-      title: "Sum of lines",
-      about: "What those lines cost together, where each has an amount and all are in one currency.",
-      currencyIn: "lines_currency",
-      total: true,
-    },
-    { name: "lines_currency", type: "text", title: "Currency of lines", about: "Currency of that sum (ISO 4217)." },
-    {
-      name: "verdict",
-      type: "text",
-      title: "Verdict",
-      about:
-        "`agrees`: the lines cost what the order costs; `differs`: they do not; `not given`: the CRM does not give " +
+    }),
+    column(
+      "money",
+      "amount_before",
+      "Amount before",
+      "Price of the whole order before the first event of the period; empty if it was not placed then.",
+      { currencyIn: "currency_before", total: true },
+    ),
+    column("text", "currency_before", "Currency before", "Currency of that amount (ISO 4217)."),
+    column(
+      "money",
+      "amount_after",
+      "Amount after",
+      "Price of the whole order in the CRM after the last event of the period; empty if it is fully removed.",
+      { currencyIn: "currency", total: true },
+    ),
+    column("text", "currency", "Currency", "Currency of the amount after (ISO 4217)."),
+    column(
+      "integer",
+      "lines",
+      "Lines",
+      "Product lines of the order after the last event of the period, each once, however often more was bought.",
+      { total: true },
+    ),
+    column(
+      "money",
+      "lines_amount",
+      "Sum of lines",
+      "What those lines cost together, where each has an amount and all are in one currency.",
+      { currencyIn: "lines_currency", total: true },
+    ),
+    column("text", "lines_currency", "Currency of lines", "Currency of that sum (ISO 4217)."),
+    column(
+      "text",
+      "verdict",
+      "Verdict",
+      "`agrees`: the lines cost what the order costs; `differs`: they do not; `not given`: the CRM does not give " +
         "the amount of the order or of every line; `ended`: it is fully removed; `not known`: the ledger no " +
         "longer has a form that part of it was bought from.",
-    },
+    ),
   ],
 };
 
@@ -224,30 +186,21 @@ const licences: Part = {
   about: "One row for each beginning and each end of an assignment: who was granted an asset number, or lost it.",
   groupBy: "event",
   columns: [
-    {
-      name: "event",
-      type: "text",
-      title: "Event",
-      about: "`granted`, `grant-adopted` (found on the platform), `revoked` or `found-gone`.",
-    },
-    ...happened,
+    column("text", "event", "Event", "`granted`, `grant-adopted` (found on the platform), `revoked` or `found-gone`."),
+    column("date", "date", "Date", "The local date on which it happened, in the statement's zone."),
+    column("instant", "at", "Time", "When it happened."),
     ...customerColumns,
-    { name: "staff", type: "text", title: "Staff", about: "The CRM's staff record, as `namespace/id`." },
-    { name: "member_global_id", type: "text", title: "Member", about: "The member on the platform." },
-    { name: "asset_number", type: "text", title: "Asset number", about: "The asset number that was held." },
-    { name: "enterprise_global_id", type: "text", title: "Enterprise", about: "The enterprise on the platform." },
-    {
-      name: "crm_order",
-      type: "text",
-      title: "CRM order",
-      about: "The order that brought the asset number, as `namespace/id`; empty where none of ours did.",
-    },
-    {
-      name: "channel_order_id",
-      type: "text",
-      title: "Channel order",
-      about: "The number that it was placed under.",
-    },
+    column("text", "staff", "Staff", "The CRM's staff record, as `namespace/id`."),
+    column("text", "member_global_id", "Member", "The member on the platform."),
+    column("text", "asset_number", "Asset number", "The asset number that was held."),
+    column("text", "enterprise_global_id", "Enterprise", "The enterprise on the platform."),
+    column(
+      "text",
+      "crm_order",
+      "CRM order",
+      "The order that brought the asset number, as `namespace/id`; empty where none of ours did.",
+    ),
+    column("text", "channel_order_id", "Channel order", "The number that it was placed under."),
     ...proofColumns,
   ],
 };
@@ -262,7 +215,7 @@ export const ordersStatement: StatementShape = {
 };
 
 /** What stands of an order, and what it costs: what the sum of its lines is compared with. */
-export interface OrderSums {
+interface OrderSums {
   /** What the whole order costs. */
   order: Money | undefined;
   /** What each product that stands costs, each once for every unit. */

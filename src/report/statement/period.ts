@@ -1,6 +1,5 @@
 import { exitCodes, Problem, usage } from "../../base/errors.ts";
 import type { CrmDate } from "../crm-date.ts";
-import { localDate } from "./local-date.ts";
 import type { Period, PeriodBy } from "./shape.ts";
 
 /** What is said to whom writes a period that cannot be read. */
@@ -127,7 +126,7 @@ export function sidesOf(period: Period): (date: CrmDate) => -1 | 0 | 1 {
   return ({ at, zone }) => {
     if (zone === undefined) return sideOf(Date.parse(at), from, to);
     days ??= periodDays(period);
-    return sideOf(localDate(at, zone) ?? "", days.first, days.after);
+    return sideOf(localDay(at, zone), days.first, days.after);
   };
 }
 
@@ -151,12 +150,12 @@ function lastBefore(instant: string): string {
 }
 
 /** The first instant of a local day: not midnight where the clock skips it. */
-export function startOfDay(day: Temporal.PlainDate, zone: string): string {
+function startOfDay(day: Temporal.PlainDate, zone: string): string {
   return new Date(day.toZonedDateTime(zone).epochMilliseconds).toISOString();
 }
 
 /** A day as `2026-10-03`; undefined where there is no such day. */
-export function dayIn(text: string): Temporal.PlainDate | undefined {
+function dayIn(text: string): Temporal.PlainDate | undefined {
   if (!/^[12]\d{3}-\d{2}-\d{2}$/u.test(text)) return undefined;
   try {
     return Temporal.PlainDate.from(text, { overflow: "reject" });
@@ -183,4 +182,54 @@ function daysOf(text: string, label: string): Days {
 
 function lasting(first: Temporal.PlainDate, length: Temporal.DurationLike): Days {
   return { first, after: first.add(length) };
+}
+
+const momentForms =
+  "write a local date and time (2026-10-31T18:00), one with an offset (2026-10-31T18:00+01:00), or a date, which " +
+  "means the end of that day (2026-10-31)";
+
+/**
+ * A moment in the past as a person writes it, as an ISO instant in UTC: local in a zone, or with an offset. Throws a
+ * usage Problem for what is no moment, and for one that lies after `now`.
+ */
+export function parseMoment(text: string, zone: string, now: number): string {
+  const day = dayIn(text);
+  const at = day === undefined ? timeIn(text, zone) : Date.parse(startOfDay(day.add({ days: 1 }), zone)) - 1;
+  const instant = new Date(at).toISOString();
+  if (at <= now) return instant;
+  throw usage(
+    `${JSON.stringify(text)} lies in the future${day === undefined ? "" : ": a date means the end of that day"}`,
+    "ask for a moment in the past, or leave --as-of out for all that is known now",
+  );
+}
+
+/** Epoch milliseconds of a date and time. */
+function timeIn(text: string, zone: string): number {
+  const found =
+    /^(?<local>[12]\d{3}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(?<offset>Z|[+-]\d{2}:\d{2})?$/u.exec(
+      text,
+    )?.groups;
+  if (found === undefined) throw usage(`${JSON.stringify(text)} is no moment`, momentForms);
+  const { local = "", offset } = found;
+  let time: Temporal.PlainDateTime;
+  try {
+    time = Temporal.PlainDateTime.from(local, { overflow: "reject" });
+  } catch {
+    throw usage(`${JSON.stringify(text)} is no moment: there is no such date or time`, momentForms);
+  }
+  if (offset !== undefined) {
+    try {
+      return Temporal.Instant.from(`${local}${offset}`).epochMilliseconds;
+    } catch {
+      throw usage(`${JSON.stringify(text)} is no moment: there is no such offset`, momentForms);
+    }
+  }
+  try {
+    return time.toZonedDateTime(zone, { disambiguation: "reject" }).epochMilliseconds;
+  } catch {
+    throw usage(
+      `${JSON.stringify(text)} is not one moment in ${zone}: the clock was changed then`,
+      "write it with its offset, such as 2026-10-25T02:30+01:00",
+    );
+  }
 }

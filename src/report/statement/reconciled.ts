@@ -5,14 +5,11 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
 import type { Agreement, Comparison, CustomerCase } from "../reconciliation/case.ts";
 import { shownForms } from "../reconciliation/compare-orders.ts";
-import { instantOf } from "../reconciliation/tolerance.ts";
-import { openSince, recordOf } from "./open-since.ts";
+import { instantOf } from "../reconciliation/case.ts";
+import { amountsOf, asBought, changesOf, fitted, linesOf, openSince, recordOf, worstOf } from "./reconciled-item.ts";
 import type { FormProduct, OrderForm } from "./order-form.ts";
 import { shareOf } from "./order-form.ts";
-import type { CustomerFacts, Figures, OrderForms, ReconciledItem } from "./reconciled-case.ts";
-import { amountsOf, changesOf, linesOf, worstOf } from "./reconciled-verdict.ts";
-import { asBought, fitted } from "./reconciled-units.ts";
-import type { Fitted } from "./reconciled-units.ts";
+import type { CustomerFacts, Figures, Fitted, OrderForms, ReconciledItem } from "./reconciled-item.ts";
 import type { Tolerances } from "./shape.ts";
 
 const none: Figures = { units: null, nodes: null, seats: null, amount: undefined, term: null, termEnd: null };

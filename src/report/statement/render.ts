@@ -1,9 +1,8 @@
 import { exitCodes, Problem } from "../../base/errors.ts";
-import { rowCheck } from "./rows.ts";
+import { rowCheck } from "./cells.ts";
 import type { Part, PartRow, Row, StatementHeader, StatementShape } from "./shape.ts";
-import { addingUp } from "./totals.ts";
-import type { PartTotals } from "./totals.ts";
-import type { FileChunk, MakeWriter, StatementWriter } from "./writer.ts";
+import { addingUp } from "./writer.ts";
+import type { FileChunk, MakeWriter, PartTotals, StatementWriter } from "./writer.ts";
 
 export const statementFormats = ["csv", "json", "xlsx", "html"] as const;
 export type StatementFormat = (typeof statementFormats)[number];

@@ -29,8 +29,6 @@ export interface Column {
   currencyIn?: string;
   /** It is added up over the part: integers as they are, money for each currency by itself. */
   total?: true;
-  /** It has a value in every row. */
-  required?: true;
 }
 
 /** One table of a statement. */
@@ -41,8 +39,6 @@ export interface Part {
   columns: readonly Column[];
   /** The column by whose values rows are counted and totals are grouped, such as the verdict. */
   groupBy?: string;
-  /** The columns that name a row: no two rows have the same values in all of them. */
-  key?: readonly string[];
 }
 
 /** A kind of statement: its parts in their order. */
@@ -145,4 +141,30 @@ export interface StatementHeader {
   tolerances?: Tolerances | undefined;
   /** Version of the program. */
   program: string;
+}
+
+/** The kinds of statements, as a configuration names them; those that are made have their rows in the inquiry. */
+export const statementKinds = ["orders", "entitlements", "reconciliation", "corrections", "exceptions", "run"] as const;
+
+/** A column in one line of a shape: its type, name and heading, and what stands in it. */
+export function column(
+  type: ColumnType,
+  name: string,
+  title: string,
+  about: string,
+  more: Pick<Column, "currencyIn" | "total"> = {},
+): Column {
+  return { name, type, title, about, ...more };
+}
+
+/** An amount, and beside it the column with its currency. */
+export function amountColumns(
+  name: string,
+  title: string,
+  about: string,
+  { currencyIn = `${name}_currency`, total }: Pick<Column, "currencyIn" | "total"> = {},
+): Column[] {
+  const amount = column("money", name, title, about, { currencyIn, ...(total === true && { total }) });
+  if (currencyIn !== `${name}_currency`) return [amount];
+  return [amount, column("text", currencyIn, `${title}: currency`, "Currency of that amount (ISO 4217).")];
 }

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { decimalText, minorDigits } from "../../crm/currency.ts";
-import { ageingDays } from "./ageing.ts";
 import type { Tolerances } from "./shape.ts";
 
 /** Tolerances as a configuration has them: amounts as decimals of their currency. */
-export interface ToleranceSettings {
+interface ToleranceSettings {
   money: Readonly<Record<string, string>>;
   termSeconds: number;
   transitDays: number;
@@ -60,4 +59,25 @@ export function tolerancesText({ money = {}, seconds = 0, transitDays = 0, agein
     `in transit: ${transitDays} d`,
     `ages: ${ageing.join(", ")} d`,
   ].join("; ");
+}
+
+/** Days at which the buckets of finance end; the end of a bucket does not belong to it. */
+export const ageingDays: readonly number[] = [1, 7, 30, 90];
+
+/** The buckets by their names, the youngest first. */
+export function ageBuckets(days: readonly number[] = ageingDays): string[] {
+  return [...days.map((end, at) => `${days[at - 1] ?? 0}-${end} d`), "older"];
+}
+
+interface Age {
+  hours: number | null;
+  bucket: string | null;
+}
+
+/** The age of something at a moment, in whole hours; of what has no beginning there is none. */
+export function ageAt(since: string | null | undefined, now: string | null, days: readonly number[] = ageingDays): Age {
+  if (since === null || since === undefined || now === null) return { hours: null, bucket: null };
+  const hours = Math.max(0, Math.floor((Date.parse(now) - Date.parse(since)) / 3_600_000));
+  const at = days.findIndex((end) => hours < end * 24);
+  return { hours, bucket: ageBuckets(days).at(at) ?? "older" };
 }

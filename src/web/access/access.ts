@@ -10,9 +10,8 @@ import type { PageContext, WebEnvironment } from "../page.ts";
 import { shown } from "../shown.ts";
 import { assertionReader } from "./assertion.ts";
 import type { Refused } from "./assertion.ts";
-import { cookieOf } from "./cookies.ts";
-import { csrfOf, isSame, proofOf } from "./csrf.ts";
-import type { Failed } from "./failed-sign-ins.ts";
+import { cookieOf, csrfOf, isSame, proofOf } from "./session.ts";
+import type { Failed } from "./rate-limit.ts";
 import { isOwnOrigin, requireHost } from "./host.ts";
 import type { Person, Right } from "./person.ts";
 import { isForPeople, refuse } from "./refused.ts";
@@ -205,7 +204,7 @@ const mostBodyBytes = 64 * 1024;
  * Reads the body of a request that changes something as far as it is no flood; what comes after finds it read. Not
  * hono's own limit: with the server's own requests that one fails where no length is said beforehand.
  */
-export function limitedBody(): MiddlewareHandler {
+function limitedBody(): MiddlewareHandler {
   return async (context, next) => {
     if (context.req.method !== "POST") return await next();
     const tooLarge = {

@@ -11,9 +11,10 @@ import { readRegular } from "../../base/regular-file.ts";
 import type { Who } from "../../base/who.ts";
 import { isListed } from "../../config/access-settings.ts";
 import type { AccessSettings, Role } from "../../config/access-settings.ts";
-import { connectionOf } from "./connection.ts";
-import { fetchOverAgent, timeoutMs } from "./outgoing.ts";
+import { connectionOf } from "./host.ts";
 import { isSubject, personIn } from "./person.ts";
+import { Agent, fetch } from "undici";
+import type { BodyInit, HeadersInit } from "undici";
 
 type ProxySettings = NonNullable<AccessSettings["proxy"]>;
 
@@ -129,4 +130,23 @@ function notHeld(deps: Access, error: unknown): Asserted {
   const event = { event: "access.assertion", code, reason: messageOf(error) };
   deps.logger.warn(event, "the keys of the reverse proxy cannot be read");
   return { kind: "unknown" };
+}
+
+/** How long an identity provider or the keys of a reverse proxy are waited for. */
+export const timeoutMs = 10_000;
+const agent = new Agent({ connections: 4, maxResponseSize: 1024 * 1024, connect: { timeout: timeoutMs } });
+
+interface Asked {
+  method?: string;
+  headers?: HeadersInit;
+  body?: BodyInit | null | undefined;
+  redirect?: "follow" | "manual" | "error";
+  signal?: AbortSignal | null | undefined;
+}
+
+/** A request of signing in: with few connections, and no answer beyond a size. */
+export async function fetchOverAgent(url: string, asked: Asked): Promise<Response> {
+  const { method = "GET", headers = {}, body, redirect = "manual", signal } = asked;
+  const common = { method, headers, redirect, dispatcher: agent };
+  return await fetch(url, { ...common, signal: signal ?? null, ...(body ? { body } : {}) });
 }

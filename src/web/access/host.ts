@@ -1,8 +1,9 @@
-import type { MiddlewareHandler } from "hono";
+import type { MiddlewareHandler, Context } from "hono";
 import type { Access } from "../../app/access.ts";
 import { isLoopbackHost } from "../../base/loopback.ts";
 import type { WebEnvironment } from "../page.ts";
 import { refuse, unusable } from "./refused.ts";
+import type { HttpBindings } from "@hono/node-server";
 
 /** The name that a request is for, as far as it is one of this server. */
 export interface Place {
@@ -74,4 +75,11 @@ export function isOwnOrigin(
 function hostOf(header: string | undefined): URL | undefined {
   if (header === undefined || !/^[A-Za-z0-9.:[\]_-]{1,255}$/u.test(header)) return undefined;
   return URL.canParse(`http://${header}`) ? new URL(`http://${header}`) : undefined;
+}
+
+/** What the socket says of a request; a header can say anything. */
+export function connectionOf(context: Context): { address: string; rawHeaders: readonly string[] } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server hands over, if there is one
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  return { address: incoming?.socket.remoteAddress ?? "", rawHeaders: incoming?.rawHeaders ?? [] };
 }

@@ -2,6 +2,8 @@ import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
 import { theCrm } from "../../engine/model/requests.ts";
+import type { MiddlewareHandler } from "hono";
+import type { WebEnvironment } from "../page.ts";
 
 /** What a page or a part of it needs: a role, or the right to ask for private values, which goes by its own setting. */
 export type Right = Role | "private";
@@ -45,4 +47,12 @@ export function personIn(
 /** Whether a subject can be written down as it is. */
 export function isSubject(subject: unknown): subject is string {
   return typeof subject === "string" && subject !== theCrm && /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u.test(subject);
+}
+
+/** Lets through who has the right, and answers everybody else with 403. */
+export function needs(needed: Role): MiddlewareHandler<WebEnvironment> {
+  return async (context, next) => {
+    if (!may(context.var.person, needed)) return await context.var.refuse(needed);
+    await next();
+  };
 }

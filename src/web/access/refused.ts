@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { documentOf } from "../document.ts";
+import { documentOf } from "../frame.ts";
 import type { Html } from "../page.ts";
 
 export type Answer = Response | Promise<Response>;

@@ -3,39 +3,36 @@ import { alertsNow } from "../../app/alerts.ts";
 import type { Dashboard } from "../../app/dashboard.ts";
 import type { AlertFacts, AlertChannelFacts } from "../../report/alerts.ts";
 import { counted } from "../../report/text.ts";
-import { needs } from "../access/needs.ts";
+import { needs } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
-import { table } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { goodOrFailing, table } from "../parts/tables.ts";
+import { moment, shown, whenOf } from "../shown.ts";
 
 /** What stands that needs a person, who was told of it by which channel, and which channels fail. */
-export const alertsPage: Page = {
-  register(routes, dashboard) {
-    routes.get("/alerts", needs("see"), async (context) => {
-      const { alerts, ending, channels, switches } = await dashboard.read(
-        async (inquiry) => await alertsNow(dashboard.application, inquiry),
-      );
-      const body = html`<p>
-          ${alerts.length === 0 ? "Nothing stands that needs a person." : counted(alerts.length, "alert")}
-        </p>
-        ${alerts.map((alert) => alertPart(alert, dashboard))}
-        ${
-          ending.length === 0
-            ? ""
-            : html`<h2>Ended, and not told yet</h2>
-                <ul>
-                  ${ending.map(({ key, channel }) => html`<li>${shown(key)}, by ${shown(channel)}</li>`)}
-                </ul>`
-        }
-        <h2>Channels of telling people</h2>
-        ${channelsTable("Channels", channels, dashboard, "None: nobody is told.")}
-        <h2>Dead man's switches</h2>
-        ${channelsTable("Switches", switches, dashboard, "None: nobody sees that this program stands still.")}`;
-      return await framed(context, { title: "Alerts", place: "Alerts", body });
-    });
-  },
+export const alertsPage: Page = (routes, dashboard) => {
+  routes.get("/alerts", needs("see"), async (context) => {
+    const { alerts, ending, channels, switches } = await dashboard.read(
+      async (inquiry) => await alertsNow(dashboard.application, inquiry),
+    );
+    const body = html`<p>
+        ${alerts.length === 0 ? "Nothing stands that needs a person." : counted(alerts.length, "alert")}
+      </p>
+      ${alerts.map((alert) => alertPart(alert, dashboard))}
+      ${
+        ending.length === 0
+          ? ""
+          : html`<h2>Ended, and not told yet</h2>
+              <ul>
+                ${ending.map(({ key, channel }) => html`<li>${shown(key)}, by ${shown(channel)}</li>`)}
+              </ul>`
+      }
+      <h2>Channels of telling people</h2>
+      ${channelsTable("Channels", channels, dashboard, "None: nobody is told.")}
+      <h2>Dead man's switches</h2>
+      ${channelsTable("Switches", switches, dashboard, "None: nobody sees that this program stands still.")}`;
+    return await framed(context, { title: "Alerts", place: "Alerts", body });
+  });
 };
 
 function alertPart(alert: AlertFacts["alerts"][number], dashboard: Dashboard): Html {
@@ -64,9 +61,7 @@ function channelsTable(
     shown(name),
     kind,
     moment(doneAt, when),
-    problem === null
-      ? html`<span class="state good">good</span>`
-      : html`<span class="state bad">failing</span> ${moment(failingSince, when)}: ${shown(problem)}`,
+    goodOrFailing(problem, failingSince, when),
   ]);
   return table(caption, [{ title: "Name" }, { title: "Kind" }, { title: "Last" }, { title: "State" }], rows, none);
 }

@@ -3,43 +3,39 @@ import { acceptAssumption, contradictionMark } from "../../app/accept-assumption
 import type { Dashboard } from "../../app/dashboard.ts";
 import { Problem } from "../../base/errors.ts";
 import type { AssumptionStanding } from "../../report/assumptions.ts";
-import { needs } from "../access/needs.ts";
-import { may } from "../access/person.ts";
-import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import { may, needs } from "../access/person.ts";
+import { failedNotice, framed } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
-import { table, terms } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
+import { table, terms } from "../parts/tables.ts";
+import { moment, shown, whenOf } from "../shown.ts";
 
 const place = "Assumptions";
 
 /** Open points of the contracts: the question, what holds here, and how it met reality. */
-export const assumptionsPage: Page = {
-  register(routes, dashboard) {
-    routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
-    routes.post("/assumptions/:row/accept", needs("decide"), async (context) => {
-      const row = context.req.param("row");
-      try {
-        const { reason, shown: seen } = await sentDecision(context);
-        const whose = { by: context.var.person.name, reason: keepableReason(context, reason) };
-        await acceptAssumption(dashboard.application, row, whose, seen);
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        const notice = { kind: "failed", text: error.message, cure: error.cure } as const;
-        return await allRows(context, dashboard, notice, error.code === "accept.not-shown" ? 409 : 400);
-      }
-      const text = `${row} is accepted; the next run sends again what rests on it.`;
-      return await allRows(context, dashboard, { kind: "done", text });
-    });
-  },
+export const assumptionsPage: Page = (routes, dashboard) => {
+  routes.get("/assumptions", needs("see"), async (context) => await allRows(context, dashboard));
+  routes.post("/assumptions/:row/accept", needs("decide"), async (context) => {
+    const row = context.req.param("row");
+    try {
+      const { reason, shown: seen } = await sentDecision(context);
+      const whose = { by: context.var.person.name, reason: keepableReason(context, reason) };
+      await acceptAssumption(dashboard.application, row, whose, seen);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const notice = failedNotice(error);
+      return await allRows(context, dashboard, notice, error.code === "accept.not-shown" ? 409 : 400);
+    }
+    const text = `${row} is accepted; the next run sends again what rests on it.`;
+    return await allRows(context, dashboard, { kind: "done", text });
+  });
 };
 
 async function allRows(
   context: PageContext,
   dashboard: Dashboard,
-  notice?: Content["notice"],
+  notice?: Notice,
   status: 200 | 400 | 409 = 200,
 ): Promise<Response> {
   const rows = await dashboard.read(async (inquiry) => await inquiry.assumptions());

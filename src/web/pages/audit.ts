@@ -5,16 +5,13 @@ import { KeptRead } from "../../app/kept-read.ts";
 import { usage } from "../../base/errors.ts";
 import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../../report/facts.ts";
 import { pagePath, subjectPath } from "../../report/page-links.ts";
-import { needs } from "../access/needs.ts";
-import { notFoundPage } from "../failures.ts";
-import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import { needs } from "../access/person.ts";
+import { framed, notFoundPage } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { buttonForm } from "../parts/button-form.ts";
-import { markedJson } from "../parts/marked-json.ts";
-import { table, terms } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { buttonForm } from "../parts/forms.ts";
+import { markedJson, moment, shown, whenOf } from "../shown.ts";
+import { goodOrFailing, table, terms } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 const place = "Audit";
@@ -34,20 +31,18 @@ const verification = z.looseObject({
 type Verification = z.infer<typeof verification>;
 
 /** The audit log: its head and where that is kept, whether the whole of it is unchanged, and its entries. */
-export const auditPage: Page = {
-  register(routes, dashboard) {
-    const { longReads: reads, clock } = dashboard;
-    const asked = { what: "the verification of the audit log", words: ["--json", "audit", "verify"] };
-    const kept = new KeptRead<Verification>({ reads, clock }, asked, ({ stdout }) =>
-      verification.parse(JSON.parse(stdout)),
-    );
-    routes.get("/audit", needs("see"), async (context) => await record(context, dashboard, kept));
-    routes.post("/audit/verify", needs("see"), async (context) => {
-      kept.begin(context.var.person, dashboard.signal);
-      return await record(context, dashboard, kept, { kind: "done", text: "The whole record is being verified." });
-    });
-    routes.get("/audit/:sequence", needs("see"), async (context) => await oneEntry(context, dashboard));
-  },
+export const auditPage: Page = (routes, dashboard) => {
+  const { longReads: reads, clock } = dashboard;
+  const asked = { what: "the verification of the audit log", words: ["--json", "audit", "verify"] };
+  const kept = new KeptRead<Verification>({ reads, clock }, asked, ({ stdout }) =>
+    verification.parse(JSON.parse(stdout)),
+  );
+  routes.get("/audit", needs("see"), async (context) => await record(context, dashboard, kept));
+  routes.post("/audit/verify", needs("see"), async (context) => {
+    kept.begin(context.var.person, dashboard.signal);
+    return await record(context, dashboard, kept, { kind: "done", text: "The whole record is being verified." });
+  });
+  routes.get("/audit/:sequence", needs("see"), async (context) => await oneEntry(context, dashboard));
 };
 
 /** The number of an entry; throws a usage Problem for what is none. */
@@ -60,7 +55,7 @@ async function record(
   context: PageContext,
   dashboard: Dashboard,
   kept: KeptRead<Verification>,
-  notice?: Content["notice"],
+  notice?: Notice,
 ): Promise<Response> {
   const said = context.req.query("before");
   const before = said === undefined ? undefined : numberOf(said);
@@ -142,9 +137,7 @@ function placesPart(places: readonly HeadPlaceFacts[], dashboard: Dashboard): Ht
     shown(withoutQuery(name)),
     sequence === null ? "none" : sequence,
     moment(keptAt, when),
-    problem === null
-      ? html`<span class="state good">good</span>`
-      : html`<span class="state bad">failing</span> ${moment(failingSince, when)}: ${shown(problem)}`,
+    goodOrFailing(problem, failingSince, when),
   ]);
   const columns = [{ title: "Place" }, { title: "Entry", number: true }, { title: "Kept" }, { title: "State" }];
   return html`<h2>Where the head is kept outside the database</h2>

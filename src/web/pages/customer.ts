@@ -6,27 +6,25 @@ import type { ExplainFacts } from "../../report/explain.ts";
 import { pagePath, recordPath } from "../../report/page-links.ts";
 import { recordName } from "../../report/text.ts";
 import type { Html, Page } from "../page.ts";
-import { recordList } from "../parts/record-list.ts";
+import { recordList } from "../parts/tables.ts";
 import { moment, shown } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
-import type { When } from "./record.ts";
+import type { When } from "../shown.ts";
 
 /** A customer with its orders and people, what is held of it, and its story. */
-export const customerPage: Page = {
-  register(routes, dashboard) {
-    recordRoutes(routes, dashboard, {
-      stream: "customers",
-      page: "customer",
-      own: async (inquiry, facts, { when, query }) => {
-        const { orders, staff } = await peopleAndOrders(inquiry, facts.key, query);
-        return html`${onThePlatform(facts, when)} ${counts(facts)}
-          <h2 id="orders">Orders</h2>
-          ${recordList("Orders", orders, when)}
-          <h2 id="staff">Staff</h2>
-          ${recordList("Staff", staff, when)} ${holdList(facts, when)} ${quarantineList(facts, when)}`;
-      },
-    });
-  },
+export const customerPage: Page = (routes, dashboard) => {
+  recordRoutes(routes, dashboard, {
+    stream: "customers",
+    page: "customer",
+    own: async (inquiry, facts, { when, query }) => {
+      const { orders, staff } = await peopleAndOrders(inquiry, facts.key, query);
+      return html`${onThePlatform(facts, when)} ${counts(facts)}
+        <h2 id="orders">Orders</h2>
+        ${recordList("Orders", orders, when)}
+        <h2 id="staff">Staff</h2>
+        ${recordList("Staff", staff, when)} ${holdList(facts, when)} ${quarantineList(facts, when)}`;
+    },
+  });
 };
 
 async function peopleAndOrders(inquiry: Inquiry, customer: RecordKey, query: (name: string) => string | undefined) {
@@ -99,4 +97,35 @@ function quarantineList({ unusable }: ExplainFacts, when: When): Html | "" {
           </li>`,
       )}
     </ul>`;
+}
+
+/** Somebody of a customer's staff: the account, the assets, and the story. */
+export const personPage: Page = (routes, dashboard) => {
+  recordRoutes(routes, dashboard, {
+    stream: "staff",
+    page: "person",
+    own: async (_inquiry, facts, { when }) => await Promise.resolve(account(facts, when)),
+  });
+};
+
+function account({ staffLinks, assignments = [] }: ExplainFacts, when: When): Html {
+  const accounts = staffLinks.filter(({ to }) => to === null);
+  const held = assignments.filter(({ to }) => to === null);
+  return html`<h2>On the platform</h2>
+    ${accounts.length === 0 ? html`<p>The person has no account.</p>` : ""}
+    <dl>
+      ${accounts.map(
+        ({ memberGlobalId, enterpriseGlobalId, origin, from }) =>
+          html`<dt>Member</dt>
+            <dd>
+              ${shown(memberGlobalId, 200)} of the enterprise ${shown(enterpriseGlobalId, 200)} (${origin}
+              ${moment(from, when)})
+            </dd>`,
+      )}
+      ${held.map(
+        ({ assetNumber, origin, from }) =>
+          html`<dt>Holds</dt>
+            <dd>asset ${shown(assetNumber, 200)} (${origin} ${moment(from, when)})</dd>`,
+      )}
+    </dl>`;
 }

@@ -6,20 +6,18 @@ import { pagePath } from "../../report/page-links.ts";
 import { leftThere } from "../../report/explain.ts";
 import type { ExplainFacts, PlacedFacts } from "../../report/explain.ts";
 import type { Html, Page } from "../page.ts";
-import { tree } from "../parts/tree.ts";
 import { moment, shown } from "../shown.ts";
 import { recordRoutes } from "./record.ts";
-import type { When } from "./record.ts";
+import type { When } from "../shown.ts";
+import type { TreeNode } from "../../report/order-tree.ts";
 
 /** An order: what the CRM wants, what was sent and what the platform shows of it, and its story. */
-export const orderPage: Page = {
-  register(routes, dashboard) {
-    recordRoutes(routes, dashboard, {
-      stream: "orders",
-      page: "order",
-      own: async (inquiry, facts, { when }) => html`${placed(facts, when)} ${await merchandise(inquiry, facts)}`,
-    });
-  },
+export const orderPage: Page = (routes, dashboard) => {
+  recordRoutes(routes, dashboard, {
+    stream: "orders",
+    page: "order",
+    own: async (inquiry, facts, { when }) => html`${placed(facts, when)} ${await merchandise(inquiry, facts)}`,
+  });
 };
 
 /** The merchandise of the order, side by side. */
@@ -70,4 +68,75 @@ function placed({ placed: all }: ExplainFacts, when: When): Html {
 function left(order: PlacedFacts, move: PlacedFacts["movedFrom"][number], when: When): Html | string {
   const { what, since } = leftThere(order, move);
   return since === undefined ? what : html`${what} since ${moment(since, when)}`;
+}
+
+const kinds = { asset: "Asset", package: "Package", product: "Product" } as const;
+
+const verdicts = {
+  matched: { word: "equal", mood: "good" },
+  missing: { word: "missing", mood: "bad" },
+  extra: { word: "not wanted", mood: "bad" },
+  different: { word: "different", mood: "bad" },
+  "in-transit": { word: "on its way", mood: "wait" },
+  "not-observable": { word: "cannot be seen", mood: "wait" },
+} as const;
+
+/** Things with what stands in them, each by what the CRM says, what was sent, and what the platform shows. */
+function tree(roots: readonly TreeNode[], label: string): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+    <table class="tree">
+      <caption>
+        ${label}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Thing</th>
+          <th scope="col">CRM</th>
+          <th scope="col">Sent</th>
+          <th scope="col">Shown</th>
+          <th scope="col">Compared</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${roots.flatMap((root) => rowsOf(root, 0))}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** The deepest step that is drawn; what lies deeper stands there too, and says how deep. */
+const deepest = 6;
+
+function rowsOf(node: TreeNode, depth: number): Html[] {
+  const { kind, id, name, assetNumber, crm, sent, shown: seen, verdict, details, children } = node;
+  const number = kind === "asset" ? (assetNumber ?? "no number yet") : undefined;
+  const row = html`<tr>
+    <th scope="row" class="step-${Math.min(depth, deepest)}">
+      <span class="soft">${kinds[kind]}${depth > deepest ? `, step ${depth}` : ""}</span> ${shown(id, 200)}
+      ${name === "" ? "" : html`<span class="soft">${shown(name, 200)}</span>`}
+      ${number === undefined ? "" : html`<span class="soft">number ${shown(number, 200)}</span>`}
+    </th>
+    <td>${sideWord(crm, "wanted", "not there")}</td>
+    <td>${sideWord(sent, "sent", "not sent")}</td>
+    <td>${seen === null ? html`<span class="none">not known</span>` : sideWord(seen, "shown", "not shown")}</td>
+    <td>
+      ${verdict === undefined ? "" : verdictWord(verdicts[verdict])}
+      ${
+        details.length === 0
+          ? ""
+          : html`<ul>
+              ${details.map((detail) => html`<li>${shown(detail)}</li>`)}
+            </ul>`
+      }
+    </td>
+  </tr>`;
+  return [row, ...children.flatMap((child) => rowsOf(child, depth + 1))];
+}
+
+function sideWord(is: boolean, yes: string, no: string): Html {
+  return is ? html`<span>${yes}</span>` : html`<span class="none">${no}</span>`;
+}
+
+function verdictWord({ word, mood }: (typeof verdicts)[keyof typeof verdicts]): Html {
+  return html`<span class="state ${mood}">${word}</span>`;
 }

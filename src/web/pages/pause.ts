@@ -1,40 +1,37 @@
 import { html } from "hono/html";
 import { Problem, usage } from "../../base/errors.ts";
-import { callsGoingOnText } from "../../report/paused.ts";
+import { callsGoingOnText } from "../../report/status.ts";
 import { pagePath } from "../../report/page-links.ts";
-import { needs } from "../access/needs.ts";
-import { may } from "../access/person.ts";
-import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import { may, needs } from "../access/person.ts";
+import { failedNotice, framed } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Page, PageContext } from "../page.ts";
-import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
+import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
 
 /** Whether anything is written to the services, and the button that changes it. */
-export const pausePage: Page = {
-  register(routes, dashboard) {
-    const path = pagePath.pause();
-    routes.get(path, needs("see"), async (context) => await shownNow(context));
-    routes.post(path, needs("decide"), async (context) => {
-      try {
-        const { decision, reason } = await sentDecision(context);
-        const whose = { by: context.var.person.name, reason: keepableReason(context, reason) };
-        const { pause } = await dashboard.application.existingLedger();
-        if (decision !== "pause" && decision !== "resume")
-          throw usage("Nothing was decided: no choice was sent.", "Open the page again.");
-        if (decision === "pause") await pause.begin(whose);
-        else await pause.end(whose);
-        const calls = decision === "pause" && pause.goingOn > 0 ? ` ${callsGoingOnText(pause.goingOn)}` : "";
-        const text = decision === "pause" ? `Paused.${calls}` : "Resumed: the next run sends what waited.";
-        return await shownNow(context, { kind: "done", text });
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        return await shownNow(context, { kind: "failed", text: error.message, cure: error.cure }, 400);
-      }
-    });
-  },
+export const pausePage: Page = (routes, dashboard) => {
+  const path = pagePath.pause();
+  routes.get(path, needs("see"), async (context) => await shownNow(context));
+  routes.post(path, needs("decide"), async (context) => {
+    try {
+      const { decision, reason } = await sentDecision(context);
+      const whose = { by: context.var.person.name, reason: keepableReason(context, reason) };
+      const { pause } = await dashboard.application.existingLedger();
+      if (decision !== "pause" && decision !== "resume")
+        throw usage("Nothing was decided: no choice was sent.", "Open the page again.");
+      if (decision === "pause") await pause.begin(whose);
+      else await pause.end(whose);
+      const calls = decision === "pause" && pause.goingOn > 0 ? ` ${callsGoingOnText(pause.goingOn)}` : "";
+      const text = decision === "pause" ? `Paused.${calls}` : "Resumed: the next run sends what waited.";
+      return await shownNow(context, { kind: "done", text });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return await shownNow(context, failedNotice(error), 400);
+    }
+  });
 };
 
-async function shownNow(context: PageContext, notice?: Content["notice"], status: 200 | 400 = 200): Promise<Response> {
+async function shownNow(context: PageContext, notice?: Notice, status: 200 | 400 = 200): Promise<Response> {
   const isPaused = (await context.var.pausedLine?.()) !== undefined;
   const choice = isPaused ? { value: "resume", label: "Resume" } : { value: "pause", label: "Pause" };
   const says = isPaused

@@ -1,20 +1,18 @@
+import { whenOf } from "../shown.ts";
 import { html } from "hono/html";
 import type { Dashboard } from "../../app/dashboard.ts";
-import { toInstant } from "../../base/clock.ts";
 import { Problem, usage } from "../../base/errors.ts";
-import type { HeldByRun } from "../../inquiry/held.ts";
+import type { HeldByRun } from "../../inquiry/holds.ts";
 import type { HoldFacts } from "../../report/facts.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
-import { needs } from "../access/needs.ts";
-import { may } from "../access/person.ts";
-import { notFoundPage } from "../failures.ts";
-import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import { may, needs } from "../access/person.ts";
+import { failedNotice, framed, notFoundPage } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
+import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
 import { holdCard, holdFactsList, sumsText, waitingList } from "../parts/held.ts";
-import { recordLink } from "../parts/record-link.ts";
+import { recordLink } from "../parts/tables.ts";
 
 const holdsOfPage = 25;
 const operationsOfPage = 50;
@@ -31,31 +29,27 @@ const done: Readonly<Record<string, string>> = {
   "taken-back": "The rejection is taken back. It waits for a person again.",
 };
 
-type Notice = Content["notice"];
-
 /** What is planned and held, and a person's word on it. */
-export const planPage: Page = {
-  register(routes, dashboard) {
-    routes.get("/plan", needs("see"), async (context) => await planShown(context, dashboard, doneNotice(context)));
-    routes.post("/plan/run/:id", needs("decide"), async (context) => {
-      const run = idOfSegment(context.req.param("id"));
-      return await deciding(context, dashboard, {
-        decide: async ({ ledger, reason, by, shown }) => {
-          await ledger.decisions.approveRun(run, reason, by, shown);
-          return "/plan?done=approved-run";
-        },
-        shownAgain: async (notice, status) => await planShown(context, dashboard, notice, status),
-      });
+export const planPage: Page = (routes, dashboard) => {
+  routes.get("/plan", needs("see"), async (context) => await planShown(context, dashboard, doneNotice(context)));
+  routes.post("/plan/run/:id", needs("decide"), async (context) => {
+    const run = idOfSegment(context.req.param("id"));
+    return await deciding(context, dashboard, {
+      decide: async ({ ledger, reason, by, shown }) => {
+        await ledger.decisions.approveRun(run, reason, by, shown);
+        return "/plan?done=approved-run";
+      },
+      shownAgain: async (notice, status) => await planShown(context, dashboard, notice, status),
     });
-    routes.get("/hold/:id", needs("see"), async (context) => await holdShown(context, dashboard, doneNotice(context)));
-    routes.post("/hold/:id", needs("decide"), async (context) => {
-      const hold = idOfSegment(context.req.param("id"));
-      return await deciding(context, dashboard, {
-        decide: async (given) => `${pagePath.hold(hold)}?done=${await decideOnHold(hold, given)}`,
-        shownAgain: async (notice, status, reason) => await holdShown(context, dashboard, notice, status, reason),
-      });
+  });
+  routes.get("/hold/:id", needs("see"), async (context) => await holdShown(context, dashboard, doneNotice(context)));
+  routes.post("/hold/:id", needs("decide"), async (context) => {
+    const hold = idOfSegment(context.req.param("id"));
+    return await deciding(context, dashboard, {
+      decide: async (given) => `${pagePath.hold(hold)}?done=${await decideOnHold(hold, given)}`,
+      shownAgain: async (notice, status, reason) => await holdShown(context, dashboard, notice, status, reason),
     });
-  },
+  });
 };
 
 type Ledger = Awaited<ReturnType<Dashboard["application"]["existingLedger"]>>;
@@ -109,7 +103,7 @@ async function deciding(
   dashboard: Dashboard,
   given: {
     decide: (given: Given) => Promise<string>;
-    shownAgain: (notice: Notice, status: 400 | 409, reason: string) => Promise<Response>;
+    shownAgain: (notice: Notice | undefined, status: 400 | 409, reason: string) => Promise<Response>;
   },
 ): Promise<Response> {
   const { decision, reason, shown } = await sentDecision(context);
@@ -121,12 +115,12 @@ async function deciding(
   } catch (error) {
     if (!(error instanceof Problem) || error.code.startsWith("ledger.")) throw error;
     if (error.code === "hold.unknown") return await notFoundPage(context, "There is no such hold.");
-    const notice = { kind: "failed", text: error.message, cure: error.cure } as const;
+    const notice = failedNotice(error);
     return await given.shownAgain(notice, overtaken.has(error.code) ? 409 : 400, reason);
   }
 }
 
-function doneNotice(context: PageContext): Notice {
+function doneNotice(context: PageContext): Notice | undefined {
   const name = context.req.query("done") ?? "";
   const text = Object.hasOwn(done, name) ? done[name] : undefined;
   return text === undefined ? undefined : { kind: "done", text };
@@ -135,7 +129,7 @@ function doneNotice(context: PageContext): Notice {
 async function planShown(
   context: PageContext,
   dashboard: Dashboard,
-  notice: Notice,
+  notice: Notice | undefined,
   status: 200 | 400 | 409 = 200,
 ): Promise<Response> {
   const { after, holdsAfter } = context.req.query();
@@ -210,7 +204,7 @@ function runHeld(context: PageContext, dashboard: Dashboard, { run, operations, 
 async function holdShown(
   context: PageContext,
   dashboard: Dashboard,
-  notice: Notice,
+  notice: Notice | undefined,
   status: 200 | 400 | 409 = 200,
   reason?: string,
 ): Promise<Response> {
@@ -257,8 +251,4 @@ function choicesOn({ state }: HoldFacts): { value: string; label: string; isMain
   if (state === "open") return [{ value: "approve", label: "Approve all of it", isMain: true }, reject];
   if (state === "approved") return [reject];
   return state === "rejected" ? [{ value: "take-back", label: "Take the rejection back" }] : [];
-}
-
-function whenOf({ application, clock }: Dashboard): { zone: string; now: string } {
-  return { zone: application.config.zone, now: toInstant(clock.now()) };
 }

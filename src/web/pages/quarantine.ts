@@ -12,53 +12,44 @@ import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
 import type { QuarantineFacts } from "../../report/facts.ts";
 import { counted, recordName } from "../../report/text.ts";
 import type { Retried } from "../../ingest/retry.ts";
-import { needs } from "../access/needs.ts";
-import { may } from "../access/person.ts";
-import { notFoundPage } from "../failures.ts";
-import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import { may, needs } from "../access/person.ts";
+import { framed, notFoundPage } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { askedText } from "../parts/asked-text.ts";
-import { buttonForm } from "../parts/button-form.ts";
-import { markedJson } from "../parts/marked-json.ts";
-import { table, terms } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { askedText, buttonForm } from "../parts/forms.ts";
+import { markedJson, moment, shown, whenOf } from "../shown.ts";
+import { table, terms } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 /** So many rows are mapped anew at one press of a button: a request has an end. */
 const rowsAtOnce = 500;
 const place = "Quarantine";
 
-type Notice = Content["notice"];
-
 /** Records that cannot be used: by reason, then row by row, each beside the mapping that it failed at. */
-export const quarantinePage: Page = {
-  register(routes, dashboard) {
-    routes.get("/quarantine", needs("see"), async (context) => {
-      const group = groupOf(context.req.query());
-      return group === undefined ? await allGroups(context, dashboard) : await rowsOf(context, dashboard, group);
-    });
-    routes.post("/quarantine/retry", needs("decide"), async (context) => {
-      const said = await context.req.parseBody();
-      const group = groupOf(said);
-      const { application } = dashboard;
-      const chosen = { group, after: rowBefore(said), limit: rowsAtOnce };
-      const notice = noticeOf(await retryQuarantine(application, chosen, context.var.person.name), true);
-      return group === undefined
-        ? await allGroups(context, dashboard, notice)
-        : await rowsOf(context, dashboard, group, notice);
-    });
-    routes.get("/quarantine/:id", needs("see"), async (context) => await oneRow(context, dashboard, {}));
-    routes.post("/quarantine/:id/retry", needs("decide"), async (context) => {
-      const id = idOf(context);
-      const found = await dashboard.read(async (inquiry) => await inquiry.quarantineById(id));
-      if (found === undefined) return await noSuchRow(context);
-      const retried = await retryQuarantine(dashboard.application, id, context.var.person.name);
-      return await oneRow(context, dashboard, { notice: noticeOf(retried, false) });
-    });
-    routes.post("/quarantine/:id/raw", needs("see"), async (context) => await rawForm(context, dashboard));
-  },
+export const quarantinePage: Page = (routes, dashboard) => {
+  routes.get("/quarantine", needs("see"), async (context) => {
+    const group = groupOf(context.req.query());
+    return group === undefined ? await allGroups(context, dashboard) : await rowsOf(context, dashboard, group);
+  });
+  routes.post("/quarantine/retry", needs("decide"), async (context) => {
+    const said = await context.req.parseBody();
+    const group = groupOf(said);
+    const { application } = dashboard;
+    const chosen = { group, after: rowBefore(said), limit: rowsAtOnce };
+    const notice = noticeOf(await retryQuarantine(application, chosen, context.var.person.name), true);
+    return group === undefined
+      ? await allGroups(context, dashboard, notice)
+      : await rowsOf(context, dashboard, group, notice);
+  });
+  routes.get("/quarantine/:id", needs("see"), async (context) => await oneRow(context, dashboard, {}));
+  routes.post("/quarantine/:id/retry", needs("decide"), async (context) => {
+    const id = idOf(context);
+    const found = await dashboard.read(async (inquiry) => await inquiry.quarantineById(id));
+    if (found === undefined) return await noSuchRow(context);
+    const retried = await retryQuarantine(dashboard.application, id, context.var.person.name);
+    return await oneRow(context, dashboard, { notice: noticeOf(retried, false) });
+  });
+  routes.post("/quarantine/:id/raw", needs("see"), async (context) => await rawForm(context, dashboard));
 };
 
 /** A row with what came, to whoever asks and may see it. */

@@ -1,39 +1,33 @@
+import { whenOf, moment, shown } from "../shown.ts";
+import type { When } from "../shown.ts";
 import { html } from "hono/html";
 import { askForPrivate } from "../../app/private-shown.ts";
 import type { Dashboard } from "../../app/dashboard.ts";
-import { toInstant } from "../../base/clock.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { claimedNumbers, isTold } from "../../report/explain.ts";
 import type { ExplainFacts, FieldFacts } from "../../report/explain.ts";
-import { idOfSegment, pagePath } from "../../report/page-links.ts";
+import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
 import { counted, recordName } from "../../report/text.ts";
-import { timeLineOf } from "../../report/time-line.ts";
-import { needs } from "../access/needs.ts";
+import { timeLineOf, tellers } from "../../report/time-line.ts";
+import { needs } from "../access/person.ts";
 import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Html, PageContext, Routes } from "../page.ts";
-import { privatePart } from "../parts/private-fields.ts";
-import type { ShownValues } from "../parts/private-fields.ts";
-import { stateWord } from "../parts/record-list.ts";
-import { timeLine } from "../parts/time-line.ts";
-import { verdictCard } from "../parts/verdict.ts";
-import { moment, shown } from "../shown.ts";
+import { stateWord } from "../parts/tables.ts";
+import { moodOf, sinceWhen, verdictOf, whoseTurn } from "../../report/explain-verdict.ts";
+import type { TimeLineEntry } from "../../report/time-line.ts";
+import { privateFields } from "../../crm/model.ts";
 
 /** So many entries of a time line stand on a page before all of them are asked for. */
 const entriesAtFirst = 40;
 const mostFields = 60;
 const toldAlready = ["id", "namespace", "customerId", "customerNamespace"];
 
-export interface When {
-  zone: string;
-  now: string;
-}
-
 /** What only the pages of one stream have, between what the CRM says and the time line. */
-export type OwnSections = (
+type OwnSections = (
   inquiry: Inquiry,
   facts: ExplainFacts,
   asked: { when: When; query: (name: string) => string | undefined },
@@ -48,9 +42,9 @@ export function recordRoutes(
   const answer = async (
     context: PageContext,
     key: RecordKey,
-    more: { asked?: ShownValues | undefined; notice?: Content["notice"] } = {},
+    more: { asked?: ShownValues | undefined; notice?: Notice } = {},
   ): Promise<Response> => {
-    const when = { zone: dashboard.application.config.zone, now: toInstant(dashboard.clock.now()) };
+    const when = whenOf(dashboard);
     const { facts, sections } = await dashboard.read(async (inquiry) => {
       const told = await inquiry.explain(stream, key);
       const query = (name: string): string | undefined => context.req.query(name);
@@ -86,7 +80,7 @@ export function recordRoutes(
   });
 }
 
-function notShown(error: unknown): Content["notice"] {
+function notShown(error: unknown): Notice {
   const cure = error instanceof Problem ? error.cure : "The log of the program says more; then ask again.";
   return { kind: "failed", text: "That you asked could not be written down, so nothing is shown.", cure };
 }
@@ -177,4 +171,117 @@ function story(context: PageContext, facts: ExplainFacts, when: When): Html {
             ${counted(older, "older operation")} of it: <code>crm-sync explain</code> and the reports have them.
           </p>`
     }`;
+}
+
+const verdictWords = { good: "As meant", wait: "Waits", bad: "Needs somebody" } as const;
+
+/** What is, since when, whose it is, why, and what to do: the first thing on the page of a record. */
+function verdictCard(facts: ExplainFacts, when: When): Html {
+  const verdict = verdictOf(facts, { terminal: false, zone: when.zone });
+  const mood = moodOf(facts, verdict);
+  const since = sinceWhen(facts);
+  return html`<section class="card ${mood}" aria-label="How it stands">
+    <p><span class="state ${mood}">${verdictWords[mood]}:</span> ${shown(verdict.headline)}</p>
+    <p>${since === null ? "" : html`Since ${moment(since, when)}. `}Whose turn it is: ${shown(whoseTurn(verdict))}.</p>
+    ${lines("Why", verdict.because)} ${lines("What to do", verdict.next)} ${actions(facts)}
+  </section>`;
+}
+
+function lines(title: string, texts: readonly string[]): Html | "" {
+  if (texts.length === 0) return "";
+  return html`<h2>${title}</h2>
+    <ul>
+      ${texts.map((text) => html`<li>${shown(text)}</li>`)}
+    </ul>`;
+}
+
+/** Links to where each thing that stops it is decided. */
+function actions(facts: ExplainFacts): Html | "" {
+  const links = [
+    ...facts.quarantine
+      .filter(({ state }) => state !== "resolved")
+      .map(({ id }) => ({ path: pagePath.quarantine(id), text: `Quarantine ${id}` })),
+    ...(facts.customer?.openOperations ?? []).map(({ id }) => ({ path: pagePath.settle(id), text: `Settle ${id}` })),
+    ...(facts.customer?.holds ?? [])
+      .filter(({ state }) => state === "open")
+      .map(({ id }) => ({ path: pagePath.hold(id), text: `Hold ${id}` })),
+    ...facts.similar.map(({ stream, key }) => ({ path: recordPath(stream, key), text: recordName(stream, key) })),
+  ];
+  if (links.length === 0) return "";
+  return html`<p>${links.map(({ path, text }) => html`<a class="action" href="${path}">${shown(text)}</a> `)}</p>`;
+}
+
+const moodWords = { good: "went well", wait: "waits", bad: "in trouble" } as const;
+
+/** What happened, newest first: when, who said or did it, and what. */
+function timeLine(entries: readonly TimeLineEntry[], when: When): Html {
+  if (entries.length === 0) return html`<p class="soft">Nothing is known to have happened.</p>`;
+  return html`<ol class="time-line">
+    ${entries.map(
+      ({ at, by, name, text, details, links, mood }) =>
+        html`<li class="${by}">
+          <div class="when">${moment(at, when)}</div>
+          <div class="what">
+            <span class="teller">${name === undefined ? tellers[by] : shown(name, 200)}</span>
+            ${mood === undefined ? "" : html`<span class="state ${mood}">${moodWords[mood]}</span>`} ${shown(text)}
+            ${
+              details.length === 0
+                ? ""
+                : html`<ul>
+                    ${details.map((detail) => html`<li>${shown(detail)}</li>`)}
+                  </ul>`
+            }
+            ${links.map(({ path, text: name }) => html`<a href="${path}">${shown(name)}</a> `)}
+          </div>
+        </li>`,
+    )}
+  </ol>`;
+}
+
+/** What a person was shown, once asking for it stands in the audit log. */
+interface ShownValues {
+  version: number;
+  erasedAt: string | null;
+  values: readonly { field: string; value: string }[];
+}
+
+/** The private fields of a record: hidden, with a way to ask for them, or as they were asked for. */
+function privatePart(context: PageContext, facts: ExplainFacts, asked: ShownValues | undefined, when: When): Html | "" {
+  if (facts.record === null) return "";
+  const heading = html`<h2 id="private">Private values</h2>`;
+  if (privateFields[facts.stream].length === 0)
+    return html`${heading}
+      <p class="soft">An order holds no personal data. Licence passwords are never shown.</p>`;
+  if (asked !== undefined) return html`${heading} ${values(asked, when)}`;
+  const hidden = (facts.versions[0]?.fields ?? []).filter((field) => "private" in field);
+  const names = hidden.filter(({ name }) => privateFields[facts.stream].includes(name));
+  if (names.length > 0 && names.every((field) => "erased" in field && field.erased))
+    return html`${heading}
+      <p>They were erased: ${shown(names.map(({ name }) => name).join(", "))}. Nobody can be shown them any more.</p>`;
+  return html`${heading}
+    <p>${counted(names.length, "value")} hidden: ${shown(names.map(({ name }) => name).join(", "))}.</p>
+    ${wayToAsk(context, facts)}`;
+}
+
+function wayToAsk({ var: { person, csrf } }: PageContext, facts: ExplainFacts): Html {
+  if (!person.mayAskForPrivate)
+    return html`<p class="soft">${person.name} has no right to see them; the configuration says who has it.</p>`;
+  return html`<form method="post" action="${recordPath(facts.stream, facts.key)}/private">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    <button>Show private values</button>
+    <span class="soft">That you asked is written into the audit log under the name ${person.name}.</span>
+  </form>`;
+}
+
+function values({ version, erasedAt, values: found }: ShownValues, when: When): Html {
+  if (erasedAt !== null) return html`<p>They were erased ${moment(erasedAt, when)}.</p>`;
+  if (found.length === 0) return html`<p class="soft">Version ${version} has none.</p>`;
+  return html`<dl class="private">
+      ${found.map(
+        ({ field, value }) =>
+          html`<dt>${field}</dt>
+            <dd>${shown(value)}</dd>`,
+      )}
+    </dl>
+    <p class="soft">Of version ${version}. They go with this page; passwords are never shown.</p>`;
 }

@@ -8,36 +8,32 @@ import type { ClosedFileFacts, ClosingFacts } from "../../report/books.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { isOver, parsePeriod } from "../../report/statement/period.ts";
 import { counted } from "../../report/text.ts";
-import { needs } from "../access/needs.ts";
-import { download } from "../download.ts";
+import { needs } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { table, terms } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { table, terms } from "../parts/tables.ts";
+import { moment, shown, whenOf } from "../shown.ts";
 
 const monthsOnPage = 24;
 const place = "Reports";
 
 /** Months and other periods, their statements, and what was closed. */
-export const reportsPage: Page = {
-  register(routes, dashboard) {
-    const right = needs("report");
-    routes.get("/reports", right, async (context) => {
-      const period = context.req.query("period")?.trim();
-      if (period === undefined || period === "") return await periods(context, dashboard);
-      return context.redirect(pagePath.report(periodOf(period, dashboard)), 303);
-    });
-    routes.get("/reports/:period", right, async (context) => await onePeriod(context, dashboard));
-    routes.get("/reports/:period/blockers", right, async (context) => await blockers(context, dashboard));
-    routes.get("/reports/:period/statement", right, async (context) => await statement(context, dashboard));
-    routes.get("/reports/:period/closing/:number/:name", right, async (context) => {
-      const [closing, name] = [Number(context.req.param("number")), idOfSegment(context.req.param("name"))];
-      const asked = { period: labelOf(context, dashboard), closing, name };
-      const { file, bytes } = await frozenFile(dashboard, asked);
-      return download(context, { name: file.name, bytes, size: file.bytes, sha256: file.sha256 });
-    });
-  },
+export const reportsPage: Page = (routes, dashboard) => {
+  const right = needs("report");
+  routes.get("/reports", right, async (context) => {
+    const period = context.req.query("period")?.trim();
+    if (period === undefined || period === "") return await periods(context, dashboard);
+    return context.redirect(pagePath.report(periodOf(period, dashboard)), 303);
+  });
+  routes.get("/reports/:period", right, async (context) => await onePeriod(context, dashboard));
+  routes.get("/reports/:period/blockers", right, async (context) => await blockers(context, dashboard));
+  routes.get("/reports/:period/statement", right, async (context) => await statement(context, dashboard));
+  routes.get("/reports/:period/closing/:number/:name", right, async (context) => {
+    const [closing, name] = [Number(context.req.param("number")), idOfSegment(context.req.param("name"))];
+    const asked = { period: labelOf(context, dashboard), closing, name };
+    const { file, bytes } = await frozenFile(dashboard, asked);
+    return download(context, { name: file.name, bytes, size: file.bytes, sha256: file.sha256 });
+  });
 };
 
 /** The label as it is; throws a usage Problem for what is no period. */
@@ -233,4 +229,38 @@ async function statement(context: PageContext, dashboard: Dashboard): Promise<Re
   const { signal } = context.req.raw;
   const bytes = await dashboard.longReads.bytes({ ...asked.read, by, signal });
   return download(context, { name: asked.name, bytes, isShown: show !== undefined && format === "html" });
+}
+
+const types: Readonly<Record<string, string>> = {
+  csv: "text/csv; charset=utf-8",
+  json: "application/json",
+  html: "text/html; charset=utf-8",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+};
+
+interface Download {
+  name: string;
+  bytes: AsyncIterable<Buffer>;
+  /** It is shown by itself, instead of being saved. */
+  isShown?: boolean;
+  /** How many bytes it has, where that is known. */
+  size?: number | undefined;
+  /** SHA-256 of it in hexadecimal, where it is known. */
+  sha256?: string | undefined;
+}
+
+/**
+ * A file for the browser to save, or to show in a page of its own that may do nothing. Where its bytes end with an
+ * error, so does the connection: a file that broke off is none.
+ */
+function download(context: PageContext, { name, bytes, isShown = false, size, sha256 }: Download): Response {
+  const safe = name.replaceAll(/[^\w.-]/gu, "_");
+  const format = safe.slice(safe.lastIndexOf(".") + 1);
+  context.header("content-type", types[format] ?? "application/octet-stream");
+  context.header("content-disposition", `${isShown ? "inline" : "attachment"}; filename="${safe}"`);
+  context.header("x-content-type-options", "nosniff");
+  if (size !== undefined) context.header("content-length", String(size));
+  if (sha256 !== undefined) context.header("repr-digest", `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`);
+  if (isShown) context.set("isSandboxed", true);
+  return context.body(ReadableStream.from(bytes));
 }

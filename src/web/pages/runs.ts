@@ -1,21 +1,23 @@
+import { whenOf, moment, shown } from "../shown.ts";
 import { html } from "hono/html";
 import { streamSSE } from "hono/streaming";
 import type { SSEStreamingApi } from "hono/streaming";
 import type { Dashboard } from "../../app/dashboard.ts";
-import { toInstant } from "../../base/clock.ts";
 import { messageOf, usage } from "../../base/errors.ts";
 import { troubleOf } from "../../report/last-runs.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
 import { valueText } from "../../report/runs.ts";
-import { ageOf } from "../../report/text.ts";
-import { AtOnce } from "../access/at-once.ts";
-import { needs } from "../access/needs.ts";
-import { notFoundPage } from "../failures.ts";
-import { framed } from "../frame.ts";
+import { ageOf, printable } from "../../report/text.ts";
+import { AtOnce } from "../access/rate-limit.ts";
+import { needs } from "../access/person.ts";
+import { notFoundPage, framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { runProgress } from "../parts/run-progress.ts";
-import { balanceTables, operationsTable, readsTable, runsTable, verdictText } from "../parts/run-tables.ts";
-import { moment, shown } from "../shown.ts";
+import { balanceTables, operationsTable, readsTable, runsTable, verdictText } from "../parts/tables.ts";
+import type { When } from "../shown.ts";
+import type { Progress } from "../../app/application.ts";
+import type { Inquiry } from "../../inquiry/inquiry.ts";
+import { grouped } from "../../engine/model/taking.ts";
+import { streams } from "../../crm/model.ts";
 
 const runsOfPage = 30;
 const operationsOfPage = 50;
@@ -26,33 +28,30 @@ const everyMs = 1_000;
 const heartbeatLooks = 15;
 
 /** What ran, what one run did, and how far one is that is on. */
-export const runsPage: Page = {
-  register(routes, dashboard) {
-    const streams = new AtOnce(mostStreams);
-    routes.get("/runs", needs("see"), async (context) => await runsShown(context, dashboard));
-    routes.get("/run/:id", needs("see"), async (context) => await runShown(context, dashboard));
-    routes.get("/run/:id/events", needs("see"), async (context) => {
-      const id = idOfSegment(context.req.param("id"));
-      if ((await dashboard.read(async (inquiry) => await inquiry.runGlance(id))) === undefined)
-        return context.text("There is no such run.\n", 404);
-      // Its body would be written for nobody, and never end.
-      if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
-      const end = streams.begin(context.var.person);
-      if (end === undefined)
-        return context.text("Too many pages are live; this one shows the state of its load.\n", 503);
-      return streamSSE(context, async (stream) => {
-        try {
-          await tellProgress(stream, dashboard, { id, isStillIn: context.var.isStillIn });
-        } catch (error) {
-          // What stands here must not be thrown: it would be written to the browser and past the log.
-          const { logger } = dashboard.application;
-          logger.error({ event: "web.failed", route: "/run/:id/events", reason: messageOf(error) }, "a page failed");
-        } finally {
-          end();
-        }
-      });
+export const runsPage: Page = (routes, dashboard) => {
+  const streams = new AtOnce(mostStreams);
+  routes.get("/runs", needs("see"), async (context) => await runsShown(context, dashboard));
+  routes.get("/run/:id", needs("see"), async (context) => await runShown(context, dashboard));
+  routes.get("/run/:id/events", needs("see"), async (context) => {
+    const id = idOfSegment(context.req.param("id"));
+    if ((await dashboard.read(async (inquiry) => await inquiry.runGlance(id))) === undefined)
+      return context.text("There is no such run.\n", 404);
+    // Its body would be written for nobody, and never end.
+    if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });
+    const end = streams.begin(context.var.person);
+    if (end === undefined) return context.text("Too many pages are live; this one shows the state of its load.\n", 503);
+    return streamSSE(context, async (stream) => {
+      try {
+        await tellProgress(stream, dashboard, { id, isStillIn: context.var.isStillIn });
+      } catch (error) {
+        // What stands here must not be thrown: it would be written to the browser and past the log.
+        const { logger } = dashboard.application;
+        logger.error({ event: "web.failed", route: "/run/:id/events", reason: messageOf(error) }, "a page failed");
+      } finally {
+        end();
+      }
     });
-  },
+  });
 };
 
 /**
@@ -205,6 +204,66 @@ function failed(run: Parameters<typeof troubleOf>[0], failures: number): Html {
   )}`;
 }
 
-function whenOf({ application, clock }: Dashboard): { zone: string; now: string } {
-  return { zone: application.config.zone, now: toInstant(clock.now()) };
+type Glance = NonNullable<Awaited<ReturnType<Inquiry["runGlance"]>>>;
+
+/** How far a run is: by what it told in this process, where it is on here, and by what stands in the ledger. */
+function runProgress(
+  { run, reads, operations, counted, more }: Glance,
+  progress: Progress | undefined,
+  when: When,
+): Html {
+  const states = operations.map((row) => `${grouped(row.count)} ${row.state}`).join(", ");
+  const here = progress !== undefined && progress.at >= run.startedAt ? progress : undefined;
+  return html`<p>
+      <strong>${run.state === "running" ? "It is on" : "It has ended"}</strong>, begun ${moment(run.startedAt, when)}.
+    </p>
+    ${here === undefined ? "" : toldHere(here)}
+    <ul>
+      ${reads.map(
+        (read) =>
+          html`<li>
+            ${shown(read.source)}, ${read.stream}: ${grouped(read.rows)} rows
+            read${read.finishedAt === null ? " so far" : ""}
+          </li>`,
+      )}
+      <li>${counted === 0 ? "no operation yet" : `${more ? "the newest operations" : "operations"}: ${states}`}</li>
+    </ul>`;
 }
+
+function toldHere({ phase, done, total }: Progress): Html {
+  if (total === undefined || total <= 0) return html`<p>${shown(phase)}: ${grouped(done)} so far</p>`;
+  const least = Math.min(done, total);
+  return html`<p>
+    <label
+      >${shown(phase)}: ${grouped(done)} of ${grouped(total)} <progress max="${total}" value="${least}"></progress
+    ></label>
+  </p>`;
+}
+
+const readsOfStream = 20;
+
+/** How a source was read lately. */
+export const sourcePage: Page = (routes, dashboard) => {
+  routes.get("/source/:name", needs("see"), async (context) => {
+    const source = idOfSegment(context.req.param("name"));
+    const read = await dashboard.read(async (inquiry) => {
+      const of = [];
+      for (const stream of streams)
+        of.push({ stream, reads: await inquiry.readsOf({ source, stream, limit: readsOfStream }) });
+      return of.filter(({ reads }) => reads.length > 0);
+    });
+    const isConfigured = Object.hasOwn(dashboard.application.config.sources, source);
+    if (read.length === 0 && !isConfigured) return await notFoundPage(context, "There is no such source.");
+    const when = whenOf(dashboard);
+    const body = html`
+      ${isConfigured ? "" : html`<p>The configuration has it no more.</p>`}
+      ${read.length === 0 ? html`<p class="none">It was not read yet.</p>` : ""}
+      ${read.map(
+        ({ stream, reads }) =>
+          html`<h2>${stream}</h2>
+            ${readsTable(reads, when, `The last readings of ${stream}, the newest first`)}`,
+      )}
+    `;
+    return await framed(context, { title: `Source ${printable(source.slice(0, 100))}`, place: "Runs", body });
+  });
+};

@@ -6,17 +6,14 @@ import type { FoundRecord } from "../../inquiry/find.ts";
 import { isBeginning, mostFound } from "../../report/explain.ts";
 import { recordPath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
-import { needs } from "../access/needs.ts";
+import { needs } from "../access/person.ts";
 import { RateLimit } from "../access/rate-limit.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { stateWord } from "../parts/record-list.ts";
-import { table, words } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { nouns, stateWord, table, words } from "../parts/tables.ts";
+import { moment, shown, whenOf } from "../shown.ts";
 
 const longest = 200;
-const kinds = { customers: "customer", orders: "order", staff: "person" } as const;
 /** A person who knows whom they look for needs few; to guess names letter by letter takes hundreds. */
 const peopleSearches = { most: 30, windowMs: 60_000 };
 
@@ -24,34 +21,32 @@ const peopleSearches = { most: 30, windowMs: 60_000 };
  * What somebody may mean by a text, over customers, orders and people; what is found by its name is not named. Names
  * and logins of people are compared only for somebody who may see them, by an act of its own.
  */
-export const searchPage: Page = {
-  register(routes, dashboard) {
-    const limit = new RateLimit({ clock: dashboard.clock, ...peopleSearches });
-    routes.get("/search", needs("see"), async (context) => {
-      const text = searched(context.req.query("q"));
-      if (text === undefined) return await notLookedFor(context);
-      const found = await dashboard.read(async (inquiry) => await inquiry.findEverywhere(text));
-      const [only, ...others] = found;
-      if (only !== undefined && others.length === 0) return context.redirect(recordPath(only.stream, only.key), 303);
-      const body = [only === undefined ? nothing(text) : list(found, dashboard), peopleForm(context, text)];
-      return await framed(context, { title: "Search", body }, only === undefined ? 404 : 200);
-    });
-    routes.post("/search/people", needs("see"), async (context) => {
-      const { person, refuse } = context.var;
-      if (!person.mayAskForPrivate) return await refuse("private");
-      const text = searched((await context.req.parseBody())["q"]);
-      if (text === undefined) return await notLookedFor(context);
-      const waits = await limit.count(identityKey(person));
-      if (waits !== undefined) return await tooOften(context, waits);
-      const asked = { text, by: person.name };
-      const found = await searchPeople(dashboard.application, (question) => dashboard.read(question), asked);
-      const body = [
-        found.length === 0 ? html`<p>No name or login of a person begins so.</p>` : list(found, dashboard),
-        peopleForm(context, text),
-      ];
-      return await framed(context, { title: "People", body }, found.length === 0 ? 404 : 200);
-    });
-  },
+export const searchPage: Page = (routes, dashboard) => {
+  const limit = new RateLimit({ clock: dashboard.clock, ...peopleSearches });
+  routes.get("/search", needs("see"), async (context) => {
+    const text = searched(context.req.query("q"));
+    if (text === undefined) return await notLookedFor(context);
+    const found = await dashboard.read(async (inquiry) => await inquiry.findEverywhere(text));
+    const [only, ...others] = found;
+    if (only !== undefined && others.length === 0) return context.redirect(recordPath(only.stream, only.key), 303);
+    const body = [only === undefined ? nothing(text) : list(found, dashboard), peopleForm(context, text)];
+    return await framed(context, { title: "Search", body }, only === undefined ? 404 : 200);
+  });
+  routes.post("/search/people", needs("see"), async (context) => {
+    const { person, refuse } = context.var;
+    if (!person.mayAskForPrivate) return await refuse("private");
+    const text = searched((await context.req.parseBody())["q"]);
+    if (text === undefined) return await notLookedFor(context);
+    const waits = await limit.count(identityKey(person));
+    if (waits !== undefined) return await tooOften(context, waits);
+    const asked = { text, by: person.name };
+    const found = await searchPeople(dashboard.application, (question) => dashboard.read(question), asked);
+    const body = [
+      found.length === 0 ? html`<p>No name or login of a person begins so.</p>` : list(found, dashboard),
+      peopleForm(context, text),
+    ];
+    return await framed(context, { title: "People", body }, found.length === 0 ? 404 : 200);
+  });
 };
 
 /** What is looked for; undefined where that cannot be. */
@@ -101,7 +96,7 @@ function list(found: readonly FoundRecord[], dashboard: Dashboard): Html {
   );
   const rows = found.map((one) => [
     html`<a href="${recordPath(one.stream, one.key)}">${shown(`${one.key.namespace}/${one.key.id}`, 200)}</a>`,
-    kinds[one.stream],
+    nouns[one.stream],
     isBeginning(one) ? one.by : `its ${one.by}`,
     one.record === null ? html`<span class="state bad">in quarantine</span>` : stateWord(one.record),
     one.record === null ? "" : moment(one.record.changedAt, when),

@@ -5,28 +5,22 @@ import { askForAnswer } from "../../app/raw-form.ts";
 import { Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationFacts } from "../../report/facts.ts";
-import { nextForOperation } from "../../report/next-for-operation.ts";
+import { attemptText, nextForOperation, stateText } from "../../report/waiting.ts";
 import { idOfSegment, pagePath, recordPath } from "../../report/page-links.ts";
-import { attemptText, stateText } from "../../report/waiting.ts";
-import { needs } from "../access/needs.ts";
-import { may } from "../access/person.ts";
-import { notFoundPage } from "../failures.ts";
-import { framed } from "../frame.ts";
-import type { Content } from "../frame.ts";
+import { may, needs } from "../access/person.ts";
+import { failedNotice, framed, notFoundPage } from "../frame.ts";
+import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { askedText } from "../parts/asked-text.ts";
-import { decisionForm, keepableReason, sentDecision } from "../parts/decision-form.ts";
-import { markedJson } from "../parts/marked-json.ts";
-import { table, terms } from "../parts/table.ts";
-import { moment, shown } from "../shown.ts";
-import { whenOf } from "../when.ts";
+import { askedText, decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
+import { markedJson, moment, shown, whenOf } from "../shown.ts";
+import { table, terms } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 const place = "Settle";
 const openStates = ["sending", "unknown", "parked"] as const;
 
 interface Answer {
-  notice?: Content["notice"];
+  notice?: Notice;
   status?: 200 | 400 | 409 | 503;
   /** What was written before something was wrong with it. */
   reason?: string;
@@ -35,20 +29,18 @@ interface Answer {
 }
 
 /** Operations whose outcome is open: what was sent, what the platform shows, and the decision of a person. */
-export const settlePage: Page = {
-  register(routes, dashboard) {
-    routes.get("/settle", needs("see"), async (context) => await openOnes(context, dashboard));
-    routes.get("/settle/:id", needs("see"), async (context) => await oneOperation(context, dashboard, {}));
-    routes.post("/settle/:id", needs("decide"), async (context) => await decided(context, dashboard));
-    routes.post("/settle/:id/answer", needs("see"), async (context) => {
-      const { person, refuse } = context.var;
-      if (!person.mayAskForPrivate) return await refuse("private");
-      const row = await dashboard.read(async (inquiry) => await inquiry.operation(idOf(context)));
-      if (row === undefined) return await noSuchOperation(context);
-      const text = (await askForAnswer(dashboard, row, person.name)) ?? "erased, or kept no longer";
-      return await oneOperation(context, dashboard, { text });
-    });
-  },
+export const settlePage: Page = (routes, dashboard) => {
+  routes.get("/settle", needs("see"), async (context) => await openOnes(context, dashboard));
+  routes.get("/settle/:id", needs("see"), async (context) => await oneOperation(context, dashboard, {}));
+  routes.post("/settle/:id", needs("decide"), async (context) => await decided(context, dashboard));
+  routes.post("/settle/:id/answer", needs("see"), async (context) => {
+    const { person, refuse } = context.var;
+    if (!person.mayAskForPrivate) return await refuse("private");
+    const row = await dashboard.read(async (inquiry) => await inquiry.operation(idOf(context)));
+    if (row === undefined) return await noSuchOperation(context);
+    const text = (await askForAnswer(dashboard, row, person.name)) ?? "erased, or kept no longer";
+    return await oneOperation(context, dashboard, { text });
+  });
 };
 
 function idOf(context: PageContext): string {
@@ -116,7 +108,7 @@ async function decided(context: PageContext, dashboard: Dashboard): Promise<Resp
     return await oneOperation(context, dashboard, { notice: { kind: "done", text: summary } });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const notice = { kind: "failed", text: error.message, cure: error.cure } as const;
+    const notice = failedNotice(error);
     return await oneOperation(context, dashboard, { notice, status: statusOf(error), reason });
   }
 }

@@ -1,3 +1,4 @@
+import type { When } from "../shown.ts";
 import { html } from "hono/html";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped, weightText } from "../../engine/model/taking.ts";
@@ -7,19 +8,13 @@ import { pagePath } from "../../report/page-links.ts";
 import { counted } from "../../report/text.ts";
 import type { Html } from "../page.ts";
 import { moment, shown } from "../shown.ts";
-import { recordLink, recordLinks } from "./record-link.ts";
-import { isJsonObject } from "../../base/canonical-json.ts";
+import { recordLink, recordLinks } from "./tables.ts";
+import { isJsonObject, canonicalJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { isPrivateMarker } from "../../engine/model/references.ts";
-import { changedFields } from "../changed-fields.ts";
 
 type Sums = Awaited<ReturnType<Inquiry["heldSums"]>>;
 type Waiting = Awaited<ReturnType<Inquiry["heldOperations"]>>[number];
-interface When {
-  zone: string;
-  now: string;
-}
-
 const states: Readonly<Record<HoldFacts["state"], { word: string; tone: string }>> = {
   open: { word: "waits for a person", tone: "wait" },
   approved: { word: "approved", tone: "good" },
@@ -129,7 +124,7 @@ const mostFields = 40;
 const mostOfValue = 300;
 
 /** How two forms of something differ, field by field. Private values are named as such. */
-export function difference(before: Json, after: Json): Html {
+function difference(before: Json, after: Json): Html {
   const fields = changedFields(before ?? nothingOf(after), after ?? nothingOf(before));
   if (fields.length === 0) return html`<p class="none">No field is otherwise.</p>`;
   const rest = fields.length - mostFields;
@@ -152,4 +147,42 @@ function side(word: string, value: string | undefined): Html {
   return html`<span class="unseen">${word}: </span>${
       value === undefined ? html`<span class="none">nothing</span>` : html`<code>${shown(value, mostOfValue)}</code>`
     }`;
+}
+
+/** A field of a record that is otherwise; `undefined` where there is none. Private values are never named. */
+interface ChangedField {
+  field: string;
+  from: string | undefined;
+  to: string | undefined;
+}
+
+/** The fields in which two forms of a record differ, by their path: `instances[2].nodes`. */
+function changedFields(before: Json | undefined, after: Json | undefined, path = ""): ChangedField[] {
+  if (isPrivateMarker(before) || isPrivateMarker(after)) {
+    const isSame = isPrivateMarker(before) && isPrivateMarker(after) && before.commitment === after.commitment;
+    return isSame ? [] : [{ field: path, from: textOf(before), to: textOf(after) }];
+  }
+  if (isJsonObject(before) && isJsonObject(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+    return names.flatMap((name) => changedFields(before[name], after[name], path === "" ? name : `${path}.${name}`));
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length);
+    return Array.from({ length }, (_, index) => changedFields(before[index], after[index], `${path}[${index}]`)).flat();
+  }
+  const [from, to] = [textOf(before), textOf(after)];
+  return from === to ? [] : [{ field: path, from, to }];
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  return isPrivateMarker(value) ? "(private)" : canonicalJson(hidden(value));
+}
+
+/** A value with everything private in it named as such. */
+function hidden(value: Json): Json {
+  if (isPrivateMarker(value)) return "(private)";
+  if (Array.isArray(value)) return value.map(hidden);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, hidden(item ?? null)]));
 }

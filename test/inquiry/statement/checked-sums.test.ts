@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
-import { requireBalanced } from "../../../src/inquiry/statement/balanced.ts";
-import { runRow, streamRow } from "../../../src/report/statement/run.ts";
-import type { OperationSums, RunBalance, StreamSums } from "../../../src/report/statement/run.ts";
+import { requireBalanced } from "../../../src/report/statement/cells.ts";
+import { runRow, streamRow } from "../../../src/inquiry/statement/run.ts";
+import type { RunBalance } from "../../../src/inquiry/statement/run.ts";
 
 describe("the balance of a run", () => {
-  const operations: OperationSums = {
+  const operations: NonNullable<RunBalance["operations"]> = {
     planned: 5,
     carriedIn: 2,
     done: 2,
@@ -15,7 +15,7 @@ describe("the balance of a run", () => {
     notAttempted: 1,
     adds: true,
   };
-  const stream: StreamSums = {
+  const stream: RunBalance["streams"][number] = {
     stream: "orders",
     extracted: 6,
     takenUpAgain: 1,

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";
-import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import type { StatementKind } from "../../../src/inquiry/statement/statement.ts";
 import type { StateChange } from "../../../src/engine/model/state.ts";
 import type { StatementFormat } from "../../../src/report/statement/render.ts";
 import { canaries, key } from "../../support/world/records.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Order } from "../../../src/crm/model.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
-import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import type { StatementKind } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";

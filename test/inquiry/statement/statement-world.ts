@@ -1,4 +1,4 @@
-import type { StatementKind } from "../../../src/inquiry/statement/statements.ts";
+import type { StatementKind } from "../../../src/inquiry/statement/statement.ts";
 import type { Instance, Money, Order, RecordKey } from "../../../src/crm/model.ts";
 import type { StateChange } from "../../../src/engine/model/state.ts";
 import type { Period, Row, StatementRequest } from "../../../src/report/statement/shape.ts";

@@ -4,7 +4,7 @@ import type { Order } from "../../../src/crm/model.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { statement } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
-import { ageAt, ageBuckets } from "../../../src/report/statement/ageing.ts";
+import { ageAt, ageBuckets } from "../../../src/report/statement/tolerances.ts";
 import type { Period, Row, Tolerances } from "../../../src/report/statement/shape.ts";
 import { toleratedMinor, tolerancesOf } from "../../../src/report/statement/tolerances.ts";
 import { reportSettingsSchema } from "../../../src/operate/report-settings.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Instance } from "../../../src/crm/model.ts";
-import { becameOf } from "../../../src/report/statement/became.ts";
-import type { AnsweringStep, ChangingForm } from "../../../src/report/statement/became.ts";
-import { orderChanges } from "../../../src/report/statement/order-changes.ts";
-import type { ChangedField } from "../../../src/report/statement/order-changes.ts";
+import { becameOf } from "../../../src/report/statement/corrections.ts";
+import type { AnsweringStep, ChangingForm } from "../../../src/report/statement/corrections.ts";
+import { orderChanges } from "../../../src/report/statement/order-form.ts";
+import type { ChangedField } from "../../../src/report/statement/order-form.ts";
 import { orderForm } from "../../../src/report/statement/order-form.ts";
 import { asset, bundle, product } from "../../support/world/instances.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/base/errors.ts";
-import { parseMoment } from "../../../src/report/statement/moment.ts";
+import { parseMoment } from "../../../src/report/statement/period.ts";
 
 const now = Date.parse("2026-12-01T12:00:00Z");
 const at = (text: string, zone = "Europe/Berlin"): string => parseMoment(text, zone, now);

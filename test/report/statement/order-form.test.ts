@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ageAt } from "../../../src/report/statement/ageing.ts";
-import { localDate } from "../../../src/report/statement/local-date.ts";
+import { ageAt } from "../../../src/report/statement/tolerances.ts";
+import { localDate } from "../../../src/report/crm-date.ts";
 import { shareOf } from "../../../src/report/statement/order-form.ts";
-import { isWithin } from "../../../src/report/reconciliation/tolerance.ts";
+import { isWithin } from "../../../src/report/reconciliation/case.ts";
 
 it("divides an amount into whole minor units that make it again, none of them more than one apart", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { statements } from "../../../src/inquiry/statement/statements.ts";
-import type { Statement } from "../../../src/inquiry/statement/statements.ts";
+import { statements } from "../../../src/inquiry/statement/statement.ts";
+import type { Statement } from "../../../src/inquiry/statement/statement.ts";
 
 /** Each column that a version of a statement promises: statement, version, part, column, type. None is ever edited. */
 const promised = readFileSync(new URL("promised-columns.txt", import.meta.url), "utf8")
@@ -10,9 +10,9 @@ const promised = readFileSync(new URL("promised-columns.txt", import.meta.url), 
 
 function columnsOf({ shape }: Statement): string[] {
   return shape.parts.flatMap((part) =>
-    part.columns.map(({ name, type, currencyIn, required }) => {
+    part.columns.map(({ name, type, currencyIn }) => {
       const money = currencyIn === undefined ? "" : ` in ${currencyIn}`;
-      return `${shape.kind} ${shape.version} ${part.name} ${name} ${type}${money}${required === true ? " required" : ""}`;
+      return `${shape.kind} ${shape.version} ${part.name} ${name} ${type}${money}`;
     }),
   );
 }

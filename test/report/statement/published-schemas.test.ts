@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
-import { statements } from "../../../src/inquiry/statement/statements.ts";
-import type { Statement } from "../../../src/inquiry/statement/statements.ts";
+import { statements } from "../../../src/inquiry/statement/statement.ts";
+import type { Statement } from "../../../src/inquiry/statement/statement.ts";
 import { statementJsonSchema } from "../../../scripts/docs/statement-schema.ts";
-import { statementKinds } from "../../../src/report/statement/kinds.ts";
+import { statementKinds } from "../../../src/report/statement/shape.ts";
 import { month, threeMonths } from "../../inquiry/statement/statement-world.ts";
 
 const names = Object.keys(statements) as (keyof typeof statements)[];

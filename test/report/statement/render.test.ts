@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decimalText, minorDigits } from "../../../src/crm/currency.ts";
 import { Problem } from "../../../src/base/errors.ts";
-import { localTime } from "../../../src/report/statement/local-time.ts";
+import { localTime } from "../../../src/report/statement/cells.ts";
 import { requireStatementFormat } from "../../../src/report/statement/render.ts";
 import type { PartRow, Row } from "../../../src/report/statement/shape.ts";
 import { filesOf, sampleRows } from "./sample.ts";
@@ -25,7 +25,6 @@ describe("the rows of a statement", () => {
     ["a day that there is not", { ordered_on: "2026-13-01" }, "has no date in ordered_on"],
     ["an instant without its zone", { placed_at: "2026-10-01T00:00:00" }, "has no instant in placed_at"],
     ["a column that there is not", { name: "x" }, "is no column of this part"],
-    ["nothing in a required column", { verdict: null }, "nothing in verdict"],
   ])("are refused with %s", async (_what, row, message) => {
     const problem = await refusal([order({}), order(row)]);
     expect(problem).toBeInstanceOf(Problem);

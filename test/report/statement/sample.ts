@@ -7,10 +7,9 @@ const orders: Part = {
   title: "Orders",
   about: "Each order of the period.",
   groupBy: "verdict",
-  key: ["order"],
   columns: [
-    { name: "order", type: "text", title: "Order", about: "The number of the order.", required: true },
-    { name: "verdict", type: "text", title: "Verdict", about: "How it compares.", required: true },
+    { name: "order", type: "text", title: "Order", about: "The number of the order." },
+    { name: "verdict", type: "text", title: "Verdict", about: "How it compares." },
     { name: "products", type: "list", title: "Products", about: "What was ordered, by name." },
     { name: "note", type: "text", title: "Note", about: "What the CRM wrote." },
     { name: "seats", type: "integer", title: "Seats", about: "How many seats.", total: true },

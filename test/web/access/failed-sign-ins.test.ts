@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { networkOf } from "../../../src/web/access/failed-sign-ins.ts";
+import { networkOf } from "../../../src/web/access/rate-limit.ts";
 import { RateLimit } from "../../../src/web/access/rate-limit.ts";
 import { auditEntries } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";

@@ -1,0 +1,152 @@
+import { html } from "hono/html";
+import type { Html, PageContext } from "../page.ts";
+import { shownLines } from "../shown.ts";
+import { personalIn } from "../../app/reason.ts";
+import { usage } from "../../base/errors.ts";
+
+/** A button that does something at once, with what it is about: for what needs no reason. */
+export function buttonForm(
+  context: PageContext,
+  { action, label, fields = {} }: { action: string; label: string; fields?: Readonly<Record<string, string>> },
+): Html {
+  return html`<form class="button" method="post" action="${action}">
+    <input type="hidden" name="csrf" value="${context.var.csrf}" />
+    ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <button>${label}</button>
+  </form>`;
+}
+
+/**
+ * A text that may hold personal data: itself where a person asked for it, else the button that asks, or why there is
+ * none.
+ */
+export function askedText(
+  context: PageContext,
+  { action, label, text }: { action: string; label: string; text: string | undefined },
+): Html {
+  if (text !== undefined)
+    return html`<p class="soft">Secrets are blanked, personal data is not. The audit log notes that you saw it.</p>
+      ${shownLines(indented(text))}`;
+  if (!context.var.person.mayAskForPrivate)
+    return html`<p class="none">It holds personal data, which your role may not see.</p>`;
+  return html`<p>It holds personal data. That you ask for it is written into the audit log first.</p>
+    ${buttonForm(context, { action, label })}`;
+}
+
+/** Longer forms stay as they came: to lay them out anew takes longer than a page may. Characters. */
+const mostLaidOut = 200_000;
+
+function indented(raw: string): string {
+  if (raw.length > mostLaidOut) return raw;
+  try {
+    return JSON.stringify(JSON.parse(raw), undefined, 2);
+  } catch {
+    return raw;
+  }
+}
+
+/** Longer reasons are no reasons. Characters. */
+const longestReason = 1_000;
+
+/** For who may not see names: whether words of their own are refused would tell them whose they are. */
+const reasonsToChoose = [
+  "The customer was asked",
+  "Sales was asked",
+  "The change is wanted",
+  "The change is not wanted",
+  "The CRM is being corrected",
+  "The platform was looked at",
+  "The provider of the service was asked",
+  "The service is being repaired",
+  "The service works again",
+];
+
+/** One thing that a person can decide: what the form says then, and what stands on the button. */
+interface Choice {
+  value: string;
+  label: string;
+  isMain?: boolean;
+}
+
+/**
+ * The form of a decision: a reason, and a button for each way to decide. A button elsewhere on the page belongs to it
+ * by the form's `id`. `shown` stands for what the page shows: the decision is about that and nothing else.
+ */
+export function decisionForm(
+  context: PageContext,
+  form: {
+    id: string;
+    action: string;
+    choices: readonly Choice[];
+    reason?: string | undefined;
+    shown?: string | undefined;
+  },
+): Html {
+  const { id, action, choices, reason = "", shown } = form;
+  const field = `${id}-reason`;
+  const why = context.var.person.mayAskForPrivate ? writtenReason(field, reason) : chosenReason(field, reason);
+  return html`<form id="${id}" class="decision" method="post" action="${action}">
+    <input type="hidden" name="csrf" value="${context.var.csrf}" />
+    ${shown === undefined ? "" : html`<input type="hidden" name="shown" value="${shown}" />`}
+    <label for="${field}">Why</label>
+    ${why}
+    <div class="choices">
+      ${choices.map(
+        ({ value, label, isMain }) =>
+          html`<button ${isMain === true ? html`class="main"` : ""} name="decision" value="${value}">${label}</button>`,
+      )}
+    </div>
+  </form>`;
+}
+
+function writtenReason(field: string, reason: string): Html {
+  return html`<textarea
+      id="${field}"
+      name="reason"
+      rows="2"
+      maxlength="${longestReason}"
+      required
+      aria-describedby="${field}-kept"
+    >
+${reason}</textarea>
+    <p class="soft" id="${field}-kept">
+      Kept for good with your name, so without names, phone numbers and e-mail addresses of others.
+    </p>`;
+}
+
+function chosenReason(field: string, reason: string): Html {
+  return html`<select id="${field}" name="reason" required>
+    <option value="">Choose a reason</option>
+    ${reasonsToChoose.map((one) => html`<option ${one === reason ? html`selected` : ""}>${one}</option>`)}
+  </select>`;
+}
+
+/** What a person sent of such a form. */
+interface SentDecision {
+  decision: string;
+  reason: string;
+  /** What the page showed; empty where the form did not say it. */
+  shown: string;
+}
+
+export async function sentDecision(context: PageContext): Promise<SentDecision> {
+  const { decision, reason, shown } = await context.req.parseBody();
+  return {
+    decision: typeof decision === "string" ? decision : "",
+    reason: typeof reason === "string" ? reason.trim() : "",
+    shown: typeof shown === "string" ? shown : "",
+  };
+}
+
+/** The reason as it may be kept. Throws a Problem that says what is wrong with it. */
+export function keepableReason({ var: { person } }: PageContext, reason: string): string {
+  if (reason === "")
+    throw usage("Nothing was decided: a decision needs a reason.", "Say why; it is kept in the audit log.");
+  if (!person.mayAskForPrivate && !reasonsToChoose.includes(reason))
+    throw usage("Nothing was decided: the reason is none of those to choose from.", "Choose one of them.");
+  if (reason.length > longestReason)
+    throw usage(`Nothing was decided: the reason has more than ${longestReason} characters.`, "Say it more shortly.");
+  const held = personalIn(reason);
+  if (held !== undefined) throw usage(`Nothing was decided: the reason holds ${held.what}; ${held.means}.`, held.cure);
+  return reason;
+}
