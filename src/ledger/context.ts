@@ -79,9 +79,6 @@ export class LedgerContext {
   readonly #endReading;
   readonly #keepMoment;
   readonly #observer: LedgerObserver | undefined;
-  #transactions = 0;
-  /** The number of the writing transaction in progress; another one after some of it was undone. */
-  #transaction: number | undefined;
   /** What was concluded in the transaction that is on. */
   #concluded: Parameters<LedgerObserver["concluded"]>[0][] = [];
   readonly #fillsGap: boolean;
@@ -124,17 +121,14 @@ export class LedgerContext {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
       timed: timedBy(options),
       guard: () => {
-        this.#transaction = this.#transactions += 1;
         this.#concluded = [];
         this.#files.requireSame();
         this.#requireOwnEpoch();
         this.#keepMoment.run({ now: this.now });
       },
-      undone: () => void (this.#transaction = this.#transactions += 1),
       counted: () => {
         const commit = Number(count.get()?.value);
         const head = this.audit.grow() ?? { sequence: 0, hash: "" };
-        this.#transaction = undefined;
         return () => {
           if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
           for (const conclusion of this.#concluded) this.#observer?.concluded(conclusion);
@@ -145,7 +139,7 @@ export class LedgerContext {
 
   /** A place for a fact that is read once in each writing transaction. */
   perTransaction<Fact>(): PerTransaction<Fact> {
-    return new PerTransaction(() => this.#transaction);
+    return new PerTransaction(() => this.#writer.transaction);
   }
 
   /** Has the observer told of it once it is committed; called last in the work that records it. */

@@ -106,3 +106,37 @@ it("throws what the reading of the next one threw", async () => {
   }
   await expect(workInLanes(broken(), { lanes: 2, stopped: going }, async () => {})).rejects.toThrow("damaged");
 });
+
+it("takes an item only when a lane is free, and none at all if it is stopped before", async () => {
+  let asked = 0;
+  const done: number[] = [];
+  async function* counted(): AsyncGenerator<number, void, void> {
+    for (const item of [1, 2, 3]) {
+      asked += 1;
+      yield item;
+    }
+  }
+  await workInLanes(counted(), { lanes: 1, stopped: () => true }, async () => {});
+  expect(asked).toBe(0);
+  await workInLanes(counted(), { lanes: 1, stopped: going }, async (item) => {
+    await turn();
+    expect(asked).toBe(item);
+    done.push(item);
+  });
+  expect(done).toEqual([1, 2, 3]);
+});
+
+it("throws the first error at once, although the next item is long in coming, and fails too", async () => {
+  const long = Promise.withResolvers<void>();
+  async function* items(): AsyncGenerator<number, void, void> {
+    yield 1;
+    await long.promise;
+    throw new Error("reading");
+  }
+  const all = workInLanes(items(), { lanes: 2, stopped: going }, async () => {
+    throw new Error("first");
+  });
+  await expect(all).rejects.toThrow("first");
+  long.resolve();
+  await turn();
+});

@@ -246,3 +246,33 @@ it("a customer that is linked with another enterprise while it is read is read a
   expect(asked).toEqual(["another", before.enterpriseGlobalId]);
   expect(summary).toMatchObject({ customers: 1, failed: 0 });
 });
+
+it("takes a customer into the budget of calls only when the one before has shown what it costs", async () => {
+  const world = await ApplyWorld.start();
+  for (const id of ["C1", "C2", "C3", "C4"]) await world.take("customers", { ...customerRecord(id), id });
+  expect(await runWorld(world)).toMatchObject({ exitCode: 0 });
+  const real = world.deps.platform.memberCenter;
+  const locks = Array.from({ length: 10 }, (_, index) => `${index + 1}`);
+  let reads = 0;
+  const large = world.with({
+    memberCenter: {
+      ...real,
+      listAssetNumbers: async () =>
+        locks.map((id) => ({
+          assetId: id,
+          assetNum: `N${id}`,
+          cloudAccountGlobalId: null,
+          borrowedFlag: false,
+          onlineFlag: false,
+        })),
+      listAssetContents: async () => {
+        reads += 1;
+        return { productInstanceList: [], children: [] };
+      },
+    },
+  });
+  const summary = { customers: 0, failed: 0, unclear: 0, defects: 0, assets: 0, products: 0, members: 0 };
+  const deps = { ...world.deps, sources: [], streams: [], concurrency: 1, progress: () => {} };
+  await readBack(deps, { calls: 12 }, large.reader, summary);
+  expect([summary.customers, reads]).toEqual([1, 10]);
+});

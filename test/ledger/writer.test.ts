@@ -27,6 +27,19 @@ async function turnsOfTheEventLoop(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await setImmediate();
 }
 
+it("reads a pause of another process anew, also after its own writing failed", async () => {
+  const { ledger, path } = await openLedger();
+  ledger.runs.takeLock();
+  const other = sqlite(path);
+  other.prepare("update meta set value = '999' where key = 'epoch'").run();
+  const start = ledger.runs.start({ job: "j", kind: "sync", trigger: "hand", scope: null, header: {} });
+  await expect(start).rejects.toMatchObject({ code: "run.lost-lock" });
+  expect(ledger.pause.now()).toBeUndefined();
+  const word = { isPaused: true, since: "2026-11-30T00:00:00.000Z", by: "ana", reason: "a test" };
+  other.prepare("insert into meta (key, value) values ('pause', ?)").run(JSON.stringify(word));
+  expect(ledger.pause.now()).toMatchObject({ by: "ana" });
+});
+
 describe("the one writer", () => {
   it("commits at most 64 pieces of work together", async () => {
     const { database, insert } = table();

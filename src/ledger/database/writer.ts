@@ -29,7 +29,6 @@ export class Writer {
   readonly #database: Sqlite;
   readonly #groupSize: number;
   readonly #guard: () => void;
-  readonly #undone: () => void;
   readonly #counted: () => () => void;
   readonly #timed: (commit: () => void) => void;
   readonly #begin;
@@ -41,13 +40,15 @@ export class Writer {
   /** How many in the queue are waited for. */
   #awaited = 0;
   #scheduled = false;
+  #transactions = 0;
+  #transaction: number | undefined;
   #broken: Problem | undefined;
   readonly #failed = new AbortController();
   #closed = false;
 
   /**
-   * `guard` runs at the beginning of each transaction, `undone` when a piece of one was undone alone. `counted` runs at
-   * its end; what it returns is run after the commit, before anybody is answered.
+   * `guard` runs at the beginning of each transaction, `counted` at its end; what that returns is run after the commit,
+   * before anybody is answered.
    * `timed` makes the commit.
    */
   constructor(
@@ -55,7 +56,6 @@ export class Writer {
     options: {
       groupSize?: number;
       guard?: () => void;
-      undone?: () => void;
       counted?: () => () => void;
       timed?: ((commit: () => void) => void) | undefined;
     } = {},
@@ -63,7 +63,6 @@ export class Writer {
     this.#database = database;
     this.#groupSize = options.groupSize ?? 64;
     this.#guard = options.guard ?? (() => {});
-    this.#undone = options.undone ?? (() => {});
     this.#counted = options.counted ?? (() => () => {});
     this.#timed = options.timed ?? ((commit) => commit());
     this.#begin = database.prepare("begin immediate");
@@ -132,15 +131,26 @@ export class Writer {
     if (this.#queue.length > 0) this.#schedule();
   }
 
+  /** The number of the transaction in progress; another one after some of it was undone. */
+  get transaction(): number | undefined {
+    return this.#transaction;
+  }
+
+  #start(): void {
+    this.#begin.run();
+    this.#transaction = this.#transactions += 1;
+    this.#guard();
+  }
+
   /** False where a piece threw: then all of them are undone. */
   #commitTogether(group: readonly Job[]): boolean {
-    this.#begin.run();
-    this.#guard();
+    this.#start();
     try {
       for (const job of group) job.work();
     } catch (error) {
       this.#requireSound(error);
       this.#rollback.run();
+      this.#transaction = undefined;
       return false;
     }
     this.#commitCounted();
@@ -150,8 +160,7 @@ export class Writer {
   /** The same with each piece undone alone that throws. Answers those, with what they threw. */
   #commitApart(group: readonly Job[]): Map<Job, unknown> {
     const failures = new Map<Job, unknown>();
-    this.#begin.run();
-    this.#guard();
+    this.#start();
     for (const job of group) {
       this.#savepoint.run();
       try {
@@ -161,7 +170,7 @@ export class Writer {
         this.#requireSound(error);
         this.#database.exec("rollback to work");
         this.#database.exec("release work");
-        this.#undone();
+        this.#transaction = this.#transactions += 1;
         failures.set(job, error);
       }
     }
@@ -177,10 +186,12 @@ export class Writer {
   #commitCounted(): void {
     const keep = this.#counted();
     this.#timed(() => void this.#commit.run());
+    this.#transaction = undefined;
     keep();
   }
 
   #fail(error: unknown, group: Job[]): void {
+    this.#transaction = undefined;
     if (this.#database.open && this.#database.inTransaction) {
       try {
         this.#database.exec("rollback");
