@@ -1,7 +1,7 @@
 import { theCrm } from "../engine/model/requests.ts";
 import { usage } from "../base/errors.ts";
 import { systemUser } from "../base/who.ts";
-import { personalIn } from "../app/reason.ts";
+import { personalIn } from "../requests/reason.ts";
 
 const longest = 100;
 

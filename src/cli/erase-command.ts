@@ -1,4 +1,4 @@
-import type { ErasedByHand } from "../app/erase.ts";
+import type { ErasedByHand } from "../requests/erase.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, usage } from "../base/errors.ts";
@@ -10,7 +10,7 @@ import type { Invocation } from "./command.ts";
 import { deciderOf } from "./decider.ts";
 import { parseKey } from "./keys.ts";
 import { safeLines } from "./output.ts";
-import { requireReason } from "../app/reason.ts";
+import { requireReason } from "../requests/reason.ts";
 
 /** Whose data is meant, as a person writes it. */
 export interface WhoseWords {
@@ -37,7 +37,7 @@ export async function eraseCommand(
   return await withLedger(invocation, async (application) => {
     const whose = whoseOf(words, application.config.namespace);
     const decided = { reason: requireReason(words.reason), by: deciderOf(words.by) };
-    const { eraseByHand } = await import("../app/erase.ts");
+    const { eraseByHand } = await import("../requests/erase.ts");
     const erased = await eraseByHand(application, whose, decided);
     if (options.json) output.json(toJson({ ...erased, people: erased.people.map(formatKey) }));
     else output.line(safeLines(erasedText(erased).join("\n")));

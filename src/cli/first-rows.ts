@@ -1,4 +1,4 @@
-import type { Chunks } from "../app/written-files.ts";
+import type { Chunks } from "../operate/written-files.ts";
 import { printable } from "../report/text.ts";
 
 /** The header and the first rows of a CSV text (RFC 4180), safe on a terminal, and how many rows it has in all. */

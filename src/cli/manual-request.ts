@@ -1,4 +1,4 @@
-import type { RequestResult } from "../app/requests.ts";
+import type { RequestResult } from "../requests/requests.ts";
 import type { ExitCode } from "../base/errors.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";

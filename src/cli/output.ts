@@ -1,5 +1,5 @@
 import { counted } from "../report/text.ts";
-import type { Suggested } from "../app/application.ts";
+import type { Suggested } from "../operate/application.ts";
 import type { Environment } from "../config/environment.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";

@@ -1,5 +1,5 @@
-import type { Application } from "../app/application.ts";
-import type { Scope } from "../app/by-hand.ts";
+import type { Application } from "../operate/application.ts";
+import type { Scope } from "../requests/plans.ts";
 import { usage } from "../base/errors.ts";
 import { parseKey } from "./keys.ts";
 

@@ -1,5 +1,5 @@
-import { finished } from "../app/written-files.ts";
-import type { Chunks } from "../app/written-files.ts";
+import { finished } from "../operate/written-files.ts";
+import type { Chunks } from "../operate/written-files.ts";
 import type { Output } from "./output.ts";
 
 /** Writes to stdout as fast as it is read there, and no more once its reader has gone, such as `head -1`. */

@@ -1,4 +1,4 @@
-import type { Application } from "../app/application.ts";
+import type { Application } from "../operate/application.ts";
 import { usage } from "../base/errors.ts";
 import { streams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";

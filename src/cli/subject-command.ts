@@ -15,7 +15,7 @@ export async function subjectCommand(
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { zone, namespace } = application.config;
-    const { subjectFacts } = await import("../app/subject.ts");
+    const { subjectFacts } = await import("../requests/private-shown.ts");
     const facts = await subjectFacts(application, whoseOf(words, namespace), deciderOf(words.by));
     const { subjectText } = await import("../report/subject.ts");
     const text = options.json ? `${JSON.stringify(toJson(facts))}\n` : `${subjectText(facts, viewOf(output, zone))}\n`;
@@ -24,7 +24,7 @@ export async function subjectCommand(
       await toStdout(output, [text]);
       return ok;
     }
-    const { writeWhole } = await import("../app/written-files.ts");
+    const { writeWhole } = await import("../operate/written-files.ts");
     await writeWhole(words.out, [text], { what: "personal data", group: undefined });
     output.note(`${words.out} written, for its owner alone`);
     return ok;

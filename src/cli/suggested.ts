@@ -1,4 +1,4 @@
-import type { Suggested } from "../app/application.ts";
+import type { Suggested } from "../operate/application.ts";
 import type { Json } from "../base/canonical-json.ts";
 
 /** The options that each command line has, as the program understood them. */

@@ -2,7 +2,7 @@ import { createTransport } from "nodemailer";
 import type { MailSettings } from "../engine/run/run-settings.ts";
 
 /** A message, maybe with files. It only has ids, counts and file names, because it passes through other servers. */
-export interface Mail {
+interface Mail {
   to: readonly string[];
   subject: string;
   text: string;

@@ -4,7 +4,7 @@ import type { TrustedTime } from "../base/trusted-time.ts";
 import type { RetentionSettings } from "../ledger/runs/retention.ts";
 
 /** The part of the ledger that thinning needs. */
-export interface ThinnableLedger {
+interface ThinnableLedger {
   runs: { thinHistory(time: TrustedTime, kept: RetentionSettings, stop: () => boolean): Promise<JsonObject> };
 }
 

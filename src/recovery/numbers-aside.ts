@@ -1,13 +1,13 @@
 import type { RecordKey } from "../crm/model.ts";
-import type { NumberAside } from "../ledger/gap/gap-statements.ts";
-import type { SharedNumber } from "../ledger/gap/gap.ts";
+import type { EngineDependencies } from "../engine/customer.ts";
 import type { EarlierUnit, FixedNumber } from "../engine/model/asset-numbers.ts";
 import type { OrderWithTree } from "../engine/model/desired.ts";
-import { orderOf } from "../resources/order/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
-import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
-import type { EngineDependencies } from "../engine/customer.ts";
+import type { NumberAside } from "../ledger/gap/gap-statements.ts";
+import type { SharedNumber } from "../ledger/gap/gap.ts";
+import { orderOf } from "../resources/order/model.ts";
 import { amendmentsOf } from "../resources/order/shown-orders.ts";
+import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
 
 type Asset = OrderWithTree["tree"]["assets"][number];
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;

@@ -1,18 +1,18 @@
-import type { LicenseType, RecordKey, Stream } from "../crm/model.ts";
 import { formatKey } from "../crm/keys.ts";
+import type { LicenseType, RecordKey, Stream } from "../crm/model.ts";
+import type { EngineDependencies } from "../engine/customer.ts";
+import { isShown } from "../engine/evidence.ts";
+import type { OrderWithTree } from "../engine/model/desired.ts";
 import { customerNumbers } from "../engine/plan/input.ts";
-import { readBackCustomer } from "../resources/enterprise/customer-read-back.ts";
 import type { LoadedCustomer } from "../engine/plan/input.ts";
 import { nothingRead } from "../engine/plan/read-back.ts";
 import type { ReadBack } from "../engine/plan/read-back.ts";
+import type { AssetReading, Snapshot } from "../platform/snapshot.ts";
+import { readBackCustomer } from "../resources/enterprise/customer-read-back.ts";
+import type { OrderStanding } from "../resources/order/model.ts";
 import { readBackOrder, ShownContents } from "../resources/order/read-back.ts";
 import { Limits } from "../resources/order/removal-sight.ts";
 import { readBackStaff } from "../resources/staff/observe.ts";
-import type { OrderWithTree } from "../engine/model/desired.ts";
-import type { OrderStanding } from "../resources/order/model.ts";
-import type { AssetReading, Snapshot } from "../platform/snapshot.ts";
-import type { EngineDependencies } from "../engine/customer.ts";
-import { isShown } from "../engine/evidence.ts";
 
 /** A record for which a person did something on the platform. */
 export interface RecordSubject {

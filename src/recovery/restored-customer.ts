@@ -1,20 +1,20 @@
-import { ifNotShown } from "../resources/order/not-shown.ts";
-import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { OrderStanding } from "../resources/order/model.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
-import { sharedNumbers } from "./numbers-aside.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
+import type { SharedNumber } from "../ledger/gap/gap.ts";
+import type { ShownOrder } from "../ledger/state/observations.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import type { OrderStanding } from "../resources/order/model.ts";
+import { ifNotShown } from "../resources/order/not-shown.ts";
 import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
+import { sharedNumbers } from "./numbers-aside.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings"> & { reader: SnapshotReader };
 
 /** The restored parts of a customer of a restored ledger. */
-export interface BroughtBack {
+interface BroughtBack {
   /** Orders that are unchanged since the backup. */
   orders: number;
   /** Orders that no reading shows, and that count as in the backup. */
@@ -95,7 +95,7 @@ async function bringHiddenBack(
 }
 
 /** Whether exactly the recorded units are shown: the same products, asset numbers and purchases. */
-export function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
+function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
   const stands = new Set<string>();
   for (const unit of units) {
     if (unit.products.length > 0 && unit.number === undefined) return false;

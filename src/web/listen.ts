@@ -2,8 +2,8 @@ import { createServer as createTlsServer } from "node:https";
 import { serve } from "@hono/node-server";
 import type { ServerType } from "@hono/node-server";
 import type { Hono } from "hono";
-import type { Certificate } from "../app/certificate.ts";
-import type { WebDependencies, WebServer } from "../app/health.ts";
+import type { Certificate } from "../operate/certificate.ts";
+import type { WebDependencies, WebServer } from "../operate/health.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 
 /** How long until a port that is taken, or a certificate that is of no use, is tried again. */

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { messageOf } from "../base/errors.ts";
-import type { Measured, MeasuredJob, MeasuredLedger } from "../app/measured.ts";
+import type { Measured, MeasuredJob, MeasuredLedger } from "../operate/measured.ts";
 import { endpointIds, endpoints } from "../contract/endpoints.ts";
 import { metricList, processMetrics } from "./metric-list.ts";
 import type { MetricFacts, MetricName } from "./metric-list.ts";

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
 import { messageOf } from "../base/errors.ts";
-import { Access } from "../app/access.ts";
-import type { WebDependencies, WebServer } from "../app/health.ts";
+import { Access } from "./access/access.ts";
+import type { WebDependencies, WebServer } from "../operate/health.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
 import { listen } from "./listen.ts";

@@ -1,4 +1,4 @@
-import type { Dashboard } from "../app/dashboard.ts";
+import type { Dashboard } from "../operate/dashboard.ts";
 import { toInstant } from "../base/clock.ts";
 
 /** The zone in which times are shown, and the moment from which ages count. */

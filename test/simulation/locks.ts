@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { askForLocks } from "../../src/app/locks.ts";
-import type { LockRequest } from "../../src/app/locks.ts";
-import type { RequestDesk } from "../../src/app/requests.ts";
+import { askForLocks } from "../../src/requests/locks.ts";
+import type { LockRequest } from "../../src/requests/locks.ts";
+import type { RequestDesk } from "../../src/requests/requests.ts";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
 import { success } from "../../src/sandbox/answers.ts";
 import type { Answer } from "../../src/sandbox/answers.ts";

@@ -26,7 +26,7 @@ export const register: Register = (program, carryOut) => {
 async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { alertsNow } = await import("../../app/alerts.ts");
+    const { alertsNow } = await import("../../operate/notify/configured.ts");
     const facts = await alertsNow(application, await application.inquiry());
     if (options.json) {
       output.json(toJson(facts));
@@ -44,7 +44,7 @@ async function alertsTestCommand(invocation: Invocation, named: string | undefin
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     application.jobs();
-    const { testAlerts } = await import("../../app/alerts.ts");
+    const { testAlerts } = await import("../../operate/notify/configured.ts");
     const tested = await testAlerts(application, named);
     if (options.json) output.json({ channels: toJson(tested) });
     else if (tested.length === 0)

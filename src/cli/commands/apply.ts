@@ -35,7 +35,7 @@ export async function applyCommand(
     throw usage("--only and --customer choose from a saved plan", "name the file");
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { applyByHand } = await import("../../app/by-hand.ts");
+    const { applyByHand } = await import("../../requests/plans.ts");
     const { showRun } = await import("../run-summary.ts");
     const customers = chosen.customers.map((key) => parseKey(key, application.config.namespace));
     let undone: string | undefined;

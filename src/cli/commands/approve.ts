@@ -8,7 +8,7 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 
 export const register: Register = (program, carryOut) => {
   program

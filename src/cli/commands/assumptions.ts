@@ -7,7 +7,7 @@ import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { viewOf } from "../output.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 
 export const register: Register = (program, carryOut) => {
   const assumptions = program
@@ -48,7 +48,7 @@ export async function acceptCommand(
   return await withLedger(invocation, async (application) => {
     const reason = requireReason(words.reason);
     const by = deciderOf(words.by);
-    const { acceptAssumption } = await import("../../app/accept-assumption.ts");
+    const { acceptAssumption } = await import("../../requests/decisions.ts");
     await acceptAssumption(application, row, { by, reason });
     if (options.json) output.json({ row, state: "accepted" });
     else output.line(`${row} is accepted; the next run sends again what rests on it`);

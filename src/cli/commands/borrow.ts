@@ -5,8 +5,8 @@ import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../../app/reason.ts";
-import type { LoanRequest } from "../../app/loans.ts";
+import { requireReason } from "../../requests/reason.ts";
+import type { LoanRequest } from "../../requests/loans.ts";
 
 interface LoanWords {
   staff: string;
@@ -55,7 +55,7 @@ async function borrowCommand(invocation: Invocation, customer: string, words: Lo
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
     };
-    const { askForLoan, previewLoan } = await import("../../app/loans.ts");
+    const { askForLoan, previewLoan } = await import("../../requests/loans.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
     return await carryOutRequest(invocation, {
       customer: request.customer,

@@ -19,7 +19,7 @@ export const register: Register = (program, carryOut) => {
 export async function checkCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { check } = await import("../../app/check.ts");
+    const { check } = await import("../../setup/check.ts");
     const findings = await check(application, signal);
     if (options.json) {
       output.json(

@@ -1,4 +1,4 @@
-import type { Linked, LinkRequest } from "../../app/link.ts";
+import type { Linked, LinkRequest } from "../../requests/link.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { counted, printable } from "../../report/text.ts";
@@ -8,7 +8,7 @@ import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 
 interface LinkWords {
   channelCustomerId?: string | undefined;
@@ -70,7 +70,7 @@ async function linkCommand(
       by: deciderOf(words.by),
     };
     application.requireLedger();
-    const { linkByHand } = await import("../../app/link.ts");
+    const { linkByHand } = await import("../../requests/link.ts");
     const dryRun = words.dryRun === true;
     const linked = await linkByHand(application, request, { dryRun, signal });
     if (options.json) output.json({ ...linked, customer: formatKey(linked.customer), dryRun });
@@ -106,7 +106,7 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
       keepOrders: words.keepOrders === true,
     };
     application.requireLedger();
-    const { unlinkByHand } = await import("../../app/link.ts");
+    const { unlinkByHand } = await import("../../requests/link.ts");
     const unlinked = await unlinkByHand(application, request);
     const name = formatKey(unlinked.customer);
     if (options.json) {

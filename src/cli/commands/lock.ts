@@ -5,8 +5,8 @@ import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../../app/reason.ts";
-import type { LockRequest } from "../../app/locks.ts";
+import { requireReason } from "../../requests/reason.ts";
+import type { LockRequest } from "../../requests/locks.ts";
 
 interface LockWords {
   asset: string[];
@@ -61,7 +61,7 @@ export async function lockCommand(
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
     };
-    const { askForLocks, previewLocks } = await import("../../app/locks.ts");
+    const { askForLocks, previewLocks } = await import("../../requests/locks.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
     return await carryOutRequest(invocation, {
       customer: request.customer,

@@ -18,7 +18,7 @@ async function loginCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const person = deciderOf(undefined);
-    const { loginLink } = await import("../../app/login-link.ts");
+    const { loginLink } = await import("../../operate/login-link.ts");
     const url = loginLink(application, person);
     if (options.json) output.json({ url, person });
     else output.line(url);

@@ -1,5 +1,5 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { Application } from "../../app/application.ts";
+import type { Application } from "../../operate/application.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
@@ -54,7 +54,7 @@ async function showMapped(
   { limit, record: key, showPrivate }: MapOptions,
 ): Promise<ExitCode> {
   const { source, stream } = sourceAndStream(application, sourceName, streamName);
-  const { mappedExamples } = await import("../../app/mapped-examples.ts");
+  const { mappedExamples } = await import("../../setup/mapped-examples.ts");
   const { mappedText } = await import("../../report/mapped-text.ts");
   const { assumptions, zone } = application.config;
   const { examples, problem } = await mappedExamples(source, stream, assumptions, { limit, key, showPrivate, signal });

@@ -1,4 +1,4 @@
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes } from "../../base/errors.ts";
 import { callsGoingOnText, resumedText } from "../../report/paused.ts";
@@ -42,7 +42,7 @@ async function pauseCommand(invocation: Invocation, words: Words): Promise<ExitC
   const { output, options, signal } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = { reason: requireReason(words.reason), by: deciderOf(words.by) };
-    const { pause } = await import("../../app/pause.ts");
+    const { pause } = await import("../../requests/decisions.ts");
     const { isNew, goingOn } = await pause(application, whose, signal);
     const calls =
       goingOn === 0 ? "No call is in progress." : `${callsGoingOnText(goingOn)} Pause again to wait for it.`;

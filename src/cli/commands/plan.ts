@@ -46,8 +46,8 @@ export async function planCommand(invocation: Invocation, words: PlanWords): Pro
   const { out } = words;
   const privateFor = words.showPrivate ? deciderOf(words.by) : undefined;
   return await withApplication(invocation, async (application) => {
-    const { planByHand } = await import("../../app/by-hand.ts");
-    const { calledIn } = await import("../../app/called.ts");
+    const { planByHand } = await import("../../requests/plans.ts");
+    const { calledIn } = await import("../../requests/plans.ts");
     const { ShownPlan } = await import("../plan-text.ts");
     const { closingLine } = await import("../run-summary.ts");
     const shownPlan = new ShownPlan(words);

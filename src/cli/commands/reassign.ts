@@ -1,5 +1,5 @@
 import { toJson } from "../../base/canonical-json.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
 import { counted } from "../../report/text.ts";
@@ -41,7 +41,7 @@ async function reassignCommand(invocation: Invocation, from: string, words: Word
     if ((to === undefined) !== release)
       throw usage("reassign needs either --to or --release", `crm-sync reassign ${from} --to SOURCE --reason TEXT`);
     const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
-    const { reassign } = await import("../../app/reassign.ts");
+    const { reassign } = await import("../../requests/decisions.ts");
     const given = await reassign(application, { from, to }, whose);
     if (options.json) output.json({ from, to: to ?? null, records: toJson(given) });
     else

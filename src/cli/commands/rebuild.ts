@@ -34,7 +34,7 @@ async function rebuildCommand(
 ): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { rebuild } = await import("../../app/rebuild.ts");
+    const { rebuild } = await import("../../recovery/rebuild.ts");
     const { neverRebuilt, rebuildText } = await import("../../report/rebuild.ts");
     return await rebuild(application, {
       by: deciderOf(by),

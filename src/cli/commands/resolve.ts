@@ -1,4 +1,4 @@
-import type { Resolved } from "../../app/resolve.ts";
+import type { Resolved } from "../../requests/resolve.ts";
 import type { RecordSubject } from "../../recovery/read-back-record.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
@@ -10,7 +10,7 @@ import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 
 interface ResolveWords {
   done?: boolean | undefined;
@@ -45,7 +45,7 @@ async function resolveCommand(invocation: Invocation, record: string, words: Res
     if (words.done !== true) throw usage("resolve needs to know which change was made", "add --done");
     const note = { subject, reason: requireReason(words.reason), by: deciderOf(words.by) };
     application.requireLedger();
-    const { resolveByHand } = await import("../../app/resolve.ts");
+    const { resolveByHand } = await import("../../requests/resolve.ts");
     const resolved = await resolveByHand(application, note, signal);
     if (options.json) output.json({ ...resolved, counts: resolved.otherwise.length === 0 });
     else for (const line of linesOf(resolved)) output.line(printable(line));

@@ -25,7 +25,7 @@ export async function resyncCommand(invocation: Invocation, words: ScopeWords): 
   return await withApplication(invocation, async (application) => {
     const scope = scopeOf(application, words);
     if (scope === undefined) throw usage("resync needs to know what", "add --customer ID, --order ID or --source NAME");
-    const { resync } = await import("../../app/by-hand.ts");
+    const { resync } = await import("../../requests/plans.ts");
     const { showRun } = await import("../run-summary.ts");
     return await resync(application, scope, {
       signal,

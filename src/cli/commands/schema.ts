@@ -1,7 +1,7 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
-import type { StreamSchema } from "../../app/stream-schema.ts";
+import type { StreamSchema } from "../../setup/stream-schema.ts";
 import type { Stream } from "../../crm/model.ts";
 import { renderTable } from "../../report/table.ts";
 import { counted } from "../../report/text.ts";
@@ -37,7 +37,7 @@ async function schemaCommand(
     invocation,
     async (application) => {
       if (limit === 0) throw usage("--limit 0 shows nothing", "give at least 1");
-      const { streamSchema } = await import("../../app/stream-schema.ts");
+      const { streamSchema } = await import("../../setup/stream-schema.ts");
       const source = sourceNamed(application, sourceName);
       const wanted =
         streamName === undefined ? source.streams : [sourceAndStream(application, sourceName, streamName).stream];

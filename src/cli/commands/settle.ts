@@ -1,5 +1,5 @@
-import type { Application } from "../../app/application.ts";
-import type { GivenDecision } from "../../app/decisions.ts";
+import type { Application } from "../../operate/application.ts";
+import type { GivenDecision } from "../../requests/decisions.ts";
 import type { Decision } from "../../engine/decide.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
@@ -12,7 +12,7 @@ import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 
 export const register: Register = (program, carryOut) => {
   const settle = program
@@ -83,7 +83,7 @@ export async function settleCommand(
   return await withApplication(invocation, async (application) => {
     const by = deciderOf(words.by);
     const decisions = await decisionsOf(application, ids, words);
-    const { openDecisions } = await import("../../app/decisions.ts");
+    const { openDecisions } = await import("../../requests/decisions.ts");
     const decide = await openDecisions(application, by, invocation.signal);
     const [single] = decisions;
     if (decisions.length === 1 && single !== undefined) {
@@ -133,7 +133,7 @@ async function decisionsOf(
   if (words.applied === words.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
   const reason = requireReason(words.reason);
   application.requireLedger();
-  const { openOperationsOf } = await import("../../app/decisions.ts");
+  const { openOperationsOf } = await import("../../requests/decisions.ts");
   const wanted = words.run === undefined ? [...new Set(ids)] : await openOperationsOf(application, words.run);
   return wanted.map((id) => ({ id, verdict: words.applied ? "applied" : "not-applied", reason }));
 }

@@ -6,8 +6,8 @@ import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { deciderOf } from "../decider.ts";
 import { parseKey } from "../keys.ts";
-import { requireReason } from "../../app/reason.ts";
-import type { PasswordReset } from "../../app/reset-password.ts";
+import { requireReason } from "../../requests/reason.ts";
+import type { PasswordReset } from "../../requests/staff-password.ts";
 
 export const register: Register = (program, carryOut) => {
   const staff = program.command("staff").description("staff members");
@@ -47,7 +47,7 @@ export async function staffPasswordCommand(
     const by = deciderOf(words.by);
     const staff = parseKey(id, application.config.namespace);
     const key = formatKey(staff);
-    const { handOutPassword } = await import("../../app/staff-password.ts");
+    const { handOutPassword } = await import("../../requests/staff-password.ts");
     const kind = await handOutPassword(application, staff, by, async (password) => {
       if (options.json) output.json({ staff: key, password });
       else output.line(password);
@@ -76,7 +76,7 @@ async function resetCommand(invocation: Invocation, id: string, words: ResetWord
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
     };
-    const { askForReset, customerOfStaff, previewReset } = await import("../../app/reset-password.ts");
+    const { askForReset, customerOfStaff, previewReset } = await import("../../requests/staff-password.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
     const customer = await customerOfStaff(application, reset.staff);
     return await carryOutRequest(invocation, {

@@ -1,4 +1,4 @@
-import { notFired } from "../../app/not-fired.ts";
+import { notFired } from "../../operate/dashboard.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";

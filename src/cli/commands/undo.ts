@@ -24,7 +24,7 @@ export const register: Register = (program, carryOut) => {
 export async function undoCommand(invocation: Invocation, run: string, out: string | undefined): Promise<ExitCode> {
   const { signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { undoByHand } = await import("../../app/undo.ts");
+    const { undoByHand } = await import("../../requests/plans.ts");
     const { payloadLines } = await import("../../engine/model/registry.ts");
     const linesOf = ({ operations }: UndoStep): string[] =>
       operations.flatMap((operation) => [

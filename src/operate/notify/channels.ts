@@ -65,7 +65,7 @@ export function reasonOf(thrown: unknown, known: KnownSecrets): string {
  * Starts a program without a shell, writes the message to its standard input and waits for exit code 0. The program
  * only gets the named environment variables: the others may have secrets.
  */
-export const toCommand: Send<{
+const toCommand: Send<{
   command: readonly string[];
   environment: readonly string[];
   timeoutMs: number;
@@ -92,7 +92,7 @@ export const toCommand: Send<{
   return {};
 };
 
-export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
+const toLog: Send<unknown> = async (message, _settings, { logger }) => {
   const { event, key, kind, severity, instance, count, since, summary, cure, link } = message;
   const fields = {
     key,
@@ -111,7 +111,7 @@ export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
 };
 
 /** An HTTP POST of the message as JSON, signed if there is a key. */
-export const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (
+const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (
   message,
   { signKey, ...target },
   { clock, secret },

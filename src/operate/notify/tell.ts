@@ -42,7 +42,7 @@ export interface NotifyDependencies extends ChannelDependencies {
 }
 
 /** A delivered message, with its channel. */
-export interface DeliveredMessage {
+interface DeliveredMessage {
   channel: string;
   message: AlertMessage;
 }

@@ -12,7 +12,7 @@ export async function csrfOf(context: Context): Promise<string> {
 }
 
 /** The fields of a form; of a body that is none, nothing. */
-export async function formOf(context: Context): Promise<URLSearchParams> {
+async function formOf(context: Context): Promise<URLSearchParams> {
   const type = context.req.header("content-type") ?? "";
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/iu.test(type)) return new URLSearchParams();
   return new URLSearchParams(await context.req.text());

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import { plainAddress } from "../../config/access-settings.ts";
 import type { PageContext } from "../page.ts";
 import { connectionOf } from "./connection.ts";

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import { isLoopbackHost } from "../../base/loopback.ts";
 import { messageOf } from "../../base/errors.ts";
 import { isListed } from "../../config/access-settings.ts";

@@ -1,7 +1,7 @@
 import { sealData, unsealData } from "iron-session";
 import * as openid from "openid-client";
 import { z } from "zod";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { AccessSettings } from "../../config/access-settings.ts";
 import type { PageContext, Routes } from "../page.ts";

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { Dashboard } from "../../app/dashboard.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { Problem, usage } from "../../base/errors.ts";
 import type { HeldByRun } from "../../inquiry/held.ts";

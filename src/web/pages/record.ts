@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import { askForPrivate } from "../../app/private-shown.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
+import { askForPrivate } from "../../requests/private-shown.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";

@@ -1,8 +1,8 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { askedStatement, isOfParts, offeredFormats, offeredStatements } from "../../app/asked-statements.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
-import { frozenFile } from "../../app/frozen-file.ts";
+import { askedStatement, isOfParts, offeredFormats, offeredStatements } from "../../books/statements.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
+import { frozenFile } from "../../books/frozen-files.ts";
 import { Problem } from "../../base/errors.ts";
 import type { ClosedFileFacts, ClosingFacts } from "../../report/books.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";

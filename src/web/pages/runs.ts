@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { streamSSE } from "hono/streaming";
 import type { SSEStreamingApi } from "hono/streaming";
-import type { Dashboard } from "../../app/dashboard.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { messageOf, usage } from "../../base/errors.ts";
 import { troubleOf } from "../../report/last-runs.ts";

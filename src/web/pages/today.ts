@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { pagePath } from "../../report/page-links.ts";
-import type { FireTimes } from "../../app/dashboard.ts";
+import type { FireTimes } from "../../operate/dashboard.ts";
 import { toInstant } from "../../base/clock.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { personalIn } from "../../app/reason.ts";
+import { personalIn } from "../../requests/reason.ts";
 import { usage } from "../../base/errors.ts";
 import type { Html, PageContext } from "../page.ts";
 

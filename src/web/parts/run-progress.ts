@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { Progress } from "../../app/application.ts";
+import type { Progress } from "../../operate/application.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { Html } from "../page.ts";
