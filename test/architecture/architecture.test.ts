@@ -83,6 +83,8 @@ describe("the check of the rooms", () => {
     ["src/engine/plan/a.ts", `import { x } from "../settle.ts";`, "model imports engine"],
     ["src/ledger/a.ts", `import type { X } from "../resources/lock/index.ts";`, "ledger imports resources"],
     ["src/engine/a.ts", `import type { X } from "../resources/lock/index.ts";`, "engine imports resources"],
+    ["src/engine/run/a.ts", `import type { X } from "../../resources/lock/index.ts";`, "run imports resources"],
+    ["src/operate/a.ts", `import { x } from "../resources/lock/index.ts";`, "operate imports resources"],
     ["src/resources/lock/a.ts", `import { x } from "../../engine/run/run.ts";`, "resources imports run"],
     ["src/resources/lock/a.ts", `import { x } from "../loan/index.ts";`, "the resource lock imports loan/index.ts"],
     ["src/resources/loan/a.ts", `import { x } from "../lock/plan.ts";`, "the resource loan imports lock/plan.ts"],

@@ -45,7 +45,7 @@ export function importsOf(text: string): ImportFound[] {
 /**
  * The rooms from left to right. A room imports from rooms of a lower level, never from one of its own level or above.
  * `model` is `src/engine/model` and `src/engine/plan`: what the engine works with, which the ledger names too. `run` is
- * `src/engine/run`. The engine names no resource: it has what `app` hands it.
+ * `src/engine/run`.
  */
 const levels: Record<string, number> = {
   base: 0,
@@ -72,6 +72,8 @@ const levels: Record<string, number> = {
   web: 16,
 };
 
+/** Who may name a resource. Everybody else, the engine too, has what `app` hands in. */
+const mayNameResources = new Set(["inquiry", "recovery", "requests", "setup", "app"]);
 /** In this order: a resource imports the index of those before it. */
 const resources = ["enterprise", "order", "staff", "assignment", "lock", "loan"];
 
@@ -169,6 +171,7 @@ function roomBreaches(path: string, room: string, target: string, own: string, o
   if (room === "model" && one.typeOnly && (levels[target] ?? Infinity) < (levels["resources"] ?? 0)) return [];
   const rule = permitted[room];
   if (rule !== undefined) return rule(target, own) ? [] : [what];
+  if (target === "resources") return mayNameResources.has(room) ? [] : [what];
   if (target === "config") return mayReadConfig.has(room) || (mayNameSettings.has(room) && one.typeOnly) ? [] : [what];
   if (target === "sandbox") return mayStartSandbox.has(room) ? [] : [what];
   if (target === "jobs") return room === "app" ? [] : [what];
