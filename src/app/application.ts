@@ -1,11 +1,15 @@
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { DestinationStream } from "pino";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
 import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock, toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import { systemHost } from "../base/host.ts";
 import type { Host } from "../base/host.ts";
 import { createIds, systemRandomness } from "../base/ids.ts";
@@ -26,7 +30,7 @@ import { Ledger } from "../ledger/ledger.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { booksFolder, createObserved, isThere, makeLedgerFolder, pathFrom } from "../operate/application.ts";
 import type { Application, Observed, Progress, Suggested } from "../operate/application.ts";
-import { streamsOf } from "../operate/job.ts";
+import { bindJobs, streamsOf } from "../operate/job.ts";
 import type { BoundJob } from "../operate/job.ts";
 import { requireAlertSettings, tellingSettings } from "../operate/notify/configured.ts";
 import type { NotifyDependencies } from "../operate/notify/tell.ts";
@@ -38,7 +42,6 @@ import type { Paused } from "../report/paused.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
-import { jobsOf } from "./jobs.ts";
 import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
 import { platformName } from "./platform-name.ts";
@@ -276,9 +279,10 @@ class OpenApplication implements Application {
   }
 
   jobs(): BoundJob[] {
-    const jobs = jobsOf(this.config);
-    requireAlertSettings(this.config, jobs);
-    return jobs;
+    const bound = bindJobs([customersAndOrders, staff, verify, monthlyReport], this.config);
+    if (!bound.ok) throw new Problems(bound.error);
+    requireAlertSettings(this.config, bound.value);
+    return bound.value;
   }
 
   async requirePlatform(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { exitCodeOf, exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
+import type { TrustedTime } from "../base/trusted-time.ts";
 import { keepHead } from "../books/head-places.ts";
 import { mailReports, writeReports } from "../books/statements.ts";
 import type { DifferencesOfCustomer } from "../engine/run/canary.ts";
@@ -20,7 +21,6 @@ import { underRunLock } from "../operate/application.ts";
 import type { Application } from "../operate/application.ts";
 import type { BoundJob } from "../operate/job.ts";
 import { callSwitches } from "../operate/notify/dead-mans-switch.ts";
-import { thinHistory } from "../operate/retention.ts";
 import { makeBackup } from "../recovery/backup.ts";
 import type { MadeBackup } from "../recovery/backup.ts";
 
@@ -87,8 +87,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
     const execution = { application, dependencies, job, request, header, time };
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
-    const thinning = { ...dependencies, settings: application.config.retention };
-    if (!signal.aborted) await thinHistory(thinning, await time.now({ isFresh: false }), () => signal.aborted);
+    if (!signal.aborted) await thinHistory(application, ledger, await time.now({ isFresh: false }), signal);
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
@@ -99,6 +98,22 @@ export async function executeJob(application: Application, job: BoundJob, reques
   return await underRunLock(application, work, async () =>
     fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
   );
+}
+
+/**
+ * Thins history that is older than the configured retention, after a run and under its lock. It works in batches, so
+ * that other programs can write in between. An audit entry and a log line record the result. Without a trusted clock
+ * nothing is thinned.
+ */
+async function thinHistory(
+  { config, logger }: Application,
+  ledger: Ledger,
+  time: TrustedTime | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (time === undefined) return;
+  const thinned = await ledger.runs.thinHistory(time, config.retention, () => signal.aborted);
+  if (Object.keys(thinned).length > 0) logger.info({ thinned }, "history thinned");
 }
 
 async function executeSync({ application, dependencies, job, request, header, time }: Execution): Promise<Outcome> {

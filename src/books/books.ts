@@ -314,7 +314,7 @@ const mostTries = 5;
  * cannot be closed, and where somebody writes again and again.
  */
 async function cutOffOf(
-  { clock, config }: Pick<Application, "clock"> & { config: Pick<Application["config"], "reports"> },
+  { clock, config }: BooksPlace,
   { ledger, inquiry }: { ledger: Ledger; inquiry: Inquiry },
   period: Period,
 ): Promise<{ asOf: string; blockers: Blocker[] }> {

@@ -13,7 +13,7 @@ import { sendMail } from "../operate/mail.ts";
 import { reasonOf } from "../operate/notify/channels.ts";
 import { writeFilesWhole } from "../operate/written-files.ts";
 import { monthBefore, parsePeriod, periodLike } from "../report/statement/period.ts";
-import { requireStatementFormat, statementFormats } from "../report/statement/render.ts";
+import { requireStatementFormat } from "../report/statement/render.ts";
 import type { StatementFormat } from "../report/statement/render.ts";
 import type { Period, PeriodBy, StatementRequest } from "../report/statement/shape.ts";
 import { tolerancesOf } from "../report/statement/tolerances.ts";
@@ -84,16 +84,20 @@ export async function writeReport(
   });
 }
 
+/** The name of the first part of a statement. Throws a usage Problem for a part that there is not. */
+function requirePart(kind: StatementKind, part: string | undefined): string | undefined {
+  const parts: string[] = statements[kind].shape.parts.map(({ name }) => name);
+  if (part === undefined || parts.includes(part)) return parts[0];
+  throw usage(`${kind} has no part ${JSON.stringify(part)}`, `use one of: ${parts.join(", ")}`);
+}
+
 /** The chunks of one part alone; without a name those of the first. Throws a usage Problem where it has no file. */
 export async function* partOf(
   kind: StatementKind,
   chunks: AsyncIterable<FileChunk>,
   part: string | undefined,
 ): AsyncGenerator<FileChunk, void, void> {
-  const parts: string[] = statements[kind].shape.parts.map(({ name }) => name);
-  const [first] = parts;
-  if (part !== undefined && !parts.includes(part))
-    throw usage(`${kind} has no part ${JSON.stringify(part)}`, `use one of: ${parts.join(", ")}`);
+  const first = requirePart(kind, part);
   const wanted = part === undefined || part === first ? "" : part;
   let isFound = false;
   for await (const { file, chunk } of chunks) {
@@ -202,8 +206,6 @@ interface OfferedStatement {
   parts: { name: string; title: string }[];
 }
 
-export const offeredFormats: readonly string[] = statementFormats;
-
 /** The statements that pages offer. */
 export function offeredStatements(): OfferedStatement[] {
   return Object.entries(statements).map(([kind, { shape }]) => ({
@@ -241,10 +243,8 @@ export function askedStatement(
   parsePeriod(period, zone);
   const kind = statementKind(named);
   const format = requireStatementFormat(asked);
-  const parts = statements[kind].shape.parts.map(({ name }) => name);
-  if (part !== undefined && !parts.some((one) => one === part))
-    throw usage(`${kind} has no part ${JSON.stringify(part)}`, `use one of: ${parts.join(", ")}`);
-  const ofPart = part === undefined || part === parts[0] ? [] : ["--part", part];
+  const first = requirePart(kind, part);
+  const ofPart = part === undefined || part === first ? [] : ["--part", part];
   return {
     kind,
     format,

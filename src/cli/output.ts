@@ -1,11 +1,10 @@
-import { counted } from "../report/text.ts";
+import { counted, plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { Suggested } from "../operate/application.ts";
 import type { Environment } from "../config/environment.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { plainView, printable, withInstantsToWrite, withLocalInstants } from "../report/text.ts";
 import type { View } from "../report/text.ts";
 import { ProgressLine } from "./progress.ts";
 import { jsonWithSuggestions } from "./suggested.ts";

@@ -77,7 +77,7 @@ export interface BoundJob {
 }
 
 /** The part of the configuration that binding needs. */
-export interface JobsConfig {
+interface JobsConfig {
   zone: string;
   limits: LimitsSettings;
   mail?: unknown;

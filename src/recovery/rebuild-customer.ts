@@ -25,7 +25,7 @@ import type { WantedNumbers } from "../resources/order/state/asset-number-rows.t
 import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
 import { wantedForm } from "../resources/order/state/placed-orders.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
-import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
+import { earlierUnits, sharedNumbers } from "./restored-customer.ts";
 
 /** How often a customer is planned again with the new findings. */
 const mostRounds = 24;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { programVersion } from "../base/program-version.ts";
 import { readRegular } from "../base/regular-file.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -20,7 +21,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { inTheWay, startOf, writeWhole } from "../operate/written-files.ts";
 
 /** The format that this version writes and reads. */
-export const planFormat = 2;
+const planFormat = 2;
 
 const headerSchema = z.strictObject({
   type: z.literal("plan"),
@@ -77,18 +78,19 @@ export interface KeptPlan {
 const savedKind = "plan-saved";
 
 /**
- * Writes plans as NDJSON: a header, and a line for each customer with its facts and its operations. `held` says what
+ * Writes plans of this program as NDJSON: a header, and a line for each customer with its facts and its operations. `held` says what
  * limits and policies would hold, by hash. The audit log keeps the SHA-256 of all of it. It is for its owner alone,
  * also where a file of that name was there before.
  */
 export async function writePlanFile(
-  { audit }: Pick<Ledger, "audit">,
+  { audit, identity }: Ledger,
   path: string,
-  header: PlanHeader,
+  made: Omit<PlanHeader, "type" | "format" | "version" | "ledger">,
   plans: readonly KeptPlan[],
   held: WaitsInPlan["asked"],
 ): Promise<void> {
-  const lines = [canonicalJson(header)];
+  const program = { type: "plan", format: planFormat, version: programVersion() };
+  const lines = [canonicalJson({ ...program, ledger: await identity.name(), ...made })];
   for (const { plan, shown } of plans) {
     const needs = needsOf(plan.operations);
     lines.push(
@@ -106,7 +108,7 @@ export async function writePlanFile(
     );
   }
   const text = `${lines.join("\n")}\n`;
-  await audit.append({ kind: savedKind, subject: `run:${header.run}`, body: { sha256: sha256(text) } });
+  await audit.append({ kind: savedKind, subject: `run:${made.run}`, body: { sha256: sha256(text) } });
   await writeWhole(path, [text], { what: "plan", group: undefined });
 }
 

@@ -4,7 +4,6 @@ import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { programVersion } from "../base/program-version.ts";
 import { formatKey } from "../crm/keys.ts";
 import { privateFields, streams } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
@@ -30,7 +29,7 @@ import { holdFolder } from "../ledger/database/held-folder.ts";
 import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock } from "../operate/application.ts";
 import type { Application } from "../operate/application.ts";
-import { chosenFrom, planFormat, readPlanFile, requirePlanPlace, writePlanFile } from "./plan-file.ts";
+import { chosenFrom, readPlanFile, requirePlanPlace, writePlanFile } from "./plan-file.ts";
 import type { Choice, KeptPlan } from "./plan-file.ts";
 
 /** What part of the work a person means; undefined: all of it. */
@@ -87,11 +86,8 @@ export async function planByHand(
     };
     const save = async (run: string, held: WaitsInPlan["asked"]): Promise<void> => {
       if (out === undefined) return;
-      const ledger = await dependencies.ledger.identity.name();
-      const at = toInstant(application.clock.now());
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
-      const made = { version: programVersion(), ledger, run, at, config: application.header.hash, private: shown };
-      await writePlanFile(dependencies.ledger, out, { type: "plan", format: planFormat, ...made }, kept, held);
+      await writePlanFile(dependencies.ledger, out, { ...madeNow(application, run), private: shown }, kept, held);
     };
     const summary = await planRun(dependencies, request, keep, save);
     await show(summary, { inquiry, isTrial: trial });
@@ -102,6 +98,11 @@ export async function planByHand(
       return await onCopy(application, (place) => planned(place, true));
     return await planned({ dependencies: own, inquiry: await application.inquiry() }, false);
   });
+}
+
+/** What the header of a saved plan says of its making. */
+function madeNow({ clock, header }: Application, run: string): { run: string; at: string; config: string } {
+  return { run, at: toInstant(clock.now()), config: header.hash };
 }
 
 /** What a person applies of a saved plan. `told`: what of it was applied before, and the run that it takes back. */
@@ -258,23 +259,7 @@ export async function undoByHand(
       const held = await heldOfPlans({ ...dependencies, time, limits: limits.removals }, plans);
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
-      await writePlanFile(
-        ledger,
-        out,
-        {
-          type: "plan",
-          format: planFormat,
-          version: programVersion(),
-          ledger: await ledger.identity.name(),
-          run,
-          at: toInstant(application.clock.now()),
-          config: application.header.hash,
-          private: "withheld",
-          undo: id,
-        },
-        kept,
-        held,
-      );
+      await writePlanFile(ledger, out, { ...madeNow(application, run), private: "withheld", undo: id }, kept, held);
     };
     const summary = await planUndoRun(dependencies, { header, signal, undone }, save);
     show({ ...summary, heldOfFile });

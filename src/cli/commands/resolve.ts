@@ -1,5 +1,4 @@
-import type { Resolved } from "../../requests/resolve.ts";
-import type { RecordSubject } from "../../recovery/read-back-record.ts";
+import type { Resolved, RecordSubject } from "../../requests/resolve.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";

@@ -1,8 +1,7 @@
 import { html } from "hono/html";
 import type { Dashboard } from "../../operate/dashboard.ts";
-import { failedMapping } from "../../requests/quarantine.ts";
+import { failedMapping, retryQuarantine } from "../../requests/quarantine.ts";
 import { askForRawForm } from "../../requests/private-shown.ts";
-import { retryQuarantine } from "../../requests/quarantine.ts";
 import type { RowBefore } from "../../requests/quarantine.ts";
 import { usage } from "../../base/errors.ts";
 import { streams } from "../../crm/model.ts";
