@@ -48,7 +48,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
   });
   const ended = new AbortController();
   const dashboard = createDashboard({
-    application: () => application,
+    application,
     fireTimes: async () => await schedule.state(),
     signal: ended.signal,
   });
@@ -61,7 +61,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     logger,
     read: () => readHealth(application.platform(), ledger, schedule),
     dashboard,
-    measured: await measuredOf({ application: () => application, schedule, version: programVersion() }),
+    measured: await measuredOf({ application, schedule, version: programVersion() }),
   });
   url = health.url;
   try {

@@ -30,7 +30,7 @@ export interface Dashboard {
 export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running" | "clockBehind">;
 
 interface DashboardRequest {
-  application: () => Application;
+  application: Application;
   fireTimes: () => Promise<FireTimes[]>;
   signal: AbortSignal;
   longReads?: LongReads | undefined;
@@ -45,23 +45,20 @@ export function createDashboard({ application, fireTimes, signal, longReads }: D
     open = undefined;
   };
   const opened = async (): Promise<Inquiry> => {
-    const now = application();
-    now.requireLedger();
+    application.requireLedger();
     const { openInquiry } = await import("../inquiry/inquiry.ts");
     // Where a backup was restored, the file that is open is not the ledger any more.
-    const file = fileAt(now.ledgerPath);
+    const file = fileAt(application.ledgerPath);
     if (open?.file !== file) close();
-    open ??= { inquiry: openInquiry(now.ledgerPath), file };
+    open ??= { inquiry: openInquiry(application.ledgerPath), file };
     return open.inquiry;
   };
   return {
-    get application() {
-      return application();
-    },
-    clock: application().clock,
+    application,
+    clock: application.clock,
     signal,
     fireTimes: async () => (await fireTimes()).filter((state) => state.nextFireTime !== undefined),
-    notFired: (slots) => notFired(application(), slots),
+    notFired: (slots) => notFired(application, slots),
     longReads: longReads ?? createLongReads(application),
     read: async (question) =>
       await oneAtATime(async () => {

@@ -55,7 +55,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
  * one waits for its turn.
  */
 export function createLongReads(
-  application: () => Application,
+  { environment, commandOptions }: Pick<Application, "environment" | "commandOptions">,
   command: () => readonly [string, ...string[]] = thisProgram,
   waitMs = longestWaitMs,
 ): LongReads {
@@ -63,7 +63,6 @@ export function createLongReads(
   const begin = async (read: LongRead): Promise<Running> => {
     const end = await turns.begin(read);
     try {
-      const { environment, commandOptions } = application();
       const running = start(command(), [...commandOptions, ...read.words], environment, read);
       void running.closed.finally(end);
       return running;

@@ -69,19 +69,19 @@ export interface Measured {
 }
 
 interface MeasuredOf {
-  application: () => Application;
+  application: Application;
   schedule: Pick<Schedule, "state">;
   version: string;
 }
 
-/** What is measured of `serve`; `application` is the one of now, also after the configuration was read again. */
+/** What is measured of `serve`. */
 export async function measuredOf({ application, schedule, version }: MeasuredOf): Promise<Measured> {
-  const { observed, clock, logger, ledgerPath } = application();
-  const ledger = await application().ledger();
+  const { observed, clock, logger, ledgerPath } = application;
+  const ledger = await application.ledger();
   const reading = new LedgerReading({
-    inquiry: () => application().inquiry(),
-    jobs: () => application().jobs(),
-    sources: () => Object.keys(application().config.sources),
+    inquiry: () => application.inquiry(),
+    jobs: () => application.jobs(),
+    sources: () => Object.keys(application.config.sources),
     schedule,
     clock,
   });
@@ -92,7 +92,7 @@ export async function measuredOf({ application, schedule, version }: MeasuredOf)
     observed,
     version,
     services: () => {
-      const { orderService, memberCenter } = application().platform().state();
+      const { orderService, memberCenter } = application.platform().state();
       return { "order-service": orderService, "member-center": memberCenter };
     },
     operationKinds: operationNames(),

@@ -83,7 +83,8 @@ export async function guarded(
   const face = { log: undefined, wholeLog: { write: (line: string) => void log.push(line) }, progress: () => {} };
   let current = await openApplication({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => current, fireTimes: async () => [], signal: ended.signal });
+  const dashboard = createDashboard({ application: current, fireTimes: async () => [], signal: ended.signal });
+  Object.defineProperty(dashboard, "application", { get: () => current });
   const access = new Access(
     clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
   );

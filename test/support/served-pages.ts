@@ -35,7 +35,7 @@ export async function servePages(place: Place, asking: Person | "whoever"): Prom
   const application = await openApplication({ config, sandbox }, environmentAt(place), face);
   const ended = new AbortController();
   const dashboard = createDashboard({
-    application: () => application,
+    application,
     fireTimes: async () => firesNext(application),
     signal: ended.signal,
   });

@@ -53,7 +53,7 @@ export async function showing(
   const { config, sandbox } = w.place;
   const application = await openApplication({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const longReads = createLongReads(() => application, reader);
+  const longReads = createLongReads(application, reader);
   const { clock, logger } = application;
   const waiting = new Set<() => void>();
   const tick = (): void => {
@@ -62,7 +62,7 @@ export async function showing(
   };
   ended.signal.addEventListener("abort", tick);
   const dashboard = Object.defineProperty(
-    createDashboard({ application: () => application, fireTimes: async () => [], signal: ended.signal, longReads }),
+    createDashboard({ application, fireTimes: async () => [], signal: ended.signal, longReads }),
     "clock",
     {
       value: {
