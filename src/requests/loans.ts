@@ -1,14 +1,12 @@
 import { usage } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../engine/model/operation.ts";
 import type { NewRequest } from "../engine/model/requests.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import { explainCommand } from "../report/text.ts";
 import { loanOf } from "../resources/loan/index.ts";
-import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
-import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
+import { refused, requireReachable } from "./requests.ts";
+import type { Asking, RequestDesk } from "./requests.ts";
 
 /** What a person asks to have lent, and whose word it is. */
 export interface LoanRequest {
@@ -23,30 +21,13 @@ export interface LoanRequest {
   by: string;
 }
 
-/** What would be sent, were it asked for now. Reads the platform; writes nothing, and sends nothing. */
-export async function previewLoan(
-  application: RequestDesk,
-  request: LoanRequest,
-  signal: AbortSignal,
-): Promise<Operation[]> {
-  const asking = askingOf(request);
-  if (request.withdraw) return await previewWithdrawal(application, asking);
-  return await previewRequests(application, asking.customer, [await requestFor(application, request, signal)]);
-}
-
-/** Asks for a loan (M10), or takes that back, as `askFor` and `takeBack` have it. */
-export async function askForLoan(
-  application: RequestDesk,
-  request: LoanRequest,
-  shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> },
-): Promise<ExitCode> {
-  const asking = askingOf(request);
-  if (request.withdraw) return await takeBack(application, asking, shown);
-  return await askFor(application, asking, [await requestFor(application, request, shown.signal)], shown);
-}
-
-function askingOf({ customer, lock, by, reason }: LoanRequest): Asking {
-  return { customer, names: [{ of: "loan", about: lock, wanted: "lent" }], by, reason };
+/** The loan (M10) that is asked for, or taken back. */
+export function askingForLoan(application: RequestDesk, request: LoanRequest): Asking {
+  const { customer, lock, withdraw, by, reason } = request;
+  const requests = async (signal: AbortSignal): Promise<NewRequest[]> => [
+    await requestFor(application, request, signal),
+  ];
+  return { customer, names: [{ of: "loan", about: lock, wanted: "lent" }], withdraw, requests, by, reason };
 }
 
 /** Reads M5, M6 and M8. Throws a Problem where it cannot be asked for; nothing is kept then. */

@@ -1,14 +1,12 @@
 import { exitCodes, Problem, usage } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { lockProblem } from "../contract/limits.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../engine/model/operation.ts";
 import type { NewRequest, RequestIn } from "../engine/model/requests.ts";
 import { explainCommand } from "../report/text.ts";
-import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
-import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
+import { refused, requireReachable } from "./requests.ts";
+import type { Asking, RequestDesk } from "./requests.ts";
 
 /** What a person asks for, and whose word it is. */
 export interface LockRequest {
@@ -23,36 +21,22 @@ export interface LockRequest {
   by: string;
 }
 
-/** What would be sent, were it asked for now. Writes nothing, and sends nothing. */
-export async function previewLocks(application: RequestDesk, request: LockRequest): Promise<Operation[]> {
-  const asking = askingOf(request);
-  if (request.withdraw) return await previewWithdrawal(application, asking);
-  return await previewRequests(application, asking.customer, await requestsFor(application, request, asking));
-}
-
-/** Asks for locks of a customer, or takes that back, as `askFor` and `takeBack` have it. */
-export async function askForLocks(
-  application: RequestDesk,
-  request: LockRequest,
-  shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> },
-): Promise<ExitCode> {
-  const asking = askingOf(request);
-  if (request.withdraw) return await takeBack(application, asking, shown);
-  return await askFor(application, asking, await requestsFor(application, request, asking), shown);
-}
-
-function askingOf({ customer, numbers, wanted, by, reason }: LockRequest): Asking {
+/** The locks that are asked for, or taken back. Throws a Problem where none is named. */
+export function askingForLocks(application: RequestDesk, request: LockRequest): Asking {
+  const { customer, numbers, wanted, withdraw, by, reason } = request;
   const [first, ...others] = new Set(numbers.map((number) => number.trim()));
   if (first === undefined) throw usage("no lock is named", "add --asset NUMBER, once for each lock");
   const named = (about: string) => ({ of: "lock" as const, about, wanted });
-  return { customer, names: [named(first), ...others.map(named)], by, reason };
+  const names = [named(first), ...others.map(named)] as const;
+  const requests = async (): Promise<NewRequest[]> => await requestsFor(application, request, names);
+  return { customer, names, withdraw, requests, by, reason };
 }
 
 /** Throws a Problem where one of them cannot be asked for; nothing is kept then. */
 async function requestsFor(
   application: RequestDesk,
   { customer, wanted, largeCustomer, by, reason }: LockRequest,
-  { names }: Asking,
+  names: Asking["names"],
 ): Promise<NewRequest[]> {
   const ledger = await application.ledger();
   await requireReachable(ledger, customer);

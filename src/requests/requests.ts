@@ -29,6 +29,10 @@ export interface Asking {
   names: readonly [RequestName, ...RequestName[]];
   reason: string;
   by: string;
+  /** Takes back what was asked for before, without a call. */
+  withdraw: boolean;
+  /** What is to be kept of it. Throws a Problem where it cannot be asked for; nothing is kept then. */
+  requests: (signal: AbortSignal) => Promise<NewRequest[]>;
 }
 
 /** What is asked for of a customer and how it stands now, and why nothing was sent where that is so. */
@@ -46,28 +50,24 @@ interface Shown {
   show: (result: RequestResult) => Promise<void>;
 }
 
-/** What would be sent, were this asked for now. Writes nothing, and sends nothing. */
-export async function previewRequests(
+/** What would be sent, were this asked for or taken back now. Writes nothing, and sends nothing. */
+export async function previewOf(
   application: RequestDesk,
-  customer: RecordKey,
-  requests: readonly NewRequest[],
+  { customer, names, withdraw, requests: requestsFor }: Asking,
+  signal: AbortSignal,
 ): Promise<Operation[]> {
+  if (withdraw) {
+    const ledger = await application.ledger();
+    await requireCustomer(ledger, customer);
+    const open = await ledger.journal.openOf(customer);
+    return await preview(application, customer, ({ known }) =>
+      withdrawals(customer, names, { asked: known.requests, open }),
+    );
+  }
+  const requests = await requestsFor(signal);
   await (await application.ledger()).requests.requireFree(customer, requests);
   return await preview(application, customer, () =>
     requests.map((request) => ({ type: "request-made", customer, request })),
-  );
-}
-
-/** What would be sent, were this taken back now. Writes nothing, and sends nothing. */
-export async function previewWithdrawal(
-  application: RequestDesk,
-  { customer, names }: Pick<Asking, "customer" | "names">,
-): Promise<Operation[]> {
-  const ledger = await application.ledger();
-  await requireCustomer(ledger, customer);
-  const open = await ledger.journal.openOf(customer);
-  return await preview(application, customer, ({ known }) =>
-    withdrawals(customer, names, { asked: known.requests, open }),
   );
 }
 
@@ -88,25 +88,15 @@ async function preview(
   return planRequested({ ...loaded, known }, settings, { rejections, tried: new Set(), byHand: true }).operations;
 }
 
-/** Takes back what was asked for and is not done, with an audit entry. Nothing is sent. */
-export async function takeBack(application: RequestDesk, asking: Asking, { show }: Shown): Promise<ExitCode> {
-  const ledger = await application.ledger();
-  await requireCustomer(ledger, asking.customer);
-  await ledger.requests.withdraw(asking.customer, asking.names, asking);
-  await show(await resultOf(ledger, asking.customer, undefined));
-  return exitCodes.ok;
-}
-
 /**
  * Writes down what a person asks for, with an audit entry, then carries it out for this customer in a run of its own.
- * Where another run is on, or an outcome of the customer is open, it stays asked for: a run carries it out later.
+ * Where another run is on, or an outcome of the customer is open, it stays asked for: a run carries it out later. What is
+ * taken back is not sent.
  */
-export async function askFor(
-  application: RequestDesk,
-  asking: Asking,
-  requests: readonly NewRequest[],
-  { signal, show }: Shown,
-): Promise<ExitCode> {
+export async function askFor(application: RequestDesk, asking: Asking, shown: Shown): Promise<ExitCode> {
+  if (asking.withdraw) return await takeBack(application, asking, shown);
+  const { signal, show } = shown;
+  const requests = await asking.requests(signal);
   const dependencies = await application.runDependencies();
   const { ledger } = dependencies;
   const { customer, names, by } = asking;
@@ -146,6 +136,15 @@ export async function askFor(
       });
     }
   }
+}
+
+/** Takes back what was asked for and is not done, with an audit entry. Nothing is sent. */
+async function takeBack(application: RequestDesk, asking: Asking, { show }: Shown): Promise<ExitCode> {
+  const ledger = await application.ledger();
+  await requireCustomer(ledger, asking.customer);
+  await ledger.requests.withdraw(asking.customer, asking.names, asking);
+  await show(await resultOf(ledger, asking.customer, undefined));
+  return exitCodes.ok;
 }
 
 async function resultOf(ledger: Ledger, customer: RecordKey, run: string | undefined): Promise<RequestResult> {

@@ -1,8 +1,6 @@
 import { exitCodes, Problem } from "../base/errors.ts";
-import type { ExitCode } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "../engine/model/operation.ts";
 import { initialPasswordRef, markerKey } from "../engine/model/references.ts";
 import type { PrivateMarker } from "../engine/model/references.ts";
 import type { NewRequest } from "../engine/model/requests.ts";
@@ -15,8 +13,8 @@ import { explainCommand } from "../report/text.ts";
 import { isAccountOf } from "../resources/staff/account-name.ts";
 import { types } from "../resources/staff/operations.ts";
 import { passwordSubject } from "../resources/staff/request.ts";
-import { askFor, previewRequests, previewWithdrawal, refused, requireReachable, takeBack } from "./requests.ts";
-import type { Asking, RequestDesk, RequestResult } from "./requests.ts";
+import { refused, requireReachable } from "./requests.ts";
+import type { Asking, RequestDesk } from "./requests.ts";
 
 /** Whose password a person asks to have set anew, and whose word it is. */
 export interface PasswordReset {
@@ -41,33 +39,14 @@ export async function customerOfStaff(application: RequestDesk, staff: RecordKey
   );
 }
 
-/** What would be sent, were it asked for now. Reads M5; writes nothing, and sends nothing. */
-export async function previewReset(
-  application: RequestDesk,
-  customer: RecordKey,
-  reset: PasswordReset,
-  signal: AbortSignal,
-): Promise<Operation[]> {
-  const asking = askingOf(customer, reset);
-  if (reset.withdraw) return await previewWithdrawal(application, asking);
-  return await previewRequests(application, customer, [await requestFor(application, customer, reset, signal)]);
-}
-
-/** Asks for a new password (M3), or takes that back, as `askFor` and `takeBack` have it. */
-export async function askForReset(
-  application: RequestDesk,
-  customer: RecordKey,
-  reset: PasswordReset,
-  shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> },
-): Promise<ExitCode> {
-  const asking = askingOf(customer, reset);
-  if (reset.withdraw) return await takeBack(application, asking, shown);
-  const request = await requestFor(application, customer, reset, shown.signal);
-  return await askFor(application, asking, [request], shown);
-}
-
-function askingOf(customer: RecordKey, { staff, by, reason }: PasswordReset): Asking {
-  return { customer, names: [{ of: "password", about: formatKey(staff), wanted: "reset" }], by, reason };
+/** The new password (M3) that is asked for, or taken back. */
+export function askingForReset(application: RequestDesk, customer: RecordKey, reset: PasswordReset): Asking {
+  const { staff, withdraw, by, reason } = reset;
+  const requests = async (signal: AbortSignal): Promise<NewRequest[]> => [
+    await requestFor(application, customer, reset, signal),
+  ];
+  const name = { of: "password", about: formatKey(staff), wanted: "reset" } as const;
+  return { customer, names: [name], withdraw, requests, by, reason };
 }
 
 /** Reads M5. Throws a Problem where it cannot be asked for; nothing is kept then. */

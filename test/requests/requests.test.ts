@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { openApplication } from "../../src/app/application.ts";
-import { askForLocks } from "../../src/requests/locks.ts";
+import { askingForLocks } from "../../src/requests/locks.ts";
+import { askFor } from "../../src/requests/requests.ts";
 import type { RequestDesk, RequestResult } from "../../src/requests/requests.ts";
 import { exitCodes } from "../../src/base/errors.ts";
 import { world } from "../support/cli.ts";
@@ -41,7 +42,8 @@ it("what somebody else takes back before it is sent does not end as done", async
   const shown: RequestResult[] = [];
   const show = async (result: RequestResult): Promise<void> => void shown.push(result);
   const { signal } = new AbortController();
-  const exit = await askForLocks(desk, { ...request, by: "anna.lee", reason: "stolen" }, { signal, show });
+  const asking = askingForLocks(desk, { ...request, by: "anna.lee", reason: "stolen" });
+  const exit = await askFor(desk, asking, { signal, show });
   expect([shown.map(({ requests }) => requests), w.sandbox.state().lockedAssets, exit]).toEqual([
     [[]],
     0,

@@ -55,16 +55,9 @@ async function borrowCommand(invocation: Invocation, customer: string, words: Lo
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
     };
-    const { askForLoan, previewLoan } = await import("../../requests/loans.ts");
+    const { askingForLoan } = await import("../../requests/loans.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
-    return await carryOutRequest(invocation, {
-      customer: request.customer,
-      of: "loan",
-      about: [request.lock],
-      withdraw: request.withdraw,
-      dryRun: words.dryRun === true,
-      preview: async () => await previewLoan(application, request, invocation.signal),
-      ask: async (shown) => await askForLoan(application, request, shown),
-    });
+    const asking = askingForLoan(application, request);
+    return await carryOutRequest(invocation, application, asking, words.dryRun === true);
   });
 }

@@ -61,16 +61,9 @@ export async function lockCommand(
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
     };
-    const { askForLocks, previewLocks } = await import("../../requests/locks.ts");
+    const { askingForLocks } = await import("../../requests/locks.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
-    return await carryOutRequest(invocation, {
-      customer: request.customer,
-      of: "lock",
-      about: request.numbers,
-      withdraw: request.withdraw,
-      dryRun: words.dryRun === true,
-      preview: async () => await previewLocks(application, request),
-      ask: async (shown) => await askForLocks(application, request, shown),
-    });
+    const asking = askingForLocks(application, request);
+    return await carryOutRequest(invocation, application, asking, words.dryRun === true);
   });
 }

@@ -76,17 +76,10 @@ async function resetCommand(invocation: Invocation, id: string, words: ResetWord
       reason: requireReason(words.reason),
       by: deciderOf(words.by),
     };
-    const { askForReset, customerOfStaff, previewReset } = await import("../../requests/staff-password.ts");
+    const { askingForReset, customerOfStaff } = await import("../../requests/staff-password.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
     const customer = await customerOfStaff(application, reset.staff);
-    return await carryOutRequest(invocation, {
-      customer,
-      of: "password",
-      about: [formatKey(reset.staff)],
-      withdraw: reset.withdraw,
-      dryRun: words.dryRun === true,
-      preview: async () => await previewReset(application, customer, reset, invocation.signal),
-      ask: async (shown) => await askForReset(application, customer, reset, shown),
-    });
+    const asking = askingForReset(application, customer, reset);
+    return await carryOutRequest(invocation, application, asking, words.dryRun === true);
   });
 }
