@@ -39,8 +39,7 @@ export async function* reportChunks(
   application: Application,
   kind: StatementKind,
   request: StatementRequest,
-  format: string,
-  name: string,
+  { format, name }: { format: string; name: string },
 ): AsyncGenerator<FileChunk, void, void> {
   const known = requireStatementFormat(format);
   const sign = headSigner(application);
@@ -75,7 +74,7 @@ export async function writeReport(
   request: StatementRequest,
   { format, path, part }: { format: string; path: string; part?: string | undefined },
 ): Promise<string[]> {
-  const chunks = reportChunks(application, kind, request, format, basename(path));
+  const chunks = reportChunks(application, kind, request, { format, name: basename(path) });
   const pathOf = part === undefined ? (file: string): string => fileNameOf(path, file) : (): string => path;
   return await writeFilesWhole(filesOf(part === undefined ? chunks : partOf(kind, chunks, part)), {
     pathOf,

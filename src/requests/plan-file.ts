@@ -86,8 +86,7 @@ export async function writePlanFile(
   { audit, identity }: Ledger,
   path: string,
   made: Omit<PlanHeader, "type" | "format" | "version" | "ledger">,
-  plans: readonly KeptPlan[],
-  held: WaitsInPlan["asked"],
+  { plans, held }: { plans: readonly KeptPlan[]; held: WaitsInPlan["asked"] },
 ): Promise<void> {
   const program = { type: "plan", format: planFormat, version: programVersion() };
   const lines = [canonicalJson({ ...program, ledger: await identity.name(), ...made })];

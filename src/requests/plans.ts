@@ -87,7 +87,12 @@ export async function planByHand(
     const save = async (run: string, held: WaitsInPlan["asked"]): Promise<void> => {
       if (out === undefined) return;
       const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
-      await writePlanFile(dependencies.ledger, out, { ...madeNow(application, run), private: shown }, kept, held);
+      await writePlanFile(
+        dependencies.ledger,
+        out,
+        { ...madeNow(application, run), private: shown },
+        { plans: kept, held },
+      );
     };
     const summary = await planRun(dependencies, request, keep, save);
     await show(summary, { inquiry, isTrial: trial });
@@ -259,7 +264,12 @@ export async function undoByHand(
       const held = await heldOfPlans({ ...dependencies, time, limits: limits.removals }, plans);
       heldOfFile = held.size;
       const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
-      await writePlanFile(ledger, out, { ...madeNow(application, run), private: "withheld", undo: id }, kept, held);
+      await writePlanFile(
+        ledger,
+        out,
+        { ...madeNow(application, run), private: "withheld", undo: id },
+        { plans: kept, held },
+      );
     };
     const summary = await planUndoRun(dependencies, { header, signal, undone }, save);
     show({ ...summary, heldOfFile });

@@ -65,7 +65,7 @@ export async function mappedExamples(
   });
   const shown = shownValues(stream, ways, options.showPrivate, names);
   return {
-    examples: items.map((item) => exampleOf(stream, item, mapping, ways, settings, shown)),
+    examples: items.map((item) => exampleOf(item, { stream, mapping, ways, settings, shown })),
     problem: outcome?.problem,
   };
 }
@@ -117,14 +117,15 @@ function described(value: Json | undefined): Json {
   return value === undefined || value === null ? null : `(${describeValue(value)})`;
 }
 
-function exampleOf(
-  stream: Stream,
-  item: SourceItem,
-  mapping: StreamMapping,
-  ways: readonly Way[],
-  settings: AssumptionSettings,
-  shown: ShownValues,
-): MappedExample {
+interface Mapped {
+  stream: Stream;
+  mapping: StreamMapping;
+  ways: readonly Way[];
+  settings: AssumptionSettings;
+  shown: ShownValues;
+}
+
+function exampleOf(item: SourceItem, { stream, mapping, ways, settings, shown }: Mapped): MappedExample {
   const found = faultOf(item, mapping, settings);
   const skipped = found === "skipped";
   const fault = found === "skipped" ? undefined : found;

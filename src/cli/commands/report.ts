@@ -84,7 +84,8 @@ export async function reportCommand(invocation: Invocation, name: string, words:
     requireAsked(kind, request, format);
     if (out === undefined) {
       refuseBytes(output, format, kind);
-      const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
+      const file = { format, name: `${kind}-${request.period.label}.${format}` };
+      const chunks = reportChunks(application, kind, request, file);
       const bytes = bytesOf(partOf(kind, chunks, part));
       if (output.stdout.isTTY === true && format === "csv") await showFirstRows(output, bytes, name, words);
       else {
