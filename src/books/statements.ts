@@ -9,7 +9,7 @@ import type { Statement, StatementKind } from "../inquiry/statement/statements.t
 import type { Application } from "../operate/application.ts";
 import type { BoundJob } from "../operate/job.ts";
 import type { LongRead } from "../operate/long-reads.ts";
-import { sendMail } from "../operate/mail.ts";
+import { sendMail } from "../operate/notify/mail.ts";
 import { reasonOf } from "../operate/notify/channels.ts";
 import { writeFilesWhole } from "../operate/written-files.ts";
 import { monthBefore, parsePeriod, periodLike } from "../report/statement/period.ts";

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { mailSettingsSchema } from "../../src/engine/run/run-settings.ts";
-import { sendMail } from "../../src/operate/mail.ts";
-import { startMailServer } from "../support/mail-server.ts";
-import { folder } from "../support/world/start.ts";
+import { mailSettingsSchema } from "../../../src/engine/run/run-settings.ts";
+import { sendMail } from "../../../src/operate/notify/mail.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { folder } from "../../support/world/start.ts";
 
 const none = (): string => {
   throw new Error("no secret is asked for");
