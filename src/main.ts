@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { enableCompileCache, setSourceMapsSupport } from "node:module";
 import { join } from "node:path";
 import type { ExitCode } from "./base/errors.ts";
-import type { StartWeb } from "./app/health.ts";
+import type { StartWeb } from "./operate/health.ts";
 
 const oldest = 26;
 const major = Number(process.versions.node.split(".")[0]);

@@ -1,11 +1,15 @@
-import { dirname, join } from "node:path";
 import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { DestinationStream } from "pino";
+import { customersAndOrders } from "../../jobs/customers-and-orders.ts";
+import { monthlyReport } from "../../jobs/monthly-report.ts";
+import { staff } from "../../jobs/staff.ts";
+import { verify } from "../../jobs/verify.ts";
 import { hashOf, toJson } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { systemClock, toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
-import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";
 import { systemHost } from "../base/host.ts";
 import type { Host } from "../base/host.ts";
 import { createIds, systemRandomness } from "../base/ids.ts";
@@ -15,37 +19,33 @@ import type { Logger } from "../base/logger.ts";
 import { groupNamed } from "../base/private-files.ts";
 import type { ReadingGroup } from "../base/private-files.ts";
 import type { Config } from "../config/config.ts";
+import type { Environment } from "../config/environment.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
+import type { RunDependencies } from "../engine/run/request.ts";
+import { commandSecret, environmentOf } from "../http/command.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
 import { removeAbandoned } from "../ledger/database/held-folder.ts";
 import { Ledger } from "../ledger/ledger.ts";
-import type { Inquiry } from "../inquiry/inquiry.ts";
 import { createStaging } from "../ledger/records/staging.ts";
+import { booksFolder, createObserved, isThere, makeLedgerFolder, pathFrom } from "../operate/application.ts";
+import type { Application, Observed, Progress, Suggested } from "../operate/application.ts";
+import { bindJobs, streamsOf } from "../operate/job.ts";
+import type { BoundJob } from "../operate/job.ts";
+import { requireAlertSettings, tellingSettings } from "../operate/notify/configured.ts";
+import type { NotifyDependencies } from "../operate/notify/tell.ts";
+import { keepOpenCircuits } from "../operate/open-circuits.ts";
 import { createPlatform } from "../platform/platform.ts";
 import type { Platform } from "../platform/platform.ts";
+import { removeUnfinished } from "../recovery/backup-manifest.ts";
 import type { Paused } from "../report/status.ts";
-import type { BoundJob } from "../operate/job.ts";
-import type { NotifyDependencies } from "../operate/notify/tell.ts";
-import { removeUnfinished } from "./backup-manifest.ts";
-import { requireAlertSettings, tellingSettings } from "./alert-settings.ts";
-import type { RunDependencies } from "../engine/run/request.ts";
-import { keepOpenCircuits } from "../operate/open-circuits.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
-import { jobsOf, streamsOf } from "./jobs.ts";
-import { commandSecret, environmentOf } from "../http/command.ts";
-import { platformName } from "./platform-name.ts";
-import { handInResources } from "./resources.ts";
-import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
-import { createObserved } from "./observed.ts";
-import type { Observed } from "./observed.ts";
 import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
-import type { Environment } from "../config/environment.ts";
-
-/** A text with the commands that it suggests completed; `written`: how the options are written into the text. */
-export type Suggested = (text: string, written?: (options: string) => string) => string;
+import { platformName } from "./platform-name.ts";
+import { handInResources } from "./resources.ts";
 
 /** What a face lends to the application: where it tells what goes on meanwhile. */
 export interface Face {
@@ -65,31 +65,34 @@ export interface Face {
   readonly host?: Host | undefined;
 }
 
-/** How far the work came that goes on in this process, or went on last. */
-export interface Progress {
-  phase: string;
-  done: number;
-  total: number | undefined;
-  /** When it was told. ISO instant. */
-  at: string;
+/**
+ * Loads the configuration, starts the sandbox it asks for, and removes what killed processes left unfinished. Throws
+ * all problems of the configuration at once.
+ */
+export async function openApplication(
+  choice: ConfigChoice,
+  environment: Environment,
+  face: Face,
+  needs: Needs = { services: true },
+): Promise<Application> {
+  handInResources();
+  const application = new OpenApplication(await openConfig(choice, environment, needs), choice, environment, face);
+  application.removeUnfinished();
+  return application;
 }
 
-/** Everything that a command or the daemon works with, made when it is first asked for and closed together. */
-export class Application {
+class OpenApplication implements Application {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly header: ConfigHeader;
-  /** Where relative paths of the configuration start. */
   readonly directory: string;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly #host: Host;
   readonly environment: Environment;
   readonly sandbox: Sandbox | undefined;
-  /** What goes on in it, for metrics and figures: whoever wants to know subscribes. */
   readonly observed: Observed;
   readonly #placeOf: (key: string) => string;
-  /** Where this very setting was written; undefined where it is a default. */
   readonly writtenAt: OpenConfig["writtenAt"];
   readonly #face: Face;
   readonly #choice: ConfigChoice;
@@ -102,7 +105,7 @@ export class Application {
   #sources: Source[] | undefined;
   #progress: Progress | undefined;
 
-  private constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
+  constructor(open: OpenConfig, choice: ConfigChoice, environment: Environment, face: Face) {
     this.config = open.config;
     this.secrets = open.secrets;
     this.header = open.header;
@@ -135,30 +138,12 @@ export class Application {
     return this.#logger;
   }
 
-  /**
-   * Loads the configuration, starts the sandbox it asks for, and removes what killed processes left unfinished. Throws
-   * all problems of the configuration at once.
-   */
-  static async open(
-    choice: ConfigChoice,
-    environment: Environment,
-    face: Face,
-    needs: Needs = { services: true },
-  ): Promise<Application> {
-    handInResources();
-    const application = new Application(await openConfig(choice, environment, needs), choice, environment, face);
-    application.#removeUnfinished();
-    return application;
-  }
-
-  /** The options by which another process of this program finds the same configuration, and the same services. */
   get commandOptions(): string[] {
     const sandbox = this.sandbox?.url ?? this.#choice.sandbox;
     const option = sandbox === undefined ? [] : [`--sandbox=${sandbox === true ? "" : sandbox}`];
     return [`--config=${this.header.file}`, ...option];
   }
 
-  /** Commands in alerts and pages, as whoever reads them has to type them. */
   get suggested(): Suggested {
     return this.#face.suggested ?? ((text) => text);
   }
@@ -167,21 +152,20 @@ export class Application {
     return pathFrom(this.directory, this.config.ledger.path);
   }
 
-  /** `fillsGap`: a rebuild opens it also where it was restored and lacks what was done since. */
   async ledger({ fillsGap = false } = {}): Promise<Ledger> {
     if (this.#ledger !== undefined) return this.#ledger;
     makeLedgerFolder(this.ledgerPath, this.config.ledger.group);
     this.#ledger = await this.ledgerAt(this.ledgerPath, { fillsGap });
     this.#fillsGap = fillsGap;
     if (isThere(join(dirname(this.ledgerPath), booksFolder))) {
-      const { FrozenFiles } = await import("./frozen-files.ts");
+      const { FrozenFiles } = await import("../books/frozen-files.ts");
       this.#letReadBooks(new FrozenFiles(this.ledgerPath, this.group));
     }
     return this.#ledger;
   }
 
   /** What processes that were killed left beside the ledger, in the temporary folder, and where jobs make backups. */
-  #removeUnfinished(): void {
+  removeUnfinished(): void {
     for (const folder of [dirname(this.ledgerPath), tmpdir()]) removeAbandoned(folder);
     for (const { kind, to } of Object.values(this.config.jobs))
       if (kind === "backup" && to !== undefined) removeUnfinished(pathFrom(this.directory, to));
@@ -200,7 +184,6 @@ export class Application {
     }
   }
 
-  /** A ledger at another place with the same key; whoever asks for it closes it. */
   async ledgerAt(path: string, { fillsGap = false } = {}): Promise<Ledger> {
     const { sealKey, formerSealKey } = this.config.ledger;
     return await Ledger.open({
@@ -220,16 +203,11 @@ export class Application {
     });
   }
 
-  /**
-   * The ledger for a command that only makes sense where there is one. Throws a Problem, and makes none, where there
-   * is not.
-   */
   async existingLedger(): Promise<Ledger> {
     this.requireLedger();
     return await this.ledger();
   }
 
-  /** Who may read what is written, beside the owner. */
   get group(): ReadingGroup | undefined {
     const { group } = this.config.ledger;
     return group === undefined ? undefined : groupNamed(group);
@@ -245,7 +223,6 @@ export class Application {
     });
   }
 
-  /** Read-only questions to the ledger, beside a run that is on. Throws a Problem where there is no ledger yet. */
   async inquiry(): Promise<Inquiry> {
     if (this.#inquiry !== undefined) return this.#inquiry;
     this.requireLedger();
@@ -255,12 +232,10 @@ export class Application {
     return this.#inquiry;
   }
 
-  /** The pause that is on, where the ledger was opened for something. */
   paused(): Paused | undefined {
     return this.#ledger === undefined ? this.#inquiry?.paused() : this.#ledger.pause.now();
   }
 
-  /** Why no run may use the ledger, as it was when it was opened for reading. */
   get refusal(): Problem | undefined {
     return this.#refusal;
   }
@@ -303,23 +278,21 @@ export class Application {
     return this.#sources;
   }
 
-  /** Throws all that is wrong with them at once, or with who is told of what they come to. */
   jobs(): BoundJob[] {
-    const jobs = jobsOf(this.config);
-    requireAlertSettings(this.config, jobs);
-    return jobs;
+    const bound = bindJobs([customersAndOrders, staff, verify, monthlyReport], this.config);
+    if (!bound.ok) throw new Problems(bound.error);
+    requireAlertSettings(this.config, bound.value);
+    return bound.value;
   }
 
-  /** Refuses a ledger of other services than those of this configuration, and one that heads outside say is old. */
   async requirePlatform(): Promise<void> {
     const ledger = await this.ledger();
     // A rebuild fills what is missing.
     if (this.config.audit.heads.length > 0 && !this.#fillsGap)
-      await (await import("./head-places.ts")).requireNewestOutside(this, ledger);
+      await (await import("../books/head-places.ts")).requireNewestOutside(this, ledger);
     await ledger.identity.requirePlatform(await platformName(this));
   }
 
-  /** What a run works with; `at`: on another ledger than that of the configuration. */
   async runDependencies(at?: Ledger): Promise<RunDependencies> {
     const ledger = at ?? (await this.ledger());
     await ledger.identity.name();
@@ -343,12 +316,10 @@ export class Application {
     };
   }
 
-  /** What a run in this process told last; undefined where none was on. */
   get progress(): Progress | undefined {
     return this.#progress;
   }
 
-  /** Who speaks where several instances report to one place. */
   get instance(): string {
     return this.config.instance ?? hostname();
   }
@@ -368,7 +339,6 @@ export class Application {
     };
   }
 
-  /** What a run says about where its settings came from. */
   runHeader(): JsonObject {
     const { file, profiles, presets, environment, options, hash } = this.header;
     return {
@@ -382,7 +352,6 @@ export class Application {
     };
   }
 
-  /** The hash of how records are read and mapped. */
   get sourcesHash(): string {
     return hashOf(toJson(this.config.sources));
   }

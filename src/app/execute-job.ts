@@ -1,31 +1,28 @@
 import type { JsonObject } from "../base/canonical-json.ts";
+import { exitCodeOf, exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodeOf, exitCodes, Problem } from "../base/errors.ts";
+import type { TrustedTime } from "../base/trusted-time.ts";
+import { keepHead } from "../books/head-places.ts";
+import { mailReports, writeReports } from "../books/statements.ts";
+import type { DifferencesOfCustomer } from "../engine/run/canary.ts";
+import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
+import { usualSpread } from "../engine/run/run-settings.ts";
+import { runSync } from "../engine/run/run.ts";
+import type { RunSummary } from "../engine/run/run.ts";
+import { TrustedClock } from "../engine/run/trusted-clock.ts";
+import { findingCount, runVerify } from "../engine/run/verify-run.ts";
+import type { VerifySummary } from "../engine/run/verify-run.ts";
 import { guards } from "../ingest/belief/guards.ts";
 import type { Acceptance } from "../ingest/belief/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RunState } from "../ledger/runs/tables.ts";
-import type { DifferencesOfCustomer } from "../engine/run/canary.ts";
-import type { BoundJob } from "../operate/job.ts";
-import { usualSpread } from "../engine/run/run-settings.ts";
-import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
-import { thinHistory } from "../operate/retention.ts";
-import { runSync } from "../engine/run/run.ts";
-import { TrustedClock } from "../engine/run/trusted-clock.ts";
-import type { RunSummary } from "../engine/run/run.ts";
 import { tellPeople } from "../operate/alerts.ts";
+import { underRunLock } from "../operate/application.ts";
+import type { Application } from "../operate/application.ts";
+import type { BoundJob } from "../operate/job.ts";
 import { callSwitches } from "../operate/notify/dead-mans-switch.ts";
-import { findingCount, runVerify } from "../engine/run/verify-run.ts";
-import type { VerifySummary } from "../engine/run/verify-run.ts";
-import type { Application } from "./application.ts";
-import { makeBackup } from "./backup.ts";
-import type { MadeBackup } from "./backup.ts";
-import { keepHead } from "./head-places.ts";
-import { writeReports } from "./report-files.ts";
-import { underRunLock } from "./run-lock.ts";
-import { basename, dirname } from "node:path";
-import { reasonOf } from "../operate/notify/channels.ts";
-import { sendMail } from "../operate/mail.ts";
+import { makeBackup } from "../recovery/backup.ts";
+import type { MadeBackup } from "../recovery/backup.ts";
 
 /** What a job came to, for a face that shows it; `found` is how much verify saw otherwise than it was placed. */
 export type EndedJob =
@@ -34,7 +31,7 @@ export type EndedJob =
   | { kind: "report"; run: string; files: string[]; recipients: number }
   | { kind: "backup"; run: string; backup: MadeBackup };
 
-export interface JobRequest {
+interface JobRequest {
   trigger: "schedule" | "hand";
   signal: AbortSignal;
   /** The fire time that this run is for. */
@@ -90,8 +87,7 @@ export async function executeJob(application: Application, job: BoundJob, reques
     const execution = { application, dependencies, job, request, header, time };
     const { ended, exitCode, state } = await executions[job.kind](execution);
     await request.show?.(ended);
-    const thinning = { ...dependencies, settings: application.config.retention };
-    if (!signal.aborted) await thinHistory(thinning, await time.now({ isFresh: false }), () => signal.aborted);
+    if (!signal.aborted) await thinHistory(application, ledger, await time.now({ isFresh: false }), signal);
     // A whole synchronisation does what an earlier one was for; each report is about a month of its own.
     if (fireTime !== undefined && state === "done")
       await ledger.schedule.finish(job.id, fireTime, job.kind !== "report");
@@ -102,6 +98,22 @@ export async function executeJob(application: Application, job: BoundJob, reques
   return await underRunLock(application, work, async () =>
     fireTime === undefined || (await ledger.schedule.unfinished(job.id)).includes(fireTime) ? undefined : exitCodes.ok,
   );
+}
+
+/**
+ * Thins history that is older than the configured retention, after a run and under its lock. It works in batches, so
+ * that other programs can write in between. An audit entry and a log line record the result. Without a trusted clock
+ * nothing is thinned.
+ */
+async function thinHistory(
+  { config, logger }: Application,
+  ledger: Ledger,
+  time: TrustedTime | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (time === undefined) return;
+  const thinned = await ledger.runs.thinHistory(time, config.retention, () => signal.aborted);
+  if (Object.keys(thinned).length > 0) logger.info({ thinned }, "history thinned");
 }
 
 async function executeSync({ application, dependencies, job, request, header, time }: Execution): Promise<Outcome> {
@@ -231,44 +243,4 @@ async function callDeadMansSwitches(
   if (switches.length === 0) return;
   const telling = await application.notifyDependencies(ledger);
   if (await callSwitches(switches, run, telling)) await tellPeople(telling, undefined);
-}
-
-/**
- * Mails the reports of a job to those whom it names. Throws a Problem where the mail server does not take them: the
- * files stay where they were written, and the job has not done what it is for.
- */
-export async function mailReports(
-  { config, secrets, logger }: Pick<Application, "config" | "secrets" | "logger">,
-  { id, mailTo }: Pick<BoundJob, "id" | "mailTo">,
-  month: string,
-  files: readonly string[],
-): Promise<void> {
-  const { mail } = config;
-  if (mail === undefined || mailTo.length === 0) return;
-  const names = files.map((path) => basename(path));
-  const folders = [...new Set(files.map((path) => dirname(path)))];
-  try {
-    await sendMail(
-      mail,
-      {
-        to: mailTo,
-        subject: `crm-sync: reports of ${month}`,
-        text: `The reports of ${month}, written by the job ${id}:\n\n${names.map((name) => `  ${name}\n`).join("")}`,
-        files: files.map((path) => ({ name: basename(path), path })),
-      },
-      (reference) => secrets.reveal(reference),
-    );
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem({
-      code: "report.not-mailed",
-      message:
-        `the reports of ${month} were written, but not mailed: the mail server ${mail.host}:${mail.port} did not ` +
-        `accept them (${reasonOf(error, secrets.known)})`,
-      cure:
-        `correct \`mail\` in the configuration, then run \`crm-sync run ${id}\` again. The files are in ` +
-        folders.join(", "),
-    });
-  }
-  logger.info({ job: id, month, recipients: mailTo.length, files: files.length }, "reports mailed");
 }

@@ -7,8 +7,8 @@ import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Loaded } from "../config/load.ts";
+import { makeLedgerFolder, pathFrom } from "../operate/application.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
 
 /** Which configuration a person asks for. */
 export interface ConfigChoice {

@@ -40,6 +40,7 @@ export function handInResources(): void {
       ...(await staff.undoFacts(...of)),
       ...(await assignment.undoFacts(...of)),
     }),
+    numbers: order.numbers,
     resources,
   });
 }

@@ -1,21 +1,21 @@
-import { counted } from "../report/text.ts";
-import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
+import { programVersion } from "../base/program-version.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Application } from "../operate/application.ts";
+import { readCertificate } from "../operate/certificate.ts";
+import { createDashboard } from "../operate/dashboard.ts";
+import { readHealth } from "../operate/health.ts";
+import type { StartWeb } from "../operate/health.ts";
+import { loginLink } from "../operate/login-link.ts";
+import { measuredOf } from "../operate/measured.ts";
+import { cronTicker } from "../operate/schedule-ticker.ts";
 import { Schedule } from "../operate/schedule.ts";
 import type { ScheduledRun } from "../operate/schedule.ts";
-import { cronTicker } from "../operate/schedule-ticker.ts";
-import type { Application } from "./application.ts";
-import { readCertificate } from "./certificate.ts";
-import { createDashboard } from "./dashboard.ts";
+import { supervisorOf } from "../operate/supervisor.ts";
+import { counted } from "../report/text.ts";
 import { executeJob } from "./execute-job.ts";
-import { programVersion } from "../base/program-version.ts";
-import { readHealth } from "./health.ts";
-import type { StartWeb } from "./health.ts";
-import { loginLink } from "./login-link.ts";
-import { measuredOf } from "./measured.ts";
-import { supervisorOf } from "./supervisor.ts";
 
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
@@ -48,7 +48,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
   });
   const ended = new AbortController();
   const dashboard = createDashboard({
-    application: () => application,
+    application,
     fireTimes: async () => await schedule.state(),
     signal: ended.signal,
   });
@@ -61,7 +61,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     logger,
     read: () => readHealth(application.platform(), ledger, schedule),
     dashboard,
-    measured: await measuredOf({ application: () => application, schedule, version: programVersion() }),
+    measured: await measuredOf({ application, schedule, version: programVersion() }),
   });
   url = health.url;
   try {
@@ -82,7 +82,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
   }
 }
 
-export interface ServeRequest {
+interface ServeRequest {
   signal: AbortSignal;
   startWeb: StartWeb;
   /**

@@ -3,7 +3,7 @@ import type { DecisionWords } from "./words.ts";
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { Printed } from "../app/books.ts";
+import type { Printed } from "../books/books.ts";
 import type { Blocker } from "../report/books.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
@@ -14,7 +14,7 @@ import type { Invocation } from "./command.ts";
 import { byWhom, example, wholeNumber, withReason } from "./command-line.ts";
 import type { CarryOut } from "./command-line.ts";
 import { viewOf } from "./output.ts";
-import { requireReason } from "../app/reason.ts";
+import { requireReason } from "../requests/reason.ts";
 
 /** The commands below `report` by which finance closes a period. */
 export function addBooks(report: CommandUnknownOpts, carryOut: CarryOut): void {
@@ -102,7 +102,7 @@ async function closeCommand(invocation: Invocation, period: string, words: Words
       by: deciderOf(words.by),
       reason: words.reason === undefined ? undefined : requireReason(words.reason),
     };
-    const { closeBooks } = await import("../app/books.ts");
+    const { closeBooks } = await import("../books/books.ts");
     const made = await closeBooks(application, period, whose);
     if (made.closed === undefined) {
       if (options.json) output.json({ period, closed: false, blockers: toJson(made.blockers) });
@@ -152,7 +152,7 @@ async function reopenCommand(invocation: Invocation, period: string, words: Word
 async function blockersCommand(invocation: Invocation, period: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { blockersOf } = await import("../app/books.ts");
+    const { blockersOf } = await import("../books/books.ts");
     const blockers = await blockersOf(application, period);
     const open = blockers.filter(({ signedOff }) => signedOff === null);
     if (options.json) output.json(toJson({ period, blockers }));
@@ -171,7 +171,7 @@ async function signOffCommand(
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = decisionOf(words);
-    const { signOff } = await import("../app/books.ts");
+    const { signOff } = await import("../books/books.ts");
     const signed = await signOff(application, period, ids, whose);
     if (options.json) {
       output.json(toJson({ period, signedOff: signed }));
@@ -213,7 +213,7 @@ async function printCommand(
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { printBooks } = await import("../app/books.ts");
+    const { printBooks } = await import("../books/books.ts");
     const printed = await printBooks(application, period, { closing, folder: out });
     if (options.json) output.json(toJson({ ...printed }));
     else {

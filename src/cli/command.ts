@@ -1,5 +1,6 @@
-import type { Application, Face } from "../app/application.ts";
-import type { StartWeb } from "../app/health.ts";
+import type { Face } from "../app/application.ts";
+import type { Application } from "../operate/application.ts";
+import type { StartWeb } from "../operate/health.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Host } from "../base/host.ts";
 import type { Randomness } from "../base/ids.ts";
@@ -41,8 +42,8 @@ export async function withApplication(
   let application: Application | undefined;
   output.begins();
   try {
-    const { Application } = await import("../app/application.ts");
-    application = await Application.open(
+    const { openApplication } = await import("../app/application.ts");
+    application = await openApplication(
       options,
       environment,
       { ...(await faceOf(output)), clock, random, host },

@@ -1,4 +1,5 @@
-import type { RequestResult } from "../app/requests.ts";
+import { askFor, previewOf } from "../requests/requests.ts";
+import type { Asking, RequestDesk, RequestResult } from "../requests/requests.ts";
 import type { ExitCode } from "../base/errors.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -6,36 +7,28 @@ import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../engine/model/operation.ts";
 import { payloadLines } from "../engine/model/registry.ts";
 import { nameOf, requestKindOf, standing } from "../engine/model/requests.ts";
-import type { ManualRequest } from "../engine/model/requests.ts";
 import { printable } from "../report/text.ts";
 import { ok } from "./command.ts";
 import type { Invocation } from "./command.ts";
 
-/** What a command that asks for something is told, and how it asks. */
-interface Asked {
-  customer: RecordKey;
-  /** What it is asked of. */
-  of: ManualRequest["of"];
-  about: readonly string[];
-  withdraw: boolean;
-  dryRun: boolean;
-  preview: () => Promise<Operation[]>;
-  ask: (shown: { signal: AbortSignal; show: (result: RequestResult) => Promise<void> }) => Promise<ExitCode>;
-}
-
 /** Asks, or shows what would be sent, and prints what it came to. */
-export async function carryOutRequest({ output, options, signal }: Invocation, asked: Asked): Promise<ExitCode> {
-  if (asked.dryRun) {
-    const operations = await asked.preview();
-    if (options.json) output.json(previewJson(asked.customer, operations));
+export async function carryOutRequest(
+  { output, options, signal }: Invocation,
+  application: RequestDesk,
+  asking: Asking,
+  dryRun: boolean,
+): Promise<ExitCode> {
+  if (dryRun) {
+    const operations = await previewOf(application, asking, signal);
+    if (options.json) output.json(previewJson(asking.customer, operations));
     else for (const line of operations.flatMap(previewLines)) output.line(line);
     return ok;
   }
-  return await asked.ask({
+  return await askFor(application, asking, {
     signal,
     show: async (result) => {
       if (options.json) output.result(resultJson(result));
-      else for (const line of resultLines(result, asked)) output.line(line);
+      else for (const line of resultLines(result, asking)) output.line(line);
     },
   });
 }
@@ -74,7 +67,9 @@ function resultJson({ customer, run, requests, open }: RequestResult): JsonObjec
   };
 }
 
-function resultLines({ requests, open }: RequestResult, { of, about, withdraw }: Asked): string[] {
+function resultLines({ requests, open }: RequestResult, { names, withdraw }: Asking): string[] {
+  const [{ of }] = names;
+  const about = names.map((name) => name.about);
   if (withdraw) return [printable(`taken back: ${about.join(", ")}; nothing was sent`)];
   const lines = requests
     .filter((request) => request.of === of && about.includes(request.about))

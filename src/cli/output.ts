@@ -1,5 +1,5 @@
 import { counted, plainView, printable, withInstantsToWrite, withLocalInstants, numberText } from "../report/text.ts";
-import type { Suggested } from "../app/application.ts";
+import type { Suggested } from "../operate/application.ts";
 import type { ConfigChoice } from "../app/open-config.ts";
 import type { Environment } from "../config/environment.ts";
 import { isJsonObject } from "../base/canonical-json.ts";

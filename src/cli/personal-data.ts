@@ -1,6 +1,6 @@
 import { deciderOf, decisionOf, parseKey } from "./words.ts";
 import type { DecisionWords } from "./words.ts";
-import type { ErasedByHand } from "../app/erase.ts";
+import type { ErasedByHand } from "../requests/erase.ts";
 import { toJson } from "../base/canonical-json.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes, usage } from "../base/errors.ts";
@@ -30,7 +30,7 @@ export async function eraseCommand(invocation: Invocation, words: WhoseWords & D
   return await withLedger(invocation, async (application) => {
     const whose = whoseOf(words, application.config.namespace);
     const decided = decisionOf(words);
-    const { eraseByHand } = await import("../app/erase.ts");
+    const { eraseByHand } = await import("../requests/erase.ts");
     const erased = await eraseByHand(application, whose, decided);
     if (options.json) output.json(toJson({ ...erased, people: erased.people.map(formatKey) }));
     else output.line(safeLines(erasedText(erased).join("\n")));
@@ -65,7 +65,7 @@ export async function subjectCommand(
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const { zone, namespace } = application.config;
-    const { subjectFacts } = await import("../app/subject.ts");
+    const { subjectFacts } = await import("../requests/private-shown.ts");
     const facts = await subjectFacts(application, whoseOf(words, namespace), deciderOf(words.by));
     const { subjectText } = await import("../report/subject.ts");
     const text = options.json ? `${JSON.stringify(toJson(facts))}\n` : `${subjectText(facts, viewOf(output, zone))}\n`;

@@ -1,5 +1,5 @@
 import { CommanderError } from "@commander-js/extra-typings";
-import type { StartWeb } from "../app/health.ts";
+import type { StartWeb } from "../operate/health.ts";
 import type { Environment } from "../config/environment.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";

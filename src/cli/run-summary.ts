@@ -23,8 +23,8 @@ import type { WaitingHold } from "../engine/gate.ts";
 import { behindText, coverageText } from "../report/status.ts";
 import type { NotAttempted } from "../report/facts.ts";
 import { balanceText, notAttemptedLines } from "../report/runs.ts";
-import type { Application } from "../app/application.ts";
-import { runJson } from "../app/ended-json.ts";
+import type { Application } from "../operate/application.ts";
+import { runJson } from "../operate/ended-json.ts";
 
 const mostHolds = 10;
 

@@ -1,5 +1,5 @@
-import { finished, writeWhole } from "../app/written-files.ts";
-import type { Chunks } from "../app/written-files.ts";
+import { finished, writeWhole } from "../operate/written-files.ts";
+import type { Chunks } from "../operate/written-files.ts";
 import type { Output } from "./output.ts";
 import { printable } from "../report/text.ts";
 

@@ -1,10 +1,10 @@
 import { theCrm } from "../engine/model/requests.ts";
 import { usage, exitCodes, Problem } from "../base/errors.ts";
 import { systemUser } from "../base/who.ts";
-import { personalIn, requireReason } from "../app/reason.ts";
+import { personalIn, requireReason } from "../requests/reason.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Application } from "../app/application.ts";
-import type { Scope } from "../app/by-hand.ts";
+import type { Application } from "../operate/application.ts";
+import type { Scope } from "../requests/plans.ts";
 
 const longest = 100;
 

@@ -1,4 +1,5 @@
 import { stopsSomething } from "../contract/assumptions/evidence.ts";
+import type { RunSummary } from "../engine/run/run.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { byHand, troubleOf } from "../report/last-runs.ts";
@@ -12,7 +13,6 @@ import type { Alert } from "./notify/alert.ts";
 import { channelDownKey } from "./notify/due.ts";
 import { notifyChanges } from "./notify/tell.ts";
 import type { NotifyDependencies } from "./notify/tell.ts";
-import type { RunSummary } from "../engine/run/run.ts";
 
 /** Everything that needs a person now, by the ledger and the run that just ended. */
 export async function alertsOf(ledger: Ledger, summary: RunSummary | undefined): Promise<Alert[]> {

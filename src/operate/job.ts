@@ -1,13 +1,11 @@
-import { exitCodes, failed, ok, Problem } from "../base/errors.ts";
+import { parseCron } from "../base/cron.ts";
+import type { Cron } from "../base/cron.ts";
+import { exitCodes, failed, ok, Problem, usage } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import type { DeletionLimit } from "../engine/plan/limits.ts";
-import type { statementKinds } from "../report/statement/shape.ts";
-import type { StatementFormat } from "../report/statement/render.ts";
-import type { PeriodBy } from "../report/statement/shape.ts";
-import { parseCron } from "../base/cron.ts";
-import type { Cron } from "../base/cron.ts";
+import { sharesSchema } from "../engine/run/run-settings.ts";
 import type {
   JobSettings,
   LimitsOfJob,
@@ -15,14 +13,21 @@ import type {
   misfirePolicies,
   VerifyBudget,
 } from "../engine/run/run-settings.ts";
+import { guardNames, guards } from "../ingest/belief/guards.ts";
+import type { Acceptance, GuardName } from "../ingest/belief/guards.ts";
+import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
+import type { statementKinds } from "../report/statement/shape.ts";
+import type { StatementFormat } from "../report/statement/render.ts";
+import type { PeriodBy } from "../report/statement/shape.ts";
+import type { Source } from "../source/source.ts";
 
-export type JobKind = "sync" | "verify" | "report" | "backup";
+type JobKind = "sync" | "verify" | "report" | "backup";
 
 /** The handling of missed fire times: `run-once` for all of them, `skip` them, or run `all` (the last 24). */
 export type MisfirePolicy = (typeof misfirePolicies)[number];
 
 /** A report of a job of kind `report`, for the month before the fire time. */
-export interface JobReport {
+interface JobReport {
   kind: (typeof statementKinds)[number];
   format: StatementFormat;
   /** The date that assigns a row to a month. */
@@ -72,7 +77,7 @@ export interface BoundJob {
 }
 
 /** The part of the configuration that binding needs. */
-export interface JobsConfig {
+interface JobsConfig {
   zone: string;
   limits: LimitsSettings;
   mail?: unknown;
@@ -231,4 +236,56 @@ function mistake(job: string, key: string, what: string, cure: string): Problem 
     place: `jobs.${job}`,
     exitCode: exitCodes.configuration,
   });
+}
+
+/** The job of that name; throws a Problem (exit code 64) where there is none of this name. */
+export function jobNamed(jobs: readonly BoundJob[], id: string): BoundJob {
+  const job = jobs.find((item) => item.id === id);
+  if (job !== undefined) return job;
+  throw new Problem({
+    code: "job.unknown",
+    message: `there is no job ${id}`,
+    cure: `use one of: ${jobs.map((item) => item.id).join(", ")}`,
+    exitCode: exitCodes.usage,
+  });
+}
+
+/** The shares of the enterprises that go first, as a person wrote them. Throws a Problem (exit code 64). */
+export function sharesOf(text: string, { id, kind }: Pick<BoundJob, "id" | "kind">): number[] {
+  const shares = sharesSchema.safeParse(text.split(",").map(Number));
+  if (!shares.success)
+    throw usage(`--canary takes rising shares above 0 and below 100, not ${text}`, "--canary 1,5,25");
+  if (kind !== "sync")
+    throw usage(`the job ${id} is of kind ${kind}; --canary is for jobs of kind sync`, "leave --canary out");
+  return shares.data;
+}
+
+/** What a person believes of streams, as `SOURCE/STREAM=NUMBER`, for each guard. Throws a Problem (exit code 64). */
+export function acceptancesOf(
+  { id, sources, streams }: Pick<BoundJob, "id" | "sources" | "streams">,
+  said: Readonly<Record<GuardName, readonly string[]>>,
+): Acceptance[] {
+  return guardNames.flatMap((guard) =>
+    said[guard].map((text): Acceptance => {
+      const [, source = "", name, most] = /^(.+)\/([a-z]+)=([1-9]\d{0,8})$/u.exec(text) ?? [];
+      const stream = streams.find((one) => one === name);
+      if (stream !== undefined && sources.includes(source)) return { guard, source, stream, most: Number(most) };
+      throw usage(
+        `${guards[guard].option} ${text} names no stream that the job ${id} reads, or no number`,
+        `${guards[guard].option} ${sources[0] ?? "crm"}/${streams[0] ?? "orders"}=12, as the run printed it`,
+      );
+    }),
+  );
+}
+
+/** Every stream of every source, each with the first job that reads it. */
+export function streamsOf(sources: readonly Source[], jobs: readonly BoundJob[]): ConfiguredStream[] {
+  const reading = jobs.filter((job) => job.kind === "sync");
+  return sources.flatMap((source) =>
+    source.streams.map((stream) => ({
+      source: source.name,
+      stream,
+      job: reading.find((job) => job.sources.includes(source.name) && job.streams.includes(stream))?.id,
+    })),
+  );
 }

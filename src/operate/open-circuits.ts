@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ServiceName } from "../contract/endpoints.ts";

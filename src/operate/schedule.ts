@@ -1,9 +1,9 @@
-import type { Clock } from "../base/clock.ts";
 import { toInstant } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { BoundJob } from "./job.ts";
 import { countFireTimes, dueFireTimes, latestFireTime, nextFireTime } from "./fire-times.ts";
+import type { BoundJob } from "./job.ts";
 
 const minute = 60_000;
 /** A fire time this late is still on time: ticks come once a minute. */
@@ -59,7 +59,7 @@ export interface Ticker {
   start(onTick: () => void): () => void;
 }
 
-export interface ScheduleDependencies {
+interface ScheduleDependencies {
   jobs: readonly BoundJob[];
   store: FireTimeStore;
   clock: Clock;

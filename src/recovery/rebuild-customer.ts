@@ -1,37 +1,37 @@
-import { OrderAdoption } from "../resources/order/seek.ts";
-import type { ShownOrder } from "../ledger/state/observations.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { productsUnder } from "../resources/order/model.ts";
-import { requestKindOf, requestsOf } from "../engine/model/requests.ts";
-import type { StateChange } from "../engine/model/state.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
-import type { FixedNumber } from "../engine/model/references.ts";
-import type { OrderWithTree } from "../engine/model/desired.ts";
-import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
-import type { Block } from "../engine/plan/records.ts";
-import { acknowledgedFields } from "../resources/enterprise/state/facts.ts";
-import type { Observed } from "../engine/plan/input.ts";
-import type { CustomerPlan } from "../engine/plan/plan.ts";
-import { otherThanWanted } from "../resources/order/adoption.ts";
-import { adoptedPeople } from "../resources/staff/observe.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
-import type { FoundOrder } from "../resources/order/seek.ts";
-import { CustomerPlanning } from "../engine/planning.ts";
+import { productUnits } from "../crm/tree.ts";
 import { CustomerState } from "../engine/customer.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
-import { earlierUnits, sharedNumbers } from "./numbers-aside.ts";
-import { productUnits } from "../crm/tree.ts";
-import { wantedForm } from "../resources/order/state/placed-orders.ts";
-import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
+import type { FixedNumber } from "../engine/model/references.ts";
+import type { OrderWithTree } from "../engine/model/desired.ts";
+import { requestKindOf, requestsOf } from "../engine/model/requests.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
+import type { StateChange } from "../engine/model/state.ts";
+import type { Block } from "../engine/plan/records.ts";
+import type { Observed } from "../engine/plan/input.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { CustomerPlanning } from "../engine/planning.ts";
+import type { ShownOrder } from "../ledger/state/observations.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import { acknowledgedFields } from "../resources/enterprise/state/facts.ts";
+import { otherThanWanted } from "../resources/order/adoption.ts";
+import { productsUnder } from "../resources/order/model.ts";
+import { OrderAdoption } from "../resources/order/seek.ts";
+import type { FoundOrder } from "../resources/order/seek.ts";
 import type { ShownAmendment } from "../resources/order/shown-orders.ts";
+import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
+import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
+import { wantedForm } from "../resources/order/state/placed-orders.ts";
+import { adoptedPeople } from "../resources/staff/observe.ts";
+import { earlierUnits, sharedNumbers } from "./restored-customer.ts";
 
 /** How often a customer is planned again with the new findings. */
 const mostRounds = 24;
 
 /** The result of rebuilding one customer. */
-export interface RebuiltCustomer {
+interface RebuiltCustomer {
   /** The plan that a run would make now; undefined if the platform did not show enough in time. */
   plan: CustomerPlan | undefined;
   why?: string;
@@ -281,7 +281,7 @@ interface Amended {
  * Each product under the number of an amendment counts for that purchase and not for the first. Each amendment becomes
  * a step, with the CRM's current form instead of the form that was bought then.
  */
-export function rebuiltSteps(amended: Amended): StateChange[] {
+function rebuiltSteps(amended: Amended): StateChange[] {
   const { order, customer, channelOrderId } = amended;
   const { key, version, bodyHash } = order;
   const changes: StateChange[] = [];
@@ -322,7 +322,7 @@ function purchaseOf(
  * The rest of a moved order at its former customer, as a purchase for each number under which it is shown. Undefined if
  * a shown product belongs to no unit of the order, or is unknown.
  */
-export function leftSteps(
+function leftSteps(
   { order, customer, numbers }: Pick<Amended, "order" | "customer" | "numbers">,
   under: readonly { channelOrderId: string; shown: ShownOrder }[],
 ): StateChange[] | undefined {
@@ -340,7 +340,7 @@ export function leftSteps(
 }
 
 /** Records that nothing of an order is left, and that this agrees with the CRM, which does not want it. */
-export function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
+function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
   const { key, version } = order;
   const items = order.tree.assets.flatMap(({ id: instanceId, quantity }) =>
     Array.from({ length: quantity }, (_, unit): RemovedItem => {

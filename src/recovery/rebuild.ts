@@ -1,31 +1,37 @@
-import { endFailed } from "../engine/run/run.ts";
-import { bringBack } from "./restored-customer.ts";
-import { lookAtCustomer } from "../engine/run/preflight.ts";
-import { rebuildCustomer } from "./rebuild-customer.ts";
+import { copyFileSync, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { exitCodes, failureOf, Problem, stackOf } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
-import { exitCodes, failureOf, messageOf, Problem, stackOf } from "../base/errors.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
 import { streams } from "../crm/model.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
-import { rebuiltKind } from "../ledger/state/observations.ts";
-import { notLookedAt } from "../ledger/state/unread-customers.ts";
-import { makes } from "../engine/plan/gated.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { RunState } from "../ledger/runs/tables.ts";
-import type { StateChange } from "../engine/model/state.ts";
+import { workInLanes } from "../base/lanes.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
+import type { StateChange } from "../engine/model/state.ts";
+import { makes } from "../engine/plan/gated.ts";
 import { counts } from "../engine/plan/owner.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { eachPendingCustomer } from "../engine/run/queue.ts";
+import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
+import { endFailed } from "../engine/run/run.ts";
+import { SourceReading } from "../ingest/source-reading.ts";
+import type { StreamTally } from "../ingest/tally.ts";
+import { headsPath } from "../ledger/audit/audit-heads.ts";
+import { copyWhileWritten } from "../ledger/database/backup.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { RunState } from "../ledger/runs/tables.ts";
+import { rebuiltKind } from "../ledger/state/observations.ts";
+import { underRunLock } from "../operate/application.ts";
+import type { Application } from "../operate/application.ts";
 import { readingPlatform } from "../platform/platform.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
-import type { StreamTally } from "../ingest/tally.ts";
-import { workInLanes } from "../base/lanes.ts";
-import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
-import { SourceReading } from "../ingest/source-reading.ts";
-import { eachPendingCustomer } from "../engine/run/queue.ts";
+import { rebuildCustomer } from "./rebuild-customer.ts";
+import { bringBack } from "./restored-customer.ts";
+import { forgetUnread, isCutOff, lookAtOne, lookedAtAll, noneLookedAt } from "./unread-customers.ts";
 
 /** Something of one record that could not be restored, or that the next run would do. */
-export interface NotRebuilt {
+interface NotRebuilt {
   record: string;
   why: string;
 }
@@ -54,11 +60,62 @@ export interface RebuildSummary {
 
 const kindsBefore = new Set(["plan", "rebuild"]);
 
+interface Shown {
+  /** Who has it rebuilt. */
+  by: string;
+  dryRun: boolean;
+  signal: AbortSignal;
+  show: (summary: RebuildSummary) => void;
+}
+
+/**
+ * Builds the ledger anew from the platform and the sources. With `dryRun` a ledger in a folder of its own is built, and
+ * goes again: what it came to is shown, and nothing is kept.
+ */
+export async function rebuild(application: Application, { by, dryRun, signal, show }: Shown): Promise<ExitCode> {
+  await application.ledger({ fillsGap: true });
+  const dependencies = await application.runDependencies();
+  const request = { limits: application.config.limits, signal, header: application.runHeader(), by };
+  return await underRunLock(application, async () => {
+    if (!dryRun) {
+      const summary = await runRebuild(dependencies, request);
+      show(summary);
+      return summary.exitCode;
+    }
+    await requireUnused(dependencies.ledger);
+    const folder = holdFolder(dirname(application.ledgerPath));
+    try {
+      const path = join(folder.path, "ledger.db");
+      // Of a restored ledger a copy is rebuilt, with the heads that say what it lacks.
+      if (dependencies.ledger.gap.isOpen()) {
+        await copyWhileWritten(application.ledgerPath, path, () => {});
+        if (existsSync(headsPath(application.ledgerPath)))
+          copyFileSync(headsPath(application.ledgerPath), headsPath(path));
+      }
+      return await rebuildAt(path);
+    } finally {
+      folder.release();
+    }
+  });
+
+  async function rebuildAt(path: string): Promise<ExitCode> {
+    const ledger = await application.ledgerAt(path, { fillsGap: true });
+    try {
+      ledger.runs.takeLock();
+      const summary = await runRebuild({ ...dependencies, ledger }, request);
+      show(summary);
+      return summary.exitCode;
+    } finally {
+      ledger.close();
+    }
+  }
+}
+
 /**
  * Throws a Problem if the ledger was used for anything but plans and rebuilds, since its start or since its state was
  * set aside. A restored ledger with an open gap may also be rebuilt.
  */
-export async function requireUnused(ledger: Ledger): Promise<void> {
+async function requireUnused(ledger: Ledger): Promise<void> {
   if (ledger.gap.isOpen()) return;
   const since = ledger.gap.last()?.at ?? "";
   const runs = await ledger.runs.lastByJob();
@@ -99,9 +156,7 @@ export async function runRebuild(deps: RunDependencies, request: RebuildRequest)
   }
   const stopped = (): boolean => request.signal?.aborted === true;
   try {
-    await ledger.state.record(notLookedAt, [
-      { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders: true },
-    ]);
+    await noneLookedAt(ledger);
     await reading.read();
     const reader = new SnapshotReader(platform, deps.settings);
     await rebuildAll({ ...deps, platform, reader }, asked, summary);
@@ -222,73 +277,6 @@ function emptySummary({ run, sources }: Pick<RebuildSummary, "run" | "sources">)
     assumed: [],
     left: [],
   };
-}
-
-const unfinishedText = "a rebuild was cut off before all customers were looked at";
-
-/**
- * Marks customers that an earlier rebuild could not look at for another look. Customers that are only in quarantine, or
- * that a source did not give, cannot be looked at now.
- */
-async function forgetUnread(ledger: Ledger, tallies: readonly StreamTally[], ofAllOrders: boolean): Promise<void> {
-  const changes: StateChange[] = [];
-  for (const customer of await ledger.state.unread()) {
-    if (customer.namespace !== "") await ledger.records.markPending({ customer });
-    if (formatKey(customer) !== formatKey(notLookedAt)) changes.push({ type: "customer-read", customer });
-  }
-  const why = "has a record in quarantine, so that its enterprise was not looked for";
-  for (const customer of await ledger.state.customersInQuarantine())
-    changes.push({ type: "customer-unread", customer, why, ofAllOrders });
-  if ((await ledger.state.unnamedInQuarantine()).includes("customers")) {
-    const customer = { namespace: "", id: "rows" };
-    const what = "a row of customers in quarantine does not say whose it is";
-    changes.push({ type: "customer-unread", customer, why: what, ofAllOrders });
-  }
-  for (const tally of tallies)
-    if (tally.stream === "customers" && isCutOff(tally)) {
-      const customer = { namespace: "", id: `source ${tally.source}` };
-      const what = `the source ${tally.source} did not give all of its customers`;
-      changes.push({ type: "customer-unread", customer, why: what, ofAllOrders });
-    }
-  await ledger.state.record(notLookedAt, changes);
-}
-
-/** Whether a source did not give all records of a stream. */
-function isCutOff({ problem, complete }: StreamTally): boolean {
-  return problem !== undefined || !complete;
-}
-
-/** Records that every customer was reached. `ofAllOrders`: the ledger does not know all orders yet. */
-async function lookedAtAll(ledger: Ledger, ofAllOrders: boolean): Promise<void> {
-  await ledger.state.record(notLookedAt, [
-    { type: "customer-unread", customer: notLookedAt, why: unfinishedText, ofAllOrders },
-    { type: "customer-read", customer: notLookedAt },
-  ]);
-}
-
-/**
- * Returns whether the customer's enterprise shows orders that belong to others in the CRM. A customer that cannot be
- * looked at is recorded: until it can, no order is placed that may exist there.
- */
-async function lookAtOne(
-  deps: RunDependencies & { reader: SnapshotReader },
-  customer: RecordKey,
-  { signal, ofAllOrders }: Pick<Rebuilding, "signal"> & { ofAllOrders: boolean },
-): Promise<boolean> {
-  const { ledger } = deps;
-  const isUnread = async (why: string): Promise<void> =>
-    void (await ledger.state.record(customer, [{ type: "customer-unread", customer, why, ofAllOrders }]));
-  try {
-    const { unread, hasOthers } = await lookAtCustomer(deps, customer, signal);
-    if (unread !== undefined) await isUnread(unread);
-    return hasOthers;
-  } catch (error) {
-    if (ledger.broken !== undefined || signal?.aborted === true) throw error;
-    // The enterprise belongs to another customer, whose own look covers it.
-    const isAnothers = error instanceof Problem && error.code === "enterprise.taken";
-    if (!isAnothers) await isUnread(`could not be read: ${messageOf(error)}`);
-    return false;
-  }
 }
 
 interface Rebuilding {

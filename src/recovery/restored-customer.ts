@@ -1,20 +1,25 @@
-import { ifNotShown } from "../resources/order/not-shown.ts";
-import type { ShownOrder } from "../ledger/state/observations.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { SharedNumber } from "../ledger/gap/gap.ts";
-import type { OrderStanding } from "../resources/order/model.ts";
-import { isSameKey } from "../engine/model/state-part.ts";
-import type { SnapshotReader } from "../platform/snapshot.ts";
 import type { EngineDependencies } from "../engine/customer.ts";
 import { isShown } from "../engine/evidence.ts";
-import { sharedNumbers } from "./numbers-aside.ts";
+import type { EarlierUnit } from "../engine/model/references.ts";
+import type { FixedNumber } from "../engine/model/references.ts";
+import type { OrderWithTree } from "../engine/model/desired.ts";
+import { isSameKey } from "../engine/model/state-part.ts";
+import type { NumberAside } from "../ledger/gap/gap-statements.ts";
+import type { SharedNumber } from "../ledger/gap/gap.ts";
+import type { ShownOrder } from "../ledger/state/observations.ts";
+import type { SnapshotReader } from "../platform/snapshot.ts";
+import { orderOf } from "../resources/order/model.ts";
+import type { OrderStanding } from "../resources/order/model.ts";
+import { ifNotShown } from "../resources/order/not-shown.ts";
 import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
+import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
 
-type Dependencies = Pick<EngineDependencies, "ledger" | "settings"> & { reader: SnapshotReader };
+type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 
 /** The restored parts of a customer of a restored ledger. */
-export interface BroughtBack {
+interface BroughtBack {
   /** Orders that are unchanged since the backup. */
   orders: number;
   /** Orders that no reading shows, and that count as in the backup. */
@@ -27,7 +32,7 @@ export interface BroughtBack {
  * Everything that differs stays set aside and is read again. All customers have been looked at before.
  */
 export async function bringBack(
-  deps: Dependencies,
+  deps: Dependencies & { reader: SnapshotReader },
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<BroughtBack> {
@@ -80,7 +85,7 @@ export async function bringBack(
 
 /** Brings an order back if it only has licence types that the platform never shows. */
 async function bringHiddenBack(
-  deps: Pick<EngineDependencies, "ledger" | "settings">,
+  deps: Dependencies,
   customer: RecordKey,
   order: RecordKey,
   shared: readonly SharedNumber[],
@@ -95,7 +100,7 @@ async function bringHiddenBack(
 }
 
 /** Whether exactly the recorded units are shown: the same products, asset numbers and purchases. */
-export function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
+function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<string, ShownOrder>): boolean {
   const stands = new Set<string>();
   for (const unit of units) {
     if (unit.products.length > 0 && unit.number === undefined) return false;
@@ -107,4 +112,71 @@ export function standsAsShown({ units }: OrderStanding, shown: ReadonlyMap<strin
     for (const [product, numbers] of products)
       for (const number of numbers) seen.add(JSON.stringify([channelOrderId, product, number]));
   return stands.size === seen.size && [...stands].every((thing) => seen.has(thing));
+}
+
+type Asset = OrderWithTree["tree"]["assets"][number];
+
+/** The numbers of earlier units, each with whether the order of such a unit is also shown under that number. */
+export async function sharedNumbers(
+  { ledger, settings }: Dependencies,
+  customer: RecordKey,
+  aside: readonly NumberAside[],
+  wanted: readonly string[],
+): Promise<SharedNumber[]> {
+  const shared: SharedNumber[] = [];
+  for (const number of new Set(wanted)) {
+    let unitStands = false;
+    for (const item of aside) {
+      if (item.number !== number || item.continues !== undefined) continue;
+      const { namespace, orderId: id, channelOrderId } = item;
+      const nOf = amendmentsOf(settings, { order: { namespace, id }, channelOrderId });
+      for (const shownUnder of await ledger.state.shownNumbers(customer)) {
+        if (shownUnder !== channelOrderId && nOf(shownUnder) === undefined) continue;
+        const shown = await ledger.state.shownOrder(customer, shownUnder);
+        unitStands ||= [...(shown?.products.values() ?? [])].some((numbers) => numbers.includes(number));
+      }
+    }
+    shared.push({ number, unitStands });
+  }
+  return shared;
+}
+
+/**
+ * The earlier units, nearest first, with the same number as a unit of an asset. They follow from the CRM's links
+ * (`continues`), also through ended assets, and from the units `known` to have had that number. Undefined if no such
+ * unit had it.
+ */
+export function earlierUnits(
+  orders: readonly OrderWithTree[],
+  { order, asset, number }: { order: RecordKey; asset: Asset; number: string },
+  known: readonly FixedNumber[],
+): EarlierUnit[] | undefined {
+  const had = known.filter((item) => item.number === number);
+  const own = had.find((item) => item.continues !== undefined && isUnitOf(item, order, asset.id));
+  if (own?.continues !== undefined) return [...own.continues];
+  const passed: { from: RecordKey; instanceId: string }[] = [];
+  for (let at = { order, asset }; at.asset.continues !== undefined;) {
+    const from = orderOf(at.order, at.asset.continues);
+    const { instanceId } = at.asset.continues;
+    const earlier = had.find((item) => isUnitOf(item, from, instanceId));
+    if (earlier !== undefined) {
+      const { unit } = earlier;
+      return [
+        ...passed.map((one): EarlierUnit => {
+          return { namespace: one.from.namespace, orderId: one.from.id, instanceId: one.instanceId, unit };
+        }),
+        ...unitsNamed(earlier),
+      ];
+    }
+    if (passed.some((one) => one.instanceId === instanceId && isSameKey(one.from, from))) return undefined;
+    passed.push({ from, instanceId });
+    const next = orders.find(({ key }) => isSameKey(key, from))?.tree.assets.find(({ id }) => id === instanceId);
+    if (next === undefined) return undefined;
+    at = { order: from, asset: next };
+  }
+  return undefined;
+}
+
+function isUnitOf(item: FixedNumber, order: RecordKey, instanceId: string): boolean {
+  return item.instanceId === instanceId && isSameKey({ namespace: item.namespace, id: item.orderId }, order);
 }

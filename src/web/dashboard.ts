@@ -1,10 +1,10 @@
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
-import type { Dashboard } from "../app/dashboard.ts";
+import type { Dashboard } from "../operate/dashboard.ts";
 import { messageOf, Problem, Problems, usage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { pausedText } from "../report/status.ts";
-import type { Access } from "../app/access.ts";
+import type { Access } from "./access/access.ts";
 import { fewAtOnce } from "./access/rate-limit.ts";
 import { isForm } from "./access/session.ts";
 import { behindAccess } from "./access/sign-in.ts";

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { toInstant } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
-import type { Health, WebDependencies } from "../app/health.ts";
+import type { Health, WebDependencies } from "../operate/health.ts";
 
 /**
  * `/livez`: 200 as long as the program answers, and no other word, because anybody may ask. `/healthz`: 200 if the

@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { messageOf } from "../base/errors.ts";
-import type { Measured, MeasuredJob, MeasuredLedger } from "../app/measured.ts";
+import type { Measured, MeasuredJob, MeasuredLedger } from "../operate/measured.ts";
 import { endpointIds, endpoints } from "../contract/endpoints.ts";
 import { metricList, processMetrics } from "./metric-list.ts";
 import type { MetricFacts, MetricName } from "./metric-list.ts";
 import type { MiddlewareHandler } from "hono";
-import type { Access } from "../app/access.ts";
+import type { Access } from "./access/access.ts";
 import { isLoopbackHost } from "../base/loopback.ts";
 import { isListed } from "../config/access-settings.ts";
 import { connectionOf, placeOf } from "./access/host.ts";

@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import type { HtmlEscapedString } from "hono/utils/html";
-import type { Dashboard } from "../app/dashboard.ts";
+import type { Dashboard } from "../operate/dashboard.ts";
 import type { Place } from "./access/host.ts";
 import type { Person, Right } from "./access/person.ts";
 

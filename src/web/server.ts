@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import type { MiddlewareHandler } from "hono";
 import { messageOf, Problem } from "../base/errors.ts";
-import { Access } from "../app/access.ts";
-import type { WebDependencies, WebServer } from "../app/health.ts";
+import { Access } from "./access/access.ts";
+import type { WebDependencies, WebServer } from "../operate/health.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 import { healthRoutes } from "./health.ts";
 import { requireHost } from "./access/host.ts";
@@ -11,7 +11,7 @@ import type { WebEnvironment } from "./page.ts";
 import { createServer as createTlsServer } from "node:https";
 import { serve } from "@hono/node-server";
 import type { ServerType } from "@hono/node-server";
-import type { Certificate } from "../app/certificate.ts";
+import type { Certificate } from "../operate/certificate.ts";
 
 /** `whoAsks`: says it in the place of what the configuration permits. */
 type ServedBy = WebDependencies & { whoAsks?: MiddlewareHandler<WebEnvironment> };

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { ageOf, instantText, printable } from "../report/text.ts";
 import type { Html } from "./page.ts";
-import type { Dashboard } from "../app/dashboard.ts";
+import type { Dashboard } from "../operate/dashboard.ts";
 import { toInstant } from "../base/clock.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";

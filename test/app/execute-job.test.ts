@@ -1,17 +1,18 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { Application } from "../../src/app/application.ts";
+import { openApplication } from "../../src/app/application.ts";
+import type { Application } from "../../src/operate/application.ts";
 import { executeJob } from "../../src/app/execute-job.ts";
 import type { EndedJob } from "../../src/app/execute-job.ts";
-import { jobNamed } from "../../src/app/jobs.ts";
-import { verifyAudit } from "../../src/app/audit-record.ts";
+import { jobNamed } from "../../src/operate/job.ts";
+import { verifyAudit } from "../../src/books/audit-record.ts";
 import { runsOf } from "../support/asking.ts";
 import { world } from "../support/cli.ts";
 import type { World } from "../support/cli.ts";
 
 /** An application over a world, with a face that keeps what it is told. */
 async function opened(w: World, told: string[] = []): Promise<Application> {
-  const application = await Application.open(
+  const application = await openApplication(
     { config: w.path("crm-sync.yaml"), sandbox: w.sandbox.url },
     w.environment,
     { log: () => ({ write: (line) => told.push(line) }), progress: (phase) => told.push(phase), clock: w.clock },

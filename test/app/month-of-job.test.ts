@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { Application } from "../../src/app/application.ts";
+import { openApplication } from "../../src/app/application.ts";
 import { executeJob } from "../../src/app/execute-job.ts";
 import type { EndedJob } from "../../src/app/execute-job.ts";
-import { jobNamed } from "../../src/app/jobs.ts";
+import { jobNamed } from "../../src/operate/job.ts";
 import { world } from "../support/cli.ts";
 
 /** A world with a job that writes these reports, in Berlin, and how its job goes that was due at a moment. */
@@ -15,7 +15,7 @@ async function monthly(reports: string) {
   const config = w.path("crm-sync.yaml");
   writeFileSync(config, readFileSync(config, "utf8").replace("zone: UTC", "zone: Europe/Berlin"));
   const face = { log: () => ({ write: () => undefined }), progress: () => undefined };
-  const application = await Application.open({ config, sandbox: w.sandbox.url }, w.environment, face);
+  const application = await openApplication({ config, sandbox: w.sandbox.url }, w.environment, face);
   onTestFinished(() => application.close());
   const ledger = await application.ledger();
   return async (fireTime: string): Promise<EndedJob[]> => {

@@ -45,7 +45,7 @@ export function importsOf(text: string): ImportFound[] {
 /**
  * The rooms from left to right. A room imports from rooms of a lower level, never from one of its own level or above.
  * `model` is `src/engine/model` and `src/engine/plan`: what the engine works with, which the ledger names too. `run` is
- * `src/engine/run`. The engine names no resource: it has what `app` hands it.
+ * `src/engine/run`.
  */
 const levels: Record<string, number> = {
   base: 0,
@@ -62,13 +62,18 @@ const levels: Record<string, number> = {
   inquiry: 9,
   ingest: 9,
   run: 10,
-  recovery: 11,
   operate: 11,
-  app: 12,
-  cli: 13,
-  web: 13,
+  books: 12,
+  recovery: 13,
+  requests: 14,
+  setup: 14,
+  app: 15,
+  cli: 16,
+  web: 16,
 };
 
+/** Who may name a resource. Everybody else, the engine too, has what `app` hands in. */
+const mayNameResources = new Set(["inquiry", "recovery", "requests", "setup", "app"]);
 /** In this order: a resource imports the index of those before it. */
 const resources = ["enterprise", "order", "staff", "assignment", "lock", "loan"];
 
@@ -85,21 +90,13 @@ const permitted: Record<string, (target: string, path: string) => boolean> = {
   sandbox: (target) => target === "base",
 };
 
-const mayReadConfig = new Set(["main", "app", "cli", "web"]);
-/** They parse, ask and print; the work is done by what app hands them. */
+const mayReadConfig = new Set(["main", "app", "setup", "cli", "web"]);
+/** They name the settings that `app` hands them. */
+const mayNameSettings = new Set(["operate"]);
+/** They parse, ask and print; the work is done by the rooms of commands, with what `app` opens. */
 const faces = new Set(["cli", "web"]);
-const roomsOfWork = new Set([
-  "http",
-  "source",
-  "platform",
-  "ledger",
-  "ingest",
-  "inquiry",
-  "engine",
-  "run",
-  "recovery",
-  "operate",
-]);
+/** Only the rooms of commands work with them. */
+const roomsOfWork = new Set(["http", "source", "platform", "ledger", "ingest", "inquiry", "engine", "run"]);
 const mayStartSandbox = new Set(["main", "app", "cli"]);
 
 const pureRooms = [
@@ -174,7 +171,8 @@ function roomBreaches(path: string, room: string, target: string, own: string, o
   if (room === "model" && one.typeOnly && (levels[target] ?? Infinity) < (levels["resources"] ?? 0)) return [];
   const rule = permitted[room];
   if (rule !== undefined) return rule(target, own) ? [] : [what];
-  if (target === "config") return mayReadConfig.has(room) ? [] : [what];
+  if (target === "resources") return mayNameResources.has(room) ? [] : [what];
+  if (target === "config") return mayReadConfig.has(room) || (mayNameSettings.has(room) && one.typeOnly) ? [] : [what];
   if (target === "sandbox") return mayStartSandbox.has(room) ? [] : [what];
   if (target === "jobs") return room === "app" ? [] : [what];
   if (target === "migrations") return room === "ledger" ? [] : [what];

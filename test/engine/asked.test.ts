@@ -2,8 +2,22 @@ import fc from "fast-check";
 import { it } from "vitest";
 import { asset, product } from "../support/world/instances.ts";
 import { shownAsset } from "../support/world/records.ts";
-import { assignment, customer, fixed, linked, member, needs, order, placed, plan } from "./situation.ts";
-import { settingsWith, situation, staff, staffLinks, standingOrders } from "./situation.ts";
+import {
+  assignment,
+  customer,
+  fixed,
+  linked,
+  member,
+  needs,
+  order,
+  placed,
+  plan,
+  settingsWith,
+  situation,
+  staff,
+  staffLinks,
+  standingOrders,
+} from "./situation.ts";
 
 const standing = fc.record({
   state: fc.constantFrom("current" as const, "absent" as const, "quarantined" as const),

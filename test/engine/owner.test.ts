@@ -16,7 +16,9 @@ function codes(): string[] {
         found.add(code);
     }
   }
-  return [...found].filter((code) => !/^(?:config|settle|source|record|hold|ledger)\./u.test(code)).sort();
+  return [...found]
+    .filter((code) => !/^(?:backup|config|hold|ledger|record|restore|settle|source)\./u.test(code))
+    .sort();
 }
 
 it("every code that stops a record has an owner", () => {

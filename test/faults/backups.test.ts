@@ -1,7 +1,6 @@
 /** @module-tag sized */
-import { readdirSync } from "node:fs";
+import { readdirSync, mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { document, world } from "../support/cli.ts";

@@ -1,5 +1,4 @@
-import { correctClock } from "../../src/app/clock.ts";
-import { reassign } from "../../src/app/reassign.ts";
+import { correctClock, reassign } from "../../src/requests/decisions.ts";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
 import { TrustedClock } from "../../src/engine/run/trusted-clock.ts";
 import { rowsOf } from "../support/world/start.ts";

@@ -1,4 +1,4 @@
-import { chosenFrom } from "../../src/app/chosen-operations.ts";
+import { chosenFrom } from "../../src/requests/plan-file.ts";
 import { Problem } from "../../src/base/errors.ts";
 import { formatKey } from "../../src/crm/keys.ts";
 import { needsOf } from "../../src/engine/plan/needs-of-operations.ts";

@@ -14,7 +14,7 @@ import type { Stream } from "../../src/crm/model.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Policies } from "../../src/engine/model/policy.ts";
-import type { RequestDesk } from "../../src/app/requests.ts";
+import type { RequestDesk } from "../../src/requests/requests.ts";
 import type { LedgerOptions } from "../../src/ledger/ledger.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import type { Platform } from "../../src/platform/platform.ts";

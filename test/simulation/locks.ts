@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { askForLocks } from "../../src/app/locks.ts";
-import type { LockRequest } from "../../src/app/locks.ts";
-import type { RequestDesk } from "../../src/app/requests.ts";
+import { askingForLocks } from "../../src/requests/locks.ts";
+import { askFor } from "../../src/requests/requests.ts";
+import type { LockRequest } from "../../src/requests/locks.ts";
+import type { RequestDesk } from "../../src/requests/requests.ts";
 import { exitCodes, Problem } from "../../src/base/errors.ts";
 import { success } from "../../src/sandbox/answers.ts";
 import type { Answer } from "../../src/sandbox/answers.ts";
@@ -115,7 +116,7 @@ export class LockPeople {
     this.#toldDone = new Set();
     let code: number | string;
     try {
-      code = await engine.wait(askForLocks(desk, request, options));
+      code = await engine.wait(askFor(desk, askingForLocks(desk, request), options));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       code = error.code;

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { parse, stringify } from "yaml";
-import type { StartWeb } from "../../src/app/health.ts";
+import type { StartWeb } from "../../src/operate/health.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/sandbox.ts";

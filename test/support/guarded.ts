@@ -4,9 +4,9 @@ import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished } from "vitest";
 import { stringify } from "yaml";
-import { Access } from "../../src/app/access.ts";
-import { Application } from "../../src/app/application.ts";
-import { createDashboard } from "../../src/app/dashboard.ts";
+import { Access } from "../../src/web/access/access.ts";
+import { openApplication } from "../../src/app/application.ts";
+import { createDashboard } from "../../src/operate/dashboard.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
 import { mayReadMetrics } from "../../src/web/metrics.ts";
@@ -81,9 +81,10 @@ export async function guarded(
   write(settings);
   const { config, sandbox } = w.place;
   const face = { log: undefined, wholeLog: { write: (line: string) => void log.push(line) }, progress: () => {} };
-  let current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
+  let current = await openApplication({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const dashboard = createDashboard({ application: () => current, fireTimes: async () => [], signal: ended.signal });
+  const dashboard = createDashboard({ application: current, fireTimes: async () => [], signal: ended.signal });
+  Object.defineProperty(dashboard, "application", { get: () => current });
   const access = new Access(
     clock === undefined ? dashboard : Object.defineProperty(dashboard, "clock", { value: clock }),
   );
@@ -135,7 +136,7 @@ export async function guarded(
     startsAgain: async (values) => {
       write(values);
       await current.close();
-      current = await Application.open({ config, sandbox }, environmentAt(w.place), face);
+      current = await openApplication({ config, sandbox }, environmentAt(w.place), face);
     },
   };
 }

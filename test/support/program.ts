@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createOutput } from "../../src/cli/output.ts";
 import { carryOut } from "../../src/cli/program.ts";
-import type { StartWeb } from "../../src/app/health.ts";
+import type { StartWeb } from "../../src/operate/health.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import type { Host } from "../../src/base/host.ts";
 import type { Randomness } from "../../src/base/ids.ts";

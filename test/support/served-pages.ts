@@ -1,9 +1,10 @@
 import type { MiddlewareHandler } from "hono";
 import { onTestFinished } from "vitest";
-import { sessionsOf } from "../../src/app/access.ts";
-import { Application } from "../../src/app/application.ts";
-import { createDashboard } from "../../src/app/dashboard.ts";
-import type { FireTimes } from "../../src/app/dashboard.ts";
+import { sessionsOf } from "../../src/operate/login-link.ts";
+import { openApplication } from "../../src/app/application.ts";
+import type { Application } from "../../src/operate/application.ts";
+import { createDashboard } from "../../src/operate/dashboard.ts";
+import type { FireTimes } from "../../src/operate/dashboard.ts";
 import { toInstant } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { nextFireTime } from "../../src/operate/fire-times.ts";
@@ -31,10 +32,10 @@ export async function servePages(place: Place, asking: Person | "whoever"): Prom
   const logged: string[] = [];
   const face = { log: undefined, wholeLog: { write: (line: string) => void logged.push(line) }, progress: () => {} };
   const { config, sandbox } = place;
-  const application = await Application.open({ config, sandbox }, environmentAt(place), face);
+  const application = await openApplication({ config, sandbox }, environmentAt(place), face);
   const ended = new AbortController();
   const dashboard = createDashboard({
-    application: () => application,
+    application,
     fireTimes: async () => firesNext(application),
     signal: ended.signal,
   });

@@ -1,10 +1,10 @@
 import { request } from "undici";
 import { onTestFinished } from "vitest";
-import { Application } from "../../src/app/application.ts";
-import { createDashboard } from "../../src/app/dashboard.ts";
-import type { Dashboard } from "../../src/app/dashboard.ts";
+import { openApplication } from "../../src/app/application.ts";
+import { createDashboard } from "../../src/operate/dashboard.ts";
+import type { Dashboard } from "../../src/operate/dashboard.ts";
 import { actingAs } from "../../src/base/who.ts";
-import { createLongReads } from "../../src/app/long-reads.ts";
+import { createLongReads } from "../../src/operate/long-reads.ts";
 import type { Person } from "../../src/web/access/person.ts";
 import type { PageContext } from "../../src/web/page.ts";
 import { startWebServer } from "../../src/web/server.ts";
@@ -51,9 +51,9 @@ export async function showing(
 ): Promise<Showing> {
   const face = { log: undefined, wholeLog: { write: () => {} }, progress: () => {}, clock: w.clock };
   const { config, sandbox } = w.place;
-  const application = await Application.open({ config, sandbox }, environmentAt(w.place), face);
+  const application = await openApplication({ config, sandbox }, environmentAt(w.place), face);
   const ended = new AbortController();
-  const longReads = createLongReads(() => application, reader);
+  const longReads = createLongReads(application, reader);
   const { clock, logger } = application;
   const waiting = new Set<() => void>();
   const tick = (): void => {
@@ -62,7 +62,7 @@ export async function showing(
   };
   ended.signal.addEventListener("abort", tick);
   const dashboard = Object.defineProperty(
-    createDashboard({ application: () => application, fireTimes: async () => [], signal: ended.signal, longReads }),
+    createDashboard({ application, fireTimes: async () => [], signal: ended.signal, longReads }),
     "clock",
     {
       value: {

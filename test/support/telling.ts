@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { WebDependencies, StartWeb } from "../../src/app/health.ts";
+import type { WebDependencies, StartWeb } from "../../src/operate/health.ts";
 import { healthRoutes } from "../../src/web/health.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";

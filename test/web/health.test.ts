@@ -3,7 +3,7 @@ import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startWebServer } from "../../src/web/server.ts";
-import type { Health, WebServer } from "../../src/app/health.ts";
+import type { Health, WebServer } from "../../src/operate/health.ts";
 
 /** As they are before any server was started. */
 const untouched = { request: globalThis.Request, response: globalThis.Response };

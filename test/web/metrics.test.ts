@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import type { Measured, MeasuredLedger } from "../../src/app/measured.ts";
-import { createObserved } from "../../src/app/observed.ts";
+import type { Measured, MeasuredLedger } from "../../src/operate/measured.ts";
+import { createObserved } from "../../src/operate/application.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { ServiceState } from "../../src/http/client.ts";

@@ -43,7 +43,7 @@ async function acceptCommand(invocation: Invocation, row: string, words: Decisio
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     const decision = decisionOf(words);
-    const { acceptAssumption } = await import("../../app/accept-assumption.ts");
+    const { acceptAssumption } = await import("../../requests/decisions.ts");
     await acceptAssumption(application, row, decision);
     if (options.json) output.json({ row, state: "accepted" });
     else output.line(`${row} is accepted; the next run sends again what rests on it`);

@@ -1,5 +1,5 @@
 import { olderCopyCure } from "../../report/next-steps.ts";
-import type { AuditAnswer } from "../../app/audit-record.ts";
+import type { AuditAnswer } from "../../books/audit-record.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage } from "../../base/errors.ts";
@@ -85,7 +85,7 @@ The file of the ledger is written anew, which takes as long, and as much room, a
 async function auditAnswerCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const { askForAnswer } = await import("../../app/raw-form.ts");
+    const { askForAnswer } = await import("../../requests/private-shown.ts");
     const inquiry = await application.inquiry();
     const row = await inquiry.operation(id);
     if (row === undefined) throw notFound("operation", id, "`crm-sync explain` names those of a record");
@@ -103,7 +103,7 @@ async function auditVerifyCommand(
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { verifyAudit } = await import("../../app/audit-record.ts");
+    const { verifyAudit } = await import("../../books/audit-record.ts");
     const answer = await verifyAudit(application, { copies: heads, within, verifiers: key });
     if (options.json) output.json(toJson({ ...answer, head: answer.head ?? null }));
     else for (const line of verdictLines(answer)) output.line(withLocalInstants(line, application.config));
@@ -157,7 +157,7 @@ function verdictLines({
 async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { signedHead } = await import("../../app/audit-record.ts");
+    const { signedHead } = await import("../../books/audit-record.ts");
     const found = await signedHead(application);
     if (found === undefined) {
       if (options.json) output.json(null);
@@ -186,7 +186,7 @@ async function auditHeadCommand(invocation: Invocation): Promise<ExitCode> {
 async function auditExportCommand(invocation: Invocation, out: string | undefined): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {
-    const { exportLines } = await import("../../app/audit-record.ts");
+    const { exportLines } = await import("../../books/audit-record.ts");
     const { toFileOrStdout } = await import("../stdout.ts");
     const lines = await exportLines(application);
     await toFileOrStdout(output, out, lines, { what: "audit log", group: application.group });
@@ -202,7 +202,7 @@ async function auditProveCommand(
 ): Promise<ExitCode> {
   const { output } = invocation;
   return await withReader(invocation, async (application) => {
-    const { orderProof } = await import("../../app/audit-record.ts");
+    const { orderProof } = await import("../../books/audit-record.ts");
     if (since !== undefined && !/^[1-9]\d{0,14}$/u.test(since))
       throw usage(`${JSON.stringify(since)} is no entry`, "write its number, as a head has it");
     const key = parseKey(order, application.config.namespace);

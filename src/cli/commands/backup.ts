@@ -49,7 +49,7 @@ async function backupCommand(
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { makeBackup } = await import("../../app/backup.ts");
+    const { makeBackup } = await import("../../recovery/backup.ts");
     const { backupLines } = await import("../../report/backup.ts");
     const made = await makeBackup(application, {
       to,
@@ -65,7 +65,7 @@ async function backupCommand(
 async function restoreCommand(invocation: Invocation, file: string, verifiers: readonly string[]): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { restoreBackup } = await import("../../app/restore.ts");
+    const { restoreBackup } = await import("../../recovery/restore.ts");
     const { restoredLines } = await import("../../report/backup.ts");
     const restored = await restoreBackup(application, file, verifiers);
     if (options.json) output.json(toJson({ ...restored, aside: restored.aside ?? null }));
@@ -102,7 +102,7 @@ async function rebuildCommand(
 ): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { rebuild } = await import("../../app/rebuild.ts");
+    const { rebuild } = await import("../../recovery/rebuild.ts");
     const { neverRebuilt, rebuildText } = await import("../../report/backup.ts");
     return await rebuild(application, {
       by: deciderOf(by),

@@ -1,6 +1,6 @@
 import { deciderOf } from "../words.ts";
 import type { DecisionWords } from "../words.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -35,7 +35,7 @@ says which times are wrong, by how much, and who decided it.`,
 async function clockCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { trustedNow } = await import("../../app/trusted-now.ts");
+    const { trustedNow } = await import("../../operate/application.ts");
     const { TrustedTime } = await import("../../base/trusted-time.ts");
     const known = await (await application.inquiry()).knownTimes();
     const time = await trustedNow(application);
@@ -62,7 +62,7 @@ async function correctCommand(invocation: Invocation, words: DecisionWords): Pro
   const { output, options } = invocation;
   return await withApplication(invocation, async (application) => {
     const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
-    const { correctClock } = await import("../../app/clock.ts");
+    const { correctClock } = await import("../../requests/decisions.ts");
     const correction = await correctClock(application, whose);
     const { rows, first, last } = correction;
     if (options.json) output.json(toJson({ ...correction }));

@@ -1,6 +1,5 @@
-import type { Application } from "../../app/application.ts";
-import { askForPrivate } from "../../app/private-shown.ts";
-import { searchPeople } from "../../app/people-search.ts";
+import type { Application } from "../../operate/application.ts";
+import { askForPrivate, searchPeople } from "../../requests/private-shown.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
-import type { AccessOptions } from "../../app/address-access.ts";
-import type { WrittenConfiguration } from "../../app/configuration-text.ts";
+import type { AccessOptions } from "../../setup/address-access.ts";
+import type { WrittenConfiguration } from "../../setup/configuration-text.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, repeated } from "../command-line.ts";
@@ -106,9 +106,9 @@ function writeConfiguration(path: string, text: string): void {
 }
 
 async function proposed({ signal, environment }: Invocation, path: string, init: InitOptions): Promise<Made> {
-  const { isAddress, proposeFrom } = await import("../../app/init-from.ts");
-  const { accessOf } = await import("../../app/address-access.ts");
-  const { proposalText } = await import("../../app/configuration-text.ts");
+  const { isAddress, proposeFrom } = await import("../../setup/init-from.ts");
+  const { accessOf } = await import("../../setup/address-access.ts");
+  const { proposalText } = await import("../../setup/configuration-text.ts");
   const zone = Temporal.Now.timeZoneId();
   const folder = dirname(path);
   const access = await accessOf(init, { addresses: init.from.filter(isAddress), environment, folder });
@@ -118,7 +118,7 @@ async function proposed({ signal, environment }: Invocation, path: string, init:
 }
 
 async function fromTemplate(name: string): Promise<Made> {
-  const { templateText } = await import("../../app/template-text.ts");
+  const { templateText } = await import("../../setup/configuration-text.ts");
   return { ...templateText(name, Temporal.Now.timeZoneId()), streams: [] };
 }
 

@@ -1,6 +1,6 @@
 import { deciderOf, decisionOf, parseKey } from "../words.ts";
 import type { DecisionWords } from "../words.ts";
-import type { Linked, LinkRequest } from "../../app/link.ts";
+import type { Linked, LinkRequest } from "../../requests/link.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { counted, printable } from "../../report/text.ts";
@@ -8,7 +8,7 @@ import { ok, withApplication, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { usage } from "../../base/errors.ts";
 
@@ -67,7 +67,7 @@ async function linkCommand(
       ...decisionOf(words),
     };
     application.requireLedger();
-    const { linkByHand } = await import("../../app/link.ts");
+    const { linkByHand } = await import("../../requests/link.ts");
     const dryRun = words.dryRun === true;
     const linked = await linkByHand(application, request, { dryRun, signal });
     if (options.json) output.json({ ...linked, customer: formatKey(linked.customer), dryRun });
@@ -102,7 +102,7 @@ async function unlinkCommand(invocation: Invocation, customer: string, words: Un
       keepOrders: words.keepOrders === true,
     };
     application.requireLedger();
-    const { unlinkByHand } = await import("../../app/link.ts");
+    const { unlinkByHand } = await import("../../requests/link.ts");
     const unlinked = await unlinkByHand(application, request);
     const name = formatKey(unlinked.customer);
     if (options.json) {
@@ -154,7 +154,7 @@ async function reassignCommand(invocation: Invocation, from: string, words: Reas
     if ((to === undefined) !== release)
       throw usage("reassign needs either --to or --release", `crm-sync reassign ${from} --to SOURCE --reason TEXT`);
     const whose = { by: deciderOf(words.by), reason: requireReason(words.reason) };
-    const { reassign } = await import("../../app/reassign.ts");
+    const { reassign } = await import("../../requests/decisions.ts");
     const given = await reassign(application, { from, to }, whose);
     if (options.json) output.json({ from, to: to ?? null, records: toJson(given) });
     else

@@ -49,8 +49,8 @@ async function planCommand(invocation: Invocation, words: PlanWords): Promise<Ex
   const { out } = words;
   const privateFor = words.showPrivate ? deciderOf(words.by) : undefined;
   return await withApplication(invocation, async (application) => {
-    const { planByHand } = await import("../../app/by-hand.ts");
-    const { calledIn } = await import("../../app/called.ts");
+    const { planByHand } = await import("../../requests/plans.ts");
+    const { calledIn } = await import("../../requests/plans.ts");
     const { ShownPlan } = await import("../plan-text.ts");
     const { closingLine } = await import("../run-summary.ts");
     const shownPlan = new ShownPlan(words);
@@ -155,7 +155,7 @@ async function applyCommand(
     throw usage("--only and --customer choose from a saved plan", "name the file");
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { applyByHand } = await import("../../app/by-hand.ts");
+    const { applyByHand } = await import("../../requests/plans.ts");
     const { showRun } = await import("../run-summary.ts");
     const customers = chosen.customers.map((key) => parseKey(key, application.config.namespace));
     let undone: string | undefined;
@@ -212,7 +212,7 @@ export const addUndo: Register = (program, carryOut) => {
 async function undoCommand(invocation: Invocation, run: string, out: string | undefined): Promise<ExitCode> {
   const { signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { undoByHand } = await import("../../app/undo.ts");
+    const { undoByHand } = await import("../../requests/plans.ts");
     const { payloadLines } = await import("../../engine/model/registry.ts");
     const linesOf = ({ operations }: UndoStep): string[] =>
       operations.flatMap((operation) => [

@@ -1,4 +1,4 @@
-import { askForRawForm } from "../../app/raw-form.ts";
+import { askForRawForm } from "../../requests/private-shown.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes } from "../../base/errors.ts";
@@ -73,7 +73,7 @@ async function quarantineShowCommand(
 async function quarantineRetryCommand(invocation: Invocation, id: string, by?: string): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
-    const { retryQuarantine } = await import("../../app/retry-quarantine.ts");
+    const { retryQuarantine } = await import("../../requests/quarantine.ts");
     const found = await retryQuarantine(application, id, deciderOf(by));
     if (id !== "all" && found.length === 0)
       throw notFound("open quarantined record", id, "`crm-sync quarantine list` lists them");

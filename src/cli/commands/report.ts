@@ -1,8 +1,8 @@
-import type { Application } from "../../app/application.ts";
+import type { Application } from "../../operate/application.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
-import type { Chunks } from "../../app/written-files.ts";
+import type { Chunks } from "../../operate/written-files.ts";
 import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
@@ -77,14 +77,15 @@ export async function reportCommand(invocation: Invocation, name: string, words:
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const { partOf, reportChunks, requireAsked, statementKind, writeReport } =
-      await import("../../app/report-files.ts");
+      await import("../../books/statements.ts");
     const kind = statementKind(name);
     const request = await requestOf(application, words);
     const { format = options.json && words.out === undefined ? "json" : "csv", part, out } = words;
     requireAsked(kind, request, format);
     if (out === undefined) {
       refuseBytes(output, format, kind);
-      const chunks = reportChunks(application, kind, request, format, `${kind}-${request.period.label}.${format}`);
+      const file = { format, name: `${kind}-${request.period.label}.${format}` };
+      const chunks = reportChunks(application, kind, request, file);
       const bytes = bytesOf(partOf(kind, chunks, part));
       if (output.stdout.isTTY === true && format === "csv") await showFirstRows(output, bytes, name, words);
       else {
@@ -150,7 +151,7 @@ async function requestOf(
 ): Promise<StatementRequest> {
   if (by !== "happened" && by !== "crm-date")
     throw usage(`--date ${by} is no date of a row`, "use happened or crm-date");
-  const { monthsKnown, periodOf } = await import("../../app/statement-period.ts");
+  const { monthsKnown, periodOf } = await import("../../books/statements.ts");
   const { parseMoment } = await import("../../report/statement/period.ts");
   const { tolerancesOf } = await import("../../report/statement/tolerances.ts");
   const { zone, namespace, reports } = application.config;

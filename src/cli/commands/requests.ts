@@ -5,10 +5,10 @@ import { withApplication, ok, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { byWhom, example, withdrawing, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import type { LockRequest } from "../../app/locks.ts";
-import type { LoanRequest } from "../../app/loans.ts";
+import type { LockRequest } from "../../requests/locks.ts";
+import type { LoanRequest } from "../../requests/loans.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { PasswordReset } from "../../app/reset-password.ts";
+import type { PasswordReset } from "../../requests/staff-password.ts";
 
 interface LockWords extends DecisionWords {
   asset: string[];
@@ -60,17 +60,10 @@ async function lockCommand(
       withdraw: words.withdraw === true,
       ...decisionOf(words),
     };
-    const { askForLocks, previewLocks } = await import("../../app/locks.ts");
+    const { askingForLocks } = await import("../../requests/locks.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
-    return await carryOutRequest(invocation, {
-      customer: request.customer,
-      of: "lock",
-      about: request.numbers,
-      withdraw: request.withdraw,
-      dryRun: words.dryRun === true,
-      preview: async () => await previewLocks(application, request),
-      ask: async (shown) => await askForLocks(application, request, shown),
-    });
+    const asking = askingForLocks(application, request);
+    return await carryOutRequest(invocation, application, asking, words.dryRun === true);
   });
 }
 
@@ -118,17 +111,10 @@ async function borrowCommand(invocation: Invocation, customer: string, words: Lo
       withdraw: words.withdraw === true,
       ...decisionOf(words),
     };
-    const { askForLoan, previewLoan } = await import("../../app/loans.ts");
+    const { askingForLoan } = await import("../../requests/loans.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
-    return await carryOutRequest(invocation, {
-      customer: request.customer,
-      of: "loan",
-      about: [request.lock],
-      withdraw: request.withdraw,
-      dryRun: words.dryRun === true,
-      preview: async () => await previewLoan(application, request, invocation.signal),
-      ask: async (shown) => await askForLoan(application, request, shown),
-    });
+    const asking = askingForLoan(application, request);
+    return await carryOutRequest(invocation, application, asking, words.dryRun === true);
   });
 }
 
@@ -170,7 +156,7 @@ async function staffPasswordCommand(
     const by = deciderOf(words.by);
     const staff = parseKey(id, application.config.namespace);
     const key = formatKey(staff);
-    const { handOutPassword } = await import("../../app/staff-password.ts");
+    const { handOutPassword } = await import("../../requests/staff-password.ts");
     const kind = await handOutPassword(application, staff, by, async (password) => {
       if (options.json) output.json({ staff: key, password });
       else output.line(password);
@@ -196,17 +182,10 @@ async function resetCommand(invocation: Invocation, id: string, words: ResetWord
       withdraw: words.withdraw === true,
       ...decisionOf(words),
     };
-    const { askForReset, customerOfStaff, previewReset } = await import("../../app/reset-password.ts");
+    const { askingForReset, customerOfStaff } = await import("../../requests/staff-password.ts");
     const { carryOutRequest } = await import("../manual-request.ts");
     const customer = await customerOfStaff(application, reset.staff);
-    return await carryOutRequest(invocation, {
-      customer,
-      of: "password",
-      about: [formatKey(reset.staff)],
-      withdraw: reset.withdraw,
-      dryRun: words.dryRun === true,
-      preview: async () => await previewReset(application, customer, reset, invocation.signal),
-      ask: async (shown) => await askForReset(application, customer, reset, shown),
-    });
+    const asking = askingForReset(application, customer, reset);
+    return await carryOutRequest(invocation, application, asking, words.dryRun === true);
   });
 }

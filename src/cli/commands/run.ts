@@ -1,7 +1,7 @@
 import { toJson } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
-import type { Application } from "../../app/application.ts";
+import type { Application } from "../../operate/application.ts";
 import type { EndedJob } from "../../app/execute-job.ts";
 import type { BoundJob } from "../../operate/job.ts";
 import { ok, withApplication, withReader } from "../command.ts";
@@ -79,7 +79,7 @@ async function runCommand(
   { by, calls: most, canary, ...accepted }: RunWords,
 ): Promise<ExitCode> {
   return await withApplication(invocation, async (application) => {
-    const { acceptancesOf, jobNamed, sharesOf } = await import("../../app/jobs.ts");
+    const { acceptancesOf, jobNamed, sharesOf } = await import("../../operate/job.ts");
     const { executeJob } = await import("../../app/execute-job.ts");
     const who = deciderOf(by);
     const job = jobNamed(application.jobs(), id);
@@ -104,7 +104,7 @@ async function runCommand(
 async function showEnded(invocation: Invocation, application: Application, ended: EndedJob): Promise<void> {
   const { output, options } = invocation;
   const { printVerify, showRun } = await import("../run-summary.ts");
-  const { verifyJson } = await import("../../app/ended-json.ts");
+  const { verifyJson } = await import("../../operate/ended-json.ts");
   switch (ended.kind) {
     case "sync":
       return await showRun(invocation, application, ended.summary);
@@ -181,7 +181,7 @@ async function resyncCommand(invocation: Invocation, words: ScopeWords): Promise
   return await withApplication(invocation, async (application) => {
     const scope = scopeOf(application, words);
     if (scope === undefined) throw usage("resync needs to know what", "add --customer ID, --order ID or --source NAME");
-    const { resync } = await import("../../app/by-hand.ts");
+    const { resync } = await import("../../requests/plans.ts");
     const { showRun } = await import("../run-summary.ts");
     return await resync(application, scope, {
       signal,

@@ -7,7 +7,7 @@ import { ok, withApplication, withReader, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, byWhom, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { requireReason } from "../../app/reason.ts";
+import { requireReason } from "../../requests/reason.ts";
 import { exitCodes } from "../../base/errors.ts";
 import { callsGoingOnText, resumedText } from "../../report/status.ts";
 import { viewOf } from "../output.ts";
@@ -52,7 +52,7 @@ async function loginCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
     const person = deciderOf(undefined);
-    const { loginLink } = await import("../../app/login-link.ts");
+    const { loginLink } = await import("../../operate/login-link.ts");
     const url = loginLink(application, person);
     if (options.json) output.json({ url, person });
     else output.line(url);
@@ -89,7 +89,7 @@ async function pauseCommand(invocation: Invocation, words: DecisionWords): Promi
   const { output, options, signal } = invocation;
   return await withLedger(invocation, async (application) => {
     const whose = decisionOf(words);
-    const { pause } = await import("../../app/pause.ts");
+    const { pause } = await import("../../requests/decisions.ts");
     const { isNew, goingOn } = await pause(application, whose, signal);
     const calls =
       goingOn === 0 ? "No call is in progress." : `${callsGoingOnText(goingOn)} Pause again to wait for it.`;

@@ -1,7 +1,7 @@
 import { deciderOf, decisionOf, parseKey } from "../words.ts";
 import type { DecisionWords } from "../words.ts";
-import type { Application } from "../../app/application.ts";
-import type { GivenDecision } from "../../app/decisions.ts";
+import type { Application } from "../../operate/application.ts";
+import type { GivenDecision } from "../../requests/decisions.ts";
 import type { Decision } from "../../engine/decide.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
@@ -13,9 +13,9 @@ import type { Invocation } from "../command.ts";
 import { byWhom, example, withReason } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { describeProblem, problemJson, viewOf } from "../output.ts";
-import { requireReason } from "../../app/reason.ts";
-import type { Resolved } from "../../app/resolve.ts";
-import type { RecordSubject } from "../../recovery/read-back-record.ts";
+import { requireReason } from "../../requests/reason.ts";
+import type { Resolved } from "../../requests/resolve.ts";
+import type { RecordSubject } from "../../requests/resolve.ts";
 import type { Stream } from "../../crm/model.ts";
 
 export const addSettle: Register = (program, carryOut) => {
@@ -81,7 +81,7 @@ async function settleCommand(invocation: Invocation, ids: readonly string[], wor
   return await withApplication(invocation, async (application) => {
     const by = deciderOf(words.by);
     const decisions = await decisionsOf(application, ids, words);
-    const { openDecisions } = await import("../../app/decisions.ts");
+    const { openDecisions } = await import("../../requests/decisions.ts");
     const decide = await openDecisions(application, by, invocation.signal);
     const [single] = decisions;
     if (decisions.length === 1 && single !== undefined) {
@@ -131,7 +131,7 @@ async function decisionsOf(
   if (words.applied === words.notApplied) throw usage("settle needs one verdict", "add --applied or --not-applied");
   const reason = requireReason(words.reason);
   application.requireLedger();
-  const { openOperationsOf } = await import("../../app/decisions.ts");
+  const { openOperationsOf } = await import("../../requests/decisions.ts");
   const wanted = words.run === undefined ? [...new Set(ids)] : await openOperationsOf(application, words.run);
   return wanted.map((id) => ({ id, verdict: words.applied ? "applied" : "not-applied", reason }));
 }
@@ -188,7 +188,7 @@ async function resolveCommand(invocation: Invocation, record: string, words: Res
     if (words.done !== true) throw usage("resolve needs to know which change was made", "add --done");
     const note = { subject, ...decisionOf(words) };
     application.requireLedger();
-    const { resolveByHand } = await import("../../app/resolve.ts");
+    const { resolveByHand } = await import("../../requests/resolve.ts");
     const resolved = await resolveByHand(application, note, signal);
     if (options.json) output.json({ ...resolved, counts: resolved.otherwise.length === 0 });
     else for (const line of linesOf(resolved)) output.line(printable(line));

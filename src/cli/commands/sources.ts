@@ -1,5 +1,5 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { Application } from "../../app/application.ts";
+import type { Application } from "../../operate/application.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, usage, messageOf, Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
@@ -12,7 +12,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { watch } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { StreamSchema } from "../../app/stream-schema.ts";
+import type { StreamSchema } from "../../setup/stream-schema.ts";
 import { counted, renderTable } from "../../report/text.ts";
 import type { Output } from "../output.ts";
 import { streams } from "../../crm/model.ts";
@@ -62,7 +62,7 @@ async function showMapped(
   { limit, record: key, showPrivate }: MapOptions,
 ): Promise<ExitCode> {
   const { source, stream } = sourceAndStream(application, sourceName, streamName);
-  const { mappedExamples } = await import("../../app/mapped-examples.ts");
+  const { mappedExamples } = await import("../../setup/mapped-examples.ts");
   const { mappedText } = await import("../../report/mapped-text.ts");
   const { assumptions, zone } = application.config;
   const { examples, problem } = await mappedExamples(source, stream, assumptions, { limit, key, showPrivate, signal });
@@ -172,7 +172,7 @@ async function schemaCommand(
     invocation,
     async (application) => {
       if (limit === 0) throw usage("--limit 0 shows nothing", "give at least 1");
-      const { streamSchema } = await import("../../app/stream-schema.ts");
+      const { streamSchema } = await import("../../setup/stream-schema.ts");
       const source = sourceNamed(application, sourceName);
       const wanted =
         streamName === undefined ? source.streams : [sourceAndStream(application, sourceName, streamName).stream];

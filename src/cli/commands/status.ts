@@ -1,4 +1,4 @@
-import { notFired } from "../../app/not-fired.ts";
+import { notFired } from "../../operate/dashboard.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -63,7 +63,7 @@ export const addAlerts: Register = (program, carryOut) => {
 async function alertsCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options } = invocation;
   return await withReader(invocation, async (application) => {
-    const { alertsNow } = await import("../../app/alerts.ts");
+    const { alertsNow } = await import("../../operate/notify/configured.ts");
     const facts = await alertsNow(application, await application.inquiry());
     if (options.json) {
       output.json(toJson(facts));
@@ -81,7 +81,7 @@ async function alertsTestCommand(invocation: Invocation, named: string | undefin
   const { output, options } = invocation;
   return await withLedger(invocation, async (application) => {
     application.jobs();
-    const { testAlerts } = await import("../../app/alerts.ts");
+    const { testAlerts } = await import("../../operate/notify/configured.ts");
     const tested = await testAlerts(application, named);
     if (options.json) output.json({ channels: toJson(tested) });
     else if (tested.length === 0)
@@ -115,7 +115,7 @@ export const addCheck: Register = (program, carryOut) => {
 async function checkCommand(invocation: Invocation): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
-    const { check } = await import("../../app/check.ts");
+    const { check } = await import("../../setup/check.ts");
     const findings = await check(application, signal);
     if (options.json) {
       output.json(

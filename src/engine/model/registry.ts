@@ -1,4 +1,6 @@
 import type { PlannedAsset } from "./references.ts";
+import type { EngineDependencies } from "../customer.ts";
+import type { AssetNumbers } from "../deliver.ts";
 import type { OperationType } from "./operation-type.ts";
 import type { Operation } from "./operation.ts";
 import { fieldLines } from "./plan-lines.ts";
@@ -32,6 +34,8 @@ export interface HandedIn {
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
   /** Reads the facts for undoing a run. */
   readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;
+  /** The asset numbers of one run. */
+  readonly numbers: (deps: EngineDependencies) => AssetNumbers;
   /** In planning order. */
   readonly resources: readonly Resource[];
 }

@@ -264,6 +264,8 @@ export interface Resource<
   readonly planLast?: (given: Prepared, earlier: Earlier, options: PlanOptions) => ResourcePlan;
   /** Reads a person's shown data, for a rebuild and for manual changes. */
   readonly adopt?: (loaded: Pick<LoadedCustomer, "customer" | "known">, shown: ShownPerson) => ReadBack;
+  /** Reads what was sent last of a customer's people, and gives the names of the fields that M5 shows differently. */
+  readonly differing?: (ledger: Ledger, customer: RecordKey) => Promise<(member: ObservedMember) => string[]>;
   /** Compares the ledger with a reading, for `verify` and the reconciliation statement. */
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
   /** How a done operation is undone, beside its `reversal`. */

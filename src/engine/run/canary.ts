@@ -230,8 +230,7 @@ export async function readShare(
     const { link } = await ledger.state.known(customer);
     if (link === undefined) return;
     try {
-      const left = await ledger.state.readTogether((rows) => rows.staff.leftProfiles(customer));
-      await ledger.state.keepShown([await verifyCustomer(reader, { customer, link, left }, signal)]);
+      await ledger.state.keepShown([await verifyCustomer({ ledger, reader }, { customer, link }, signal)]);
       read.add(formatKey(customer));
     } catch (error) {
       if (ledger.broken !== undefined) throw error;

@@ -1,11 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
-import type { Observed } from "../plan/input.ts";
-import type { Link } from "../../resources/enterprise/state/link.ts";
-import { channelNumberOf } from "../../resources/order/pool.ts";
 import { CustomerPlanning } from "../planning.ts";
 import type { PlanningDependencies } from "../planning.ts";
 import { CustomerState } from "../customer.ts";
-import { amendmentsOf } from "../../resources/order/shown-orders.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -16,77 +12,20 @@ import type { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies } from "./request.ts";
 
-/** The result of looking at one customer, before any order of a ledger in rebuild counts as placed. */
-export interface Looked {
-  /** Why an order may exist there unseen; undefined if everything was seen. */
-  unread: string | undefined;
-  /** The platform shows orders that are not the customer's in the CRM: they may have been transferred. */
-  hasOthers: boolean;
-}
-
 /**
- * Links a customer with its enterprise on the platform, and keeps all orders that this enterprise shows, whoever owns
- * them in the CRM. Throws if the platform cannot be read.
- */
-export async function lookAtCustomer(
-  deps: PlanningDependencies,
-  customer: RecordKey,
-  signal: AbortSignal | undefined,
-): Promise<Looked> {
-  const knows = new CustomerState(deps, customer);
-  const planning = await look(deps, knows, signal);
-  const { link } = knows.held.known;
-  const unread = whyUnread(link, planning.observed);
-  return { unread, hasOthers: link !== undefined && (await showsOthers(deps, knows)) };
-}
-
-/**
- * The same before a run places anything, for a customer without an enterprise. Answers whether the platform shows one;
- * undefined if an operation of the customer is open, so that its pass comes first. Throws if the platform cannot be
+ * Links a customer without an enterprise with that on the platform, before a run places anything, and keeps all orders
+ * that it shows. Answers whether the platform shows one; undefined if an operation of the customer is open, so that its pass comes first. Throws if the platform cannot be
  * read.
  */
-export async function isThereAlready(
+async function isThereAlready(
   deps: PlanningDependencies,
   customer: RecordKey,
   signal: AbortSignal | undefined,
 ): Promise<boolean | undefined> {
   const knows = new CustomerState(deps, customer);
   if ((await knows.begin()).open) return undefined;
-  await look(deps, knows, signal);
+  await new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined }).look();
   return knows.held.known.link !== undefined;
-}
-
-async function look(
-  deps: PlanningDependencies,
-  knows: CustomerState,
-  signal: AbortSignal | undefined,
-): Promise<CustomerPlanning> {
-  const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined });
-  await planning.look();
-  return planning;
-}
-
-function whyUnread(link: Link | undefined, { enterprises, ambiguous }: Observed): string | undefined {
-  if (link !== undefined)
-    return link.examined || link.origin === "created"
-      ? undefined
-      : "has assets in which M7 shows neither a product nor a package (A43)";
-  if (enterprises?.length === 0) return undefined;
-  if (ambiguous !== undefined) return `is not known to have an enterprise or none: ${ambiguous}`;
-  if (enterprises !== undefined) return "is linked with none of the enterprises that E3 shows for it";
-  return "has no record in the CRM that can be used, so that its enterprise was not looked for";
-}
-
-async function showsOthers({ ledger, settings }: PlanningDependencies, knows: CustomerState): Promise<boolean> {
-  const { customer, orders } = knows.held;
-  const own = new Set<string>();
-  const amendments = orders.map((order) => {
-    const channelOrderId = channelNumberOf({ settings }, order);
-    own.add(channelOrderId);
-    return amendmentsOf(settings, { order: order.key, channelOrderId });
-  });
-  const numbers = await ledger.state.shownNumbers(customer);
-  return numbers.some((number) => !own.has(number) && amendments.every((nOf) => nOf(number) === undefined));
 }
 
 /** How many customers without an enterprise every run looks at ahead. */

@@ -1,4 +1,3 @@
-import { NumberPool } from "../../resources/order/pool.ts";
 import { Settling } from "../settle.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -12,6 +11,7 @@ import type { CanaryTranche } from "./canary.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { lookFirst } from "./preflight.ts";
 import { LimitsGate } from "../gate.ts";
+import { handedIn } from "../model/registry.ts";
 import { reconcile } from "../reconcile.ts";
 import { attemptRequested } from "../requested.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
@@ -71,7 +71,7 @@ export class SyncRun {
     const apply = { ...deps, time: this.time };
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const ahead = new SnapshotsAhead(reader);
-    const pool = new NumberPool(apply);
+    const pool = handedIn().numbers(apply);
     this.#settling = new Settling(apply, reader, pool);
     this.#reconcile = {
       ...apply,

@@ -1,10 +1,8 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { fieldNames, shownOtherwise } from "../../resources/staff/profile.ts";
-import type { ClearProfile } from "../../resources/staff/profile.ts";
 import type { ObservedMember, SnapshotReader } from "../../platform/snapshot.ts";
 import type { MerchandiseNode, ProductInstance } from "../../contract/asset-contents.ts";
 import type { ShownOfCustomer } from "../../ledger/state/enterprise-state.ts";
-import type { LinkedCustomer } from "../../resources/enterprise/state/link.ts";
+import { handedIn } from "../model/registry.ts";
 import type { StateChange } from "../model/state.ts";
 import type { ShownThing } from "../model/state-parts.ts";
 import { toInstant } from "../../base/clock.ts";
@@ -13,12 +11,13 @@ import { channelCodesOf } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { EnterpriseSize, ReadAt } from "../../resources/enterprise/state/readings.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** Kinds of things that reading back keeps. */
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;
+
+type LinkedCustomer = Pick<ShownOfCustomer, "customer" | "link">;
 
 /** The result of reading one customer back, and how it is kept. */
 export interface Verified extends ShownOfCustomer {
@@ -30,15 +29,15 @@ export interface Verified extends ShownOfCustomer {
 /**
  * Reads everything that the platform shows of one customer, as observations to keep, without a writing call. Rejects if
  * a reading failed: then nothing is kept, and the earlier observations stay with their age. For people it keeps the
- * names of fields that differ, never their values: `left` is the profile that M5 should show, by member id. The
- * function is in one piece: one row for each kind of thing.
+ * names of fields that differ, never their values. The function is in one piece: one row for each kind of thing.
  */
 export async function verifyCustomer(
-  reader: SnapshotReader,
-  { customer, link, left }: LinkedCustomer & { left: ReadonlyMap<string, ClearProfile> },
+  { ledger, reader }: { ledger: Ledger; reader: SnapshotReader },
+  { customer, link }: LinkedCustomer,
   signal: AbortSignal | undefined,
 ): Promise<Verified> {
   if (link === undefined) return { customer, link, assets: 0, products: 0, members: 0, changes: [] };
+  const differing = await differingFields(ledger, customer);
   const { enterprises, members, rows, loans, contents } = await reader.of(customer, signal).everything(link);
   const shown: ShownThing[] = [];
   const observe = (kind: (typeof shownKinds)[number], subject: string, body: Json): void => {
@@ -51,7 +50,7 @@ export async function verifyCustomer(
   }
   for (const member of members) {
     const { deleted, assetNums, globalId } = member;
-    const otherwise = otherwiseOf(member, left.get(globalId));
+    const otherwise = differing(member);
     observe("member", globalId, {
       deleted,
       assetNums: [...assetNums].sort(),
@@ -86,9 +85,11 @@ export async function verifyCustomer(
   return { customer, link, assets, products, members: members.filter(({ deleted }) => !deleted).length, changes };
 }
 
-/** The names of the fields that M5 shows differently from the recorded profile. */
-function otherwiseOf(member: ObservedMember, left: ClearProfile | undefined): string[] {
-  return left === undefined ? [] : shownOtherwise(member, left).map((field) => fieldNames[field]);
+/** Gives the names of the fields that M5 shows of a person differently from what was sent last. */
+async function differingFields(ledger: Ledger, customer: RecordKey): Promise<(member: ObservedMember) => string[]> {
+  const resources = handedIn().resources.flatMap(({ differing }) => differing ?? []);
+  const all = await Promise.all(resources.map(async (differing) => await differing(ledger, customer)));
+  return (member) => all.flatMap((fieldsOf) => fieldsOf(member));
 }
 
 /**
@@ -186,8 +187,7 @@ export async function readBack(
   const stopped = (): boolean => request.signal?.aborted === true;
   const read = async (customer: LinkedCustomer): Promise<void> => {
     try {
-      const left = await ledger.state.readTogether((rows) => rows.staff.leftProfiles(customer.customer));
-      const verified = await verifyCustomer(reader, { ...customer, left }, request.signal);
+      const verified = await verifyCustomer({ ledger, reader }, customer, request.signal);
       budget.took(customer, verified);
       await keeping.add(verified);
     } catch (error) {
@@ -213,7 +213,10 @@ export async function readBack(
 }
 
 /** E3 for each channel code, M5 for each page of members, M6, E8 and M8, and M7 of each asset. */
-function callsFor(settings: RunDependencies["settings"], { assets, members }: EnterpriseSize): number {
+function callsFor(
+  settings: RunDependencies["settings"],
+  { assets, members }: Pick<Verified, "assets" | "members">,
+): number {
   return channelCodesOf(settings).length + Math.max(1, Math.ceil(members / settings.staffPage.size)) + 3 + assets;
 }
 
@@ -250,7 +253,7 @@ class CallBudget {
   }
 
   /** Replaces the expected calls of a customer by those for its actual size. */
-  took({ customer }: LinkedCustomer, size: EnterpriseSize): void {
+  took({ customer }: LinkedCustomer, size: Pick<Verified, "assets" | "members">): void {
     const key = formatKey(customer);
     const calls = callsFor(this.#settings, size);
     this.#spent += calls - (this.#expected.get(key) ?? calls);
@@ -278,7 +281,7 @@ const nobody: RecordKey = { namespace: "", id: "" };
 
 async function* readBefore(
   state: Ledger["state"],
-  from: ReadAt | undefined,
+  from: { customer: RecordKey; seenAt: string } | undefined,
   until: string,
 ): AsyncGenerator<LinkedCustomer, void, void> {
   for (let after = from; ;) {

@@ -1,16 +1,43 @@
+import { spawn } from "node:child_process";
+import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { MailSettings } from "../../engine/run/run-settings.ts";
+import { environmentOf } from "../../http/command.ts";
 import { scrub } from "../../http/redaction.ts";
+import { credentialOf } from "../../http/secrets.ts";
+import type { AlertSettings, ChannelSettings, NotifySettings } from "../notify-settings.ts";
+import { postJson, signatureHeader, signatureOf } from "../webhook.ts";
+import type { WebhookTarget } from "../webhook.ts";
 import type { Interest } from "./due.ts";
 import { toMail } from "./mail.ts";
 import type { AlertMessage } from "./message.ts";
-import type { Delivered, ChannelDependencies, Send } from "./channel.ts";
-import type { AlertSettings, NotifySettings, ChannelSettings } from "../notify-settings.ts";
-import { spawn } from "node:child_process";
-import { environmentOf } from "../../http/command.ts";
-import { postJson, signatureHeader, signatureOf } from "../webhook.ts";
-import type { WebhookTarget } from "../webhook.ts";
-import { credentialOf } from "../../http/secrets.ts";
+
+/** What channels need for a delivery. */
+export interface ChannelDependencies {
+  clock: Clock;
+  logger: Logger;
+  /** The configured mail server, if any. */
+  mail: MailSettings | undefined;
+  /** The environment at the start of the program. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Resolves a reference such as `env:NAME`. */
+  secret: (reference: string) => string;
+  known: KnownSecrets;
+}
+
+/** A delivered message. `partly`: why some recipients did not get it. */
+interface Delivered {
+  partly?: string;
+}
+
+/** Delivers a message once by one channel. Throws if nobody got it. */
+export type Send<Settings> = (
+  message: AlertMessage,
+  settings: Settings,
+  deps: ChannelDependencies,
+) => Promise<Delivered>;
 
 /** A channel for alerts. The ledger keeps its deliveries under its name. */
 export interface Channel extends Interest {
@@ -65,7 +92,7 @@ export function reasonOf(thrown: unknown, known: KnownSecrets): string {
  * Starts a program without a shell, writes the message to its standard input and waits for exit code 0. The program
  * only gets the named environment variables: the others may have secrets.
  */
-export const toCommand: Send<{
+const toCommand: Send<{
   command: readonly string[];
   environment: readonly string[];
   timeoutMs: number;
@@ -92,7 +119,7 @@ export const toCommand: Send<{
   return {};
 };
 
-export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
+const toLog: Send<unknown> = async (message, _settings, { logger }) => {
   const { event, key, kind, severity, instance, count, since, summary, cure, link } = message;
   const fields = {
     key,
@@ -111,7 +138,7 @@ export const toLog: Send<unknown> = async (message, _settings, { logger }) => {
 };
 
 /** An HTTP POST of the message as JSON, signed if there is a key. */
-export const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (
+const toWebhook: Send<WebhookTarget & { signKey?: string | undefined }> = async (
   message,
   { signKey, ...target },
   { clock, secret },

@@ -1,7 +1,7 @@
 import type { ExitCode } from "../../base/errors.ts";
 import { callSecret } from "../webhook.ts";
 import type { AlertStore } from "./tell.ts";
-import type { ChannelDependencies } from "./channel.ts";
+import type { ChannelDependencies } from "./channels.ts";
 import type { DeadMansSwitch } from "../notify-settings.ts";
 import { reasonOf } from "./channels.ts";
 

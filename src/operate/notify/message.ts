@@ -21,14 +21,14 @@ export interface AlertMessage extends Omit<Alert, "page"> {
 }
 
 /** The sender, the time, and the address of the pages. */
-export interface Speaker {
+interface Speaker {
   instance: string;
   at: string;
   publicUrl: string | undefined;
 }
 
 /** The same, with the function that completes suggested commands. */
-export interface Teller extends Speaker {
+interface Teller extends Speaker {
   suggested: (text: string) => string;
 }
 

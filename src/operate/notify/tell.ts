@@ -8,7 +8,7 @@ import { dueFor } from "./due.ts";
 import type { Change, Standing, Told } from "./due.ts";
 import { composed, groupsOf } from "./message.ts";
 import type { AlertMessage } from "./message.ts";
-import type { ChannelDependencies } from "./channel.ts";
+import type { ChannelDependencies } from "./channels.ts";
 import { deliver, reasonOf } from "./channels.ts";
 import type { Channel } from "./channels.ts";
 
@@ -42,7 +42,7 @@ export interface NotifyDependencies extends ChannelDependencies {
 }
 
 /** A delivered message, with its channel. */
-export interface DeliveredMessage {
+interface DeliveredMessage {
   channel: string;
   message: AlertMessage;
 }

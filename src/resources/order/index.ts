@@ -1,5 +1,7 @@
+import type { EngineDependencies } from "../../engine/customer.ts";
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
+import { NumberPool } from "./pool.ts";
 import { state } from "./state.ts";
 import { absentProducts as absent, reads } from "./needs.ts";
 import { seek } from "./seek.ts";
@@ -16,6 +18,7 @@ export const order = {
   reads,
   absent,
   seek,
+  numbers: (deps: EngineDependencies) => new NumberPool(deps),
   plan,
   undo,
   undoFacts,

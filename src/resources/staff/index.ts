@@ -3,6 +3,7 @@ import { compare } from "./compare.ts";
 import { reads } from "./leavers.ts";
 import { types } from "./operations.ts";
 import { plan, planLast } from "./plan.ts";
+import { differing } from "./profile.ts";
 import { passwordRequest } from "./request.ts";
 import { state } from "./state.ts";
 import { undo, undoFacts } from "./undo.ts";
@@ -17,6 +18,7 @@ export const staff = {
   reads,
   plan,
   planLast,
+  differing,
   compare,
   undo,
   undoFacts,

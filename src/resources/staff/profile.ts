@@ -1,12 +1,13 @@
 import { z } from "zod";
+import type { RecordKey } from "../../crm/model.ts";
 import type { DesiredStaff } from "../../engine/model/desired.ts";
 import { markerKey } from "../../engine/model/references.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import type { ShownField, StaffProfile } from "./state.ts";
 import { readableMessage } from "../../contract/answer-json.ts";
 import type { AddedStaff, RefusedStaff } from "../../contract/member-center.ts";
-import type { RecordKey } from "../../crm/model.ts";
 import type { RefusedPerson } from "../../engine/model/operation-type.ts";
 
 /** In clear and in memory only; null: nothing; undefined: not compared. */
@@ -89,6 +90,15 @@ export function shownOtherwise(member: ObservedMember, wanted: ClearProfile): Sh
     const shown = member[field] ?? "";
     return text !== undefined && !isMasked(shown) && shown !== (text ?? "");
   });
+}
+
+/** Reads what was sent last of a customer's people, and gives the names of the fields that M5 shows differently. */
+export async function differing({ state }: Ledger, customer: RecordKey): Promise<(member: ObservedMember) => string[]> {
+  const left = await state.readTogether((rows) => rows.staff.leftProfiles(customer));
+  return (member) => {
+    const wanted = left.get(member.globalId);
+    return wanted === undefined ? [] : shownOtherwise(member, wanted).map((field) => fieldNames[field]);
+  };
 }
 
 /** Whether M5 hides a text behind stars. */

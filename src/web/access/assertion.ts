@@ -3,8 +3,8 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify }
 import type { CryptoKey, JWTPayload, JWTVerifyGetKey } from "jose";
 import type { Context } from "hono";
 import { z } from "zod";
-import type { Access } from "../../app/access.ts";
-import { pathFrom } from "../../app/ledger-folder.ts";
+import type { Access } from "./access.ts";
+import { pathFrom } from "../../operate/application.ts";
 import { durationMs } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRegular } from "../../base/regular-file.ts";

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler, Context } from "hono";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import { isLoopbackHost } from "../../base/loopback.ts";
 import type { WebEnvironment } from "../page.ts";
 import { refuse, unusable } from "./refused.ts";

@@ -6,7 +6,7 @@ import type { Identity } from "../../base/who.ts";
 import type { WebEnvironment, PageContext } from "../page.ts";
 import { refuse } from "./refused.ts";
 import { isIP } from "node:net";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import { plainAddress } from "../../config/access-settings.ts";
 import { connectionOf } from "./host.ts";
 import type { Answer } from "./refused.ts";

@@ -1,5 +1,5 @@
 import { randomBytes, createHmac, timingSafeEqual } from "node:crypto";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import type { Who } from "../../base/who.ts";
 import type { Role } from "../../config/access-settings.ts";
 import type { PageContext } from "../page.ts";

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { html } from "hono/html";
-import type { Access } from "../../app/access.ts";
+import type { Access } from "./access.ts";
 import { thisMachine } from "../../base/who.ts";
 import type { PageContext, Routes, WebEnvironment } from "../page.ts";
 import { access, foreignForm, guard, isOwnRequest, toSignIn, noRole } from "./access.ts";

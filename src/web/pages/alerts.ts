@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import { alertsNow } from "../../app/alerts.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
+import { alertsNow } from "../../operate/notify/configured.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import type { AlertFacts, AlertChannelFacts } from "../../report/alerts.ts";
 import { counted } from "../../report/text.ts";
 import { needs } from "../access/person.ts";

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import { acceptAssumption, contradictionMark } from "../../app/accept-assumption.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
+import { acceptAssumption, contradictionMark } from "../../requests/decisions.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import { Problem } from "../../base/errors.ts";
 import type { AssumptionStanding } from "../../report/assumptions.ts";
 import { may, needs } from "../access/person.ts";

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import type { Dashboard } from "../../app/dashboard.ts";
-import { KeptRead } from "../../app/kept-read.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
+import { KeptRead } from "../../operate/long-reads.ts";
 import { usage } from "../../base/errors.ts";
 import type { AuditFacts, AuditHeadFacts, HeadPlaceFacts } from "../../report/facts.ts";
 import { pagePath, subjectPath } from "../../report/page-links.ts";

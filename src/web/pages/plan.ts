@@ -1,6 +1,6 @@
 import { whenOf } from "../shown.ts";
 import { html } from "hono/html";
-import type { Dashboard } from "../../app/dashboard.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import { Problem, usage } from "../../base/errors.ts";
 import type { HeldByRun } from "../../inquiry/holds.ts";
 import type { HoldFacts } from "../../report/facts.ts";

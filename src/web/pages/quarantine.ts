@@ -1,9 +1,8 @@
 import { html } from "hono/html";
-import type { Dashboard } from "../../app/dashboard.ts";
-import { failedMapping } from "../../app/failed-mapping.ts";
-import { askForRawForm } from "../../app/raw-form.ts";
-import { retryQuarantine } from "../../app/retry-quarantine.ts";
-import type { RowBefore } from "../../app/retry-quarantine.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
+import { failedMapping, retryQuarantine } from "../../requests/quarantine.ts";
+import { askForRawForm } from "../../requests/private-shown.ts";
+import type { RowBefore } from "../../requests/quarantine.ts";
 import { usage } from "../../base/errors.ts";
 import { streams } from "../../crm/model.ts";
 import type { QuarantineGroup } from "../../inquiry/quarantine.ts";

@@ -1,8 +1,8 @@
 import { whenOf, moment, shown } from "../shown.ts";
 import type { When } from "../shown.ts";
 import { html } from "hono/html";
-import { askForPrivate } from "../../app/private-shown.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
+import { askForPrivate } from "../../requests/private-shown.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
 import { messageOf, Problem } from "../../base/errors.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Inquiry } from "../../inquiry/inquiry.ts";

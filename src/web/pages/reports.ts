@@ -1,8 +1,9 @@
 import { html } from "hono/html";
 import { z } from "zod";
-import { askedStatement, isOfParts, offeredFormats, offeredStatements } from "../../app/asked-statements.ts";
-import type { Dashboard } from "../../app/dashboard.ts";
-import { frozenFile } from "../../app/frozen-file.ts";
+import { askedStatement, isOfParts, offeredStatements } from "../../books/statements.ts";
+import { statementFormats } from "../../report/statement/render.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
+import { frozenFile } from "../../books/frozen-files.ts";
 import { Problem } from "../../base/errors.ts";
 import type { ClosedFileFacts, ClosingFacts } from "../../report/books.ts";
 import { idOfSegment, pagePath } from "../../report/page-links.ts";
@@ -111,7 +112,7 @@ async function onePeriod(context: PageContext, dashboard: Dashboard): Promise<Re
   const rows = offeredStatements().map(({ kind, title, about, parts }) => [
     html`${title}<br /><span class="soft">${about}</span>`,
     html`<ul class="formats">
-      ${offeredFormats.map((format) => html`<li>${linksOf(path, kind, format, parts)}</li>`)}
+      ${statementFormats.map((format) => html`<li>${linksOf(path, kind, format, parts)}</li>`)}
     </ul>`,
   ]);
   const body = html`<p>${state}</p>

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { Dashboard } from "../../app/dashboard.ts";
-import { searchPeople } from "../../app/people-search.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
+import { searchPeople } from "../../requests/private-shown.ts";
 import { identityKey } from "../../base/who.ts";
 import type { FoundRecord } from "../../inquiry/find.ts";
 import { isBeginning, mostFound } from "../../report/explain.ts";

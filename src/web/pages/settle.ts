@@ -1,7 +1,7 @@
 import { html } from "hono/html";
-import type { Dashboard } from "../../app/dashboard.ts";
-import { openDecisions } from "../../app/decisions.ts";
-import { askForAnswer } from "../../app/raw-form.ts";
+import type { Dashboard } from "../../operate/dashboard.ts";
+import { openDecisions } from "../../requests/decisions.ts";
+import { askForAnswer } from "../../requests/private-shown.ts";
 import { Problem, usage } from "../../base/errors.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationFacts } from "../../report/facts.ts";

@@ -2,7 +2,7 @@ import { whenOf, moment, shown } from "../shown.ts";
 import type { When } from "../shown.ts";
 import { html } from "hono/html";
 import { pagePath } from "../../report/page-links.ts";
-import type { FireTimes } from "../../app/dashboard.ts";
+import type { FireTimes } from "../../operate/dashboard.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { balanceFigures, runVerdict } from "../../report/runs.ts";

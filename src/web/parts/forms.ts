@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { Html, PageContext } from "../page.ts";
 import { shownLines } from "../shown.ts";
-import { personalIn } from "../../app/reason.ts";
+import { personalIn } from "../../requests/reason.ts";
 import { usage } from "../../base/errors.ts";
 
 /** A button that does something at once, with what it is about: for what needs no reason. */

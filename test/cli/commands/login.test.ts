@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { request } from "undici";
 import { expect, it } from "vitest";
-import type { StartWeb, WebServer } from "../../../src/app/health.ts";
+import type { StartWeb, WebServer } from "../../../src/operate/health.ts";
 import { startWebServer } from "../../../src/web/server.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { Application } from "../../../src/app/application.ts";
+import { openApplication } from "../../../src/app/application.ts";
 import { executeJob } from "../../../src/app/execute-job.ts";
-import { jobNamed } from "../../../src/app/jobs.ts";
+import { jobNamed } from "../../../src/operate/job.ts";
 import { standAsOf } from "../../../src/inquiry/as-of/as-of.ts";
 import { ReadOnlyLedger } from "../../../src/inquiry/read-only-ledger.ts";
 import { statementHeader } from "../../../src/inquiry/statement/statement.ts";
@@ -46,7 +46,7 @@ async function rowsOf(w: World, kind: StatementKind, request = asked()): Promise
 async function bySchedule(w: World): Promise<number> {
   w.later(1);
   const face = { log: () => ({ write: () => {} }), progress: () => {}, clock: w.clock };
-  const application = await Application.open(
+  const application = await openApplication(
     { config: w.path("crm-sync.yaml"), sandbox: w.sandbox.url },
     environmentAt(w.place),
     face,

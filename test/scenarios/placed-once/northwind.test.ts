@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { SandboxOptions } from "../../../src/sandbox/sandbox.ts";
-import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { SandboxOptions, Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { fullCheck } from "../../support/full-check.ts";
 import {
   northwindConfig,

@@ -1,0 +1,297 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { toInstant } from "../base/clock.ts";
+import { Problem, usage } from "../base/errors.ts";
+import { makePrivateFolder } from "../base/private-files.ts";
+import { openInquiry } from "../inquiry/inquiry.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
+import { statements } from "../inquiry/statement/statement.ts";
+import type { Statement } from "../inquiry/statement/statement.ts";
+import type { StatementKind } from "../inquiry/statement/statement.ts";
+import type { Application } from "../operate/application.ts";
+import type { BoundJob } from "../operate/job.ts";
+import type { LongRead } from "../operate/long-reads.ts";
+import { sendMail } from "../operate/notify/mail.ts";
+import { reasonOf } from "../operate/notify/channels.ts";
+import { writeFilesWhole } from "../operate/written-files.ts";
+import { monthBefore, parsePeriod, periodLike } from "../report/statement/period.ts";
+import { requireStatementFormat } from "../report/statement/render.ts";
+import type { StatementFormat } from "../report/statement/render.ts";
+import type { Period, PeriodBy, StatementRequest } from "../report/statement/shape.ts";
+import { tolerancesOf } from "../report/statement/tolerances.ts";
+import { fileNameOf } from "../report/statement/writer.ts";
+import type { FileChunk } from "../report/statement/writer.ts";
+import { headSigner } from "./audit-record.ts";
+
+/** The kind of statement of that name. Throws a usage Problem for one that there is not. */
+export function statementKind(kind: string): StatementKind {
+  if (isKind(kind)) return kind;
+  throw usage(
+    `there is no report ${JSON.stringify(kind)}`,
+    `use one of: ${Object.keys(statements).toSorted().join(", ")}`,
+  );
+}
+
+function isKind(kind: string): kind is StatementKind {
+  return Object.hasOwn(statements, kind);
+}
+
+/** The chunks of the files of a statement; `name` is the name of the first of them. */
+export async function* reportChunks(
+  application: Application,
+  kind: StatementKind,
+  request: StatementRequest,
+  { format, name }: { format: string; name: string },
+): AsyncGenerator<FileChunk, void, void> {
+  const known = requireStatementFormat(format);
+  const sign = headSigner(application);
+  if (request.asOf === undefined) {
+    yield* (await application.inquiry()).statement(kind, request, known, name, sign);
+    return;
+  }
+  application.requireLedger();
+  const then: Inquiry = openInquiry(application.ledgerPath, request.asOf);
+  try {
+    yield* then.statement(kind, request, known, name, sign);
+  } finally {
+    then.close();
+  }
+}
+
+/** Throws a usage Problem for a format that there is not, and for dates of the CRM where a statement knows none. */
+export function requireAsked(kind: StatementKind, { by }: StatementRequest, format: string): void {
+  requireStatementFormat(format);
+  const { happenedOnly }: Statement = statements[kind];
+  if (by === "crm-date" && happenedOnly === true)
+    throw usage(`${kind} counts by what happened alone: nothing in it has a date of the CRM`, "leave --by out");
+}
+
+/**
+ * Writes a statement to a file in a folder that exists, with the files of its other parts beside it: all of them, or
+ * none. `part`: that part alone. Gives their paths, that of the file first.
+ */
+export async function writeReport(
+  application: Application,
+  kind: StatementKind,
+  request: StatementRequest,
+  { format, path, part }: { format: string; path: string; part?: string | undefined },
+): Promise<string[]> {
+  const chunks = reportChunks(application, kind, request, { format, name: basename(path) });
+  const pathOf = part === undefined ? (file: string): string => fileNameOf(path, file) : (): string => path;
+  return await writeFilesWhole(filesOf(part === undefined ? chunks : partOf(kind, chunks, part)), {
+    pathOf,
+    what: "report",
+    group: application.group,
+  });
+}
+
+/** The name of the first part of a statement. Throws a usage Problem for a part that there is not. */
+function requirePart(kind: StatementKind, part: string | undefined): string | undefined {
+  const parts: string[] = statements[kind].shape.parts.map(({ name }) => name);
+  if (part === undefined || parts.includes(part)) return parts[0];
+  throw usage(`${kind} has no part ${JSON.stringify(part)}`, `use one of: ${parts.join(", ")}`);
+}
+
+/** The chunks of one part alone; without a name those of the first. Throws a usage Problem where it has no file. */
+export async function* partOf(
+  kind: StatementKind,
+  chunks: AsyncIterable<FileChunk>,
+  part: string | undefined,
+): AsyncGenerator<FileChunk, void, void> {
+  const first = requirePart(kind, part);
+  const wanted = part === undefined || part === first ? "" : part;
+  let isFound = false;
+  for await (const { file, chunk } of chunks) {
+    if (file === wanted) yield { file: "", chunk };
+    else if (isFound) return;
+    isFound ||= file === wanted;
+  }
+  if (!isFound) throw usage("this format has all parts in one file", "leave --part out, or use --format csv");
+}
+
+/**
+ * The reports of a job, for the month before its fire time, each into the folder that it names or into the folder
+ * `reports` beside the ledger; gives their paths, and the month.
+ */
+export async function writeReports(
+  application: Application,
+  job: BoundJob,
+  fireTime: string | undefined,
+): Promise<{ month: string; files: string[] }> {
+  const { zone } = application.config;
+  const month = monthBefore(fireTime === undefined ? application.clock.now() : Date.parse(fireTime), zone);
+  const paths: string[] = [];
+  for (const { kind, format, by, to } of job.reports) {
+    const folder = to === undefined ? undefined : resolve(application.directory, to);
+    const written = await monthReport(application, { kind, format, by, month, folder });
+    application.logger.info(
+      { job: job.id, report: kind, month, path: written[0], files: written.length },
+      "report written",
+    );
+    paths.push(...written);
+  }
+  return { month, files: paths };
+}
+
+/** One report of a month into a folder, which is made where it is missing; gives the paths of its files. */
+export async function monthReport(
+  application: Application,
+  report: { kind: string; format: string; by: PeriodBy; month: string; folder: string | undefined },
+): Promise<string[]> {
+  const { kind, format, by, month } = report;
+  const folder = report.folder ?? join(dirname(application.ledgerPath), "reports");
+  makePrivateFolder(folder, application.group);
+  const tolerances = tolerancesOf(application.config.reports.tolerances);
+  const request = { period: await periodOf(application, month), by, filters: {}, tolerances };
+  requireAsked(statementKind(kind), request, format);
+  const path = join(folder, `${kind}-${month}.${format}`);
+  return await writeReport(application, statementKind(kind), request, { format, path });
+}
+
+/** One of the files that a statement is written into. Its chunks are taken before the next file is asked for. */
+export interface StatementFile {
+  file: string;
+  chunks: AsyncIterable<string | Buffer>;
+}
+
+/** The files of a statement, one after the other, as their chunks come. */
+export async function* filesOf(chunks: AsyncIterable<FileChunk>): AsyncGenerator<StatementFile, void, void> {
+  const from = chunks[Symbol.asyncIterator]();
+  try {
+    let next = await from.next();
+    while (next.done !== true) {
+      const { file } = next.value;
+      async function* ofFile(): AsyncGenerator<string | Buffer, void, void> {
+        while (next.done !== true && next.value.file === file) {
+          const { chunk } = next.value;
+          yield typeof chunk === "string" ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+          next = await from.next();
+        }
+      }
+      const own = ofFile();
+      yield { file, chunks: own };
+      // What was not taken of it is passed over.
+      while ((await own.next()).done !== true);
+    }
+  } finally {
+    await from.return?.();
+  }
+}
+
+/**
+ * A period as it is asked for, in the configured zone; it joins the closed one before it. Throws a usage Problem for
+ * what is no period.
+ */
+export async function periodOf(
+  application: Pick<Application, "inquiry"> & { config: Pick<Application["config"], "zone"> },
+  label: string,
+): Promise<Period> {
+  const period = parsePeriod(label, application.config.zone);
+  const inquiry = await application.inquiry();
+  return await inquiry.joinedPeriod(period);
+}
+
+/** The months from the one in which the ledger began to this one, as a person writes them. */
+export async function monthsKnown(application: Application): Promise<string> {
+  const now = toInstant(application.clock.now());
+  const began = await (await application.inquiry()).began();
+  return [began ?? now, now].map((at) => periodLike("2026-10", at, application.config.zone)).join("..");
+}
+
+/** A statement as pages offer it. */
+interface OfferedStatement {
+  kind: string;
+  title: string;
+  about: string;
+  /** The tables that it has; in CSV each is a file of its own. */
+  parts: { name: string; title: string }[];
+}
+
+/** The statements that pages offer. */
+export function offeredStatements(): OfferedStatement[] {
+  return Object.entries(statements).map(([kind, { shape }]) => ({
+    kind,
+    title: shape.title,
+    about: shape.about,
+    parts: shape.parts.map(({ name, title }) => ({ name, title })),
+  }));
+}
+
+/** Formats in which each part of a statement is a file of its own. */
+export function isOfParts(format: string): boolean {
+  return format === "csv";
+}
+
+/** What was asked for of a statement, checked, and how a process of its own is asked for it. */
+interface AskedStatement {
+  kind: StatementKind;
+  format: StatementFormat;
+  /** The name that its file gets where it is saved. */
+  name: string;
+  read: Pick<LongRead, "what" | "words">;
+}
+
+/** Throws a usage Problem for a period, a kind, a format or a part that there is not. */
+export function askedStatement(
+  zone: string,
+  {
+    period,
+    kind: named,
+    format: asked,
+    part,
+  }: Record<"period" | "kind" | "format", string> & { part?: string | undefined },
+): AskedStatement {
+  parsePeriod(period, zone);
+  const kind = statementKind(named);
+  const format = requireStatementFormat(asked);
+  const first = requirePart(kind, part);
+  const ofPart = part === undefined || part === first ? [] : ["--part", part];
+  return {
+    kind,
+    format,
+    name: fileNameOf(`${kind}-${period}.${format}`, ofPart[1] ?? ""),
+    read: {
+      what: `the statement ${kind} of ${period}`,
+      words: ["report", kind, `--period=${period}`, `--format=${format}`, ...ofPart],
+    },
+  };
+}
+
+/**
+ * Mails the reports of a job to those whom it names. Throws a Problem where the mail server does not take them: the
+ * files stay where they were written, and the job has not done what it is for.
+ */
+export async function mailReports(
+  { config, secrets, logger }: Pick<Application, "config" | "secrets" | "logger">,
+  { id, mailTo }: Pick<BoundJob, "id" | "mailTo">,
+  month: string,
+  files: readonly string[],
+): Promise<void> {
+  const { mail } = config;
+  if (mail === undefined || mailTo.length === 0) return;
+  const names = files.map((path) => basename(path));
+  const folders = [...new Set(files.map((path) => dirname(path)))];
+  try {
+    await sendMail(
+      mail,
+      {
+        to: mailTo,
+        subject: `crm-sync: reports of ${month}`,
+        text: `The reports of ${month}, written by the job ${id}:\n\n${names.map((name) => `  ${name}\n`).join("")}`,
+        files: files.map((path) => ({ name: basename(path), path })),
+      },
+      (reference) => secrets.reveal(reference),
+    );
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem({
+      code: "report.not-mailed",
+      message:
+        `the reports of ${month} were written, but not mailed: the mail server ${mail.host}:${mail.port} did not ` +
+        `accept them (${reasonOf(error, secrets.known)})`,
+      cure:
+        `correct \`mail\` in the configuration, then run \`crm-sync run ${id}\` again. The files are in ` +
+        folders.join(", "),
+    });
+  }
+  logger.info({ job: id, month, recipients: mailTo.length, files: files.length }, "reports mailed");
+}

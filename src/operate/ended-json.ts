@@ -1,0 +1,32 @@
+import { toJson } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import { balanceJson } from "../engine/run/balance.ts";
+import { summaryJson } from "../engine/run/run.ts";
+import type { RunSummary } from "../engine/run/run.ts";
+import type { VerifySummary } from "../engine/run/verify-run.ts";
+
+/** The counts of a run that machines read. */
+export function runJson(summary: RunSummary, writingCalls: number): Json {
+  return {
+    run: summary.run,
+    job: summary.job,
+    state: summary.state,
+    exit: summary.exitCode,
+    writingCalls,
+    balance: balanceJson(summary.balance),
+    summary: summaryJson(summary),
+  };
+}
+
+/** What reading everything back came to, for machines. */
+export function verifyJson(summary: VerifySummary): Json {
+  const { exitCode, open, coverage, clock, ...rest } = summary;
+  const doubt = clock === undefined ? {} : { clock: { ...clock } };
+  return {
+    ...rest,
+    ...doubt,
+    coverage: coverage === undefined ? null : toJson(coverage),
+    open: toJson(open),
+    exit: exitCode,
+  };
+}

@@ -1,0 +1,144 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { RunFacts } from "../report/facts.ts";
+import { byHand, troubleOf } from "../report/last-runs.ts";
+import type { OpenRecords } from "../report/open.ts";
+import type { Certificate } from "./certificate.ts";
+import type { Dashboard } from "./dashboard.ts";
+import type { Measured } from "./measured.ts";
+import type { Schedule } from "./schedule.ts";
+
+/** Records that are not done for the same reason: counts and codes only. */
+type OpenCount = Pick<OpenRecords, "standing" | "stream" | "code" | "cause" | "owner" | "count" | "since">;
+
+/** What `/healthz` shows. Ids, counts and times only: it is open to whoever names this server. */
+export interface Health {
+  ledger: { reachable: boolean };
+  /** Only while it is paused: nothing is written to the services. */
+  paused?: { since: string };
+  jobs: {
+    job: string;
+    nextSlot: string | undefined;
+    lastSlot: string | undefined;
+    running: boolean;
+    /** The clock was set back behind the last fire time, and the job waits. */
+    clockBehind?: boolean;
+    lastRun:
+      | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
+      | undefined;
+  }[];
+  /**
+   * What is not done. `records` as in `status`: every record once, by how it stands and why; `runs` by what the last
+   * run of each job says.
+   */
+  open: {
+    unknown: number;
+    holds: number;
+    quarantined: number;
+    records: OpenCount[];
+    streams: string[];
+    /** What readings back showed otherwise than it was left. */
+    differences: { class: string; count: number; since: string }[];
+    runs: string[];
+    /** Ways of alerts, and dead man's switches, that fail now. */
+    deliveries?: string[];
+  };
+  breakers: Record<string, "closed" | "open" | "half-open">;
+}
+
+export interface WebDependencies {
+  settings: { host: string; port: number };
+  /** Reads the certificate to listen with; throws a Problem where it is of no use. Without it: plain http. */
+  certificate?: (() => Certificate) | undefined;
+  /** Where it cannot listen it tries again, and the program goes on meanwhile. */
+  goesOn?: boolean;
+  clock: Clock;
+  logger: Logger;
+  /**
+   * Reads the state of things; a rejection means that the ledger cannot be reached. Without it there is no `/healthz`:
+   * the pages alone are shown.
+   */
+  read?: (() => Promise<Health>) | undefined;
+  /** What `/metrics` shows; without it there is no such page. */
+  measured?: Measured | undefined;
+  /** Longest time that `read` may take before the program counts as ill. Default 5 s. */
+  readTimeoutMs?: number;
+  /** What the pages are made from; without it there are none. */
+  dashboard?: Dashboard | undefined;
+}
+
+export interface WebServer {
+  readonly url: string;
+  /** Whether it listens already. */
+  readonly isListening: boolean;
+  close(): Promise<void>;
+}
+
+/** Starts the web server that shows the health of the program, and its pages. */
+export type StartWeb = (deps: WebDependencies) => Promise<WebServer>;
+
+function troubleCodes(run: RunFacts): string[] {
+  return troubleOf(run).map(({ kind, count }) => `run.${kind}:${run.job}:${count}`);
+}
+
+function lastRunOf(run: RunFacts | undefined): Health["jobs"][number]["lastRun"] {
+  if (run === undefined) return undefined;
+  const { id, state, exitCode, startedAt, finishedAt } = run;
+  return { id, state, exitCode, startedAt, finishedAt };
+}
+
+/** The state of things now, for `/healthz`. Throws where the ledger can no longer be written. */
+export async function readHealth(platform: Platform, ledger: Ledger, schedule: Schedule): Promise<Health> {
+  if (ledger.broken !== undefined) throw ledger.broken;
+  const state = await schedule.state();
+  const last = await ledger.runs.lastByJob();
+  const open = await ledger.journal.open();
+  const holds = await ledger.decisions.questions();
+  const records = (await ledger.records.open())
+    .filter((group) => group.counts)
+    .map(({ standing, stream, code, cause, owner, count, since }) => ({
+      standing,
+      stream,
+      code,
+      cause,
+      owner,
+      count,
+      since,
+    }));
+  const circuit = (name: "orderService" | "memberCenter"): "closed" | "open" | "half-open" =>
+    platform.state()[name].circuit.state;
+  const paused = ledger.pause.now();
+  return {
+    ledger: { reachable: true },
+    ...(paused !== undefined && { paused: { since: paused.since } }),
+    jobs: state.map(({ job, nextFireTime, lastFireTime, running, clockBehind }) => {
+      return {
+        job,
+        nextSlot: nextFireTime,
+        lastSlot: lastFireTime,
+        running,
+        clockBehind,
+        lastRun: lastRunOf(last.get(job)),
+      };
+    }),
+    open: {
+      unknown: open.length,
+      holds: holds.filter((hold) => hold.state === "open").length,
+      quarantined: records.filter((row) => row.standing === "quarantined").reduce((sum, row) => sum + row.count, 0),
+      records,
+      runs: [...last.values()].filter((run) => !byHand(run)).flatMap(troubleCodes),
+      differences: (await ledger.state.differences(0)).counts.map(({ class: named, count, since }) => ({
+        class: named,
+        count,
+        since,
+      })),
+      deliveries: (await ledger.schedule.deliveries())
+        .filter(({ problem }) => problem !== null)
+        .map(({ kind, name }) => `${kind === "channel" ? "alerts.not-delivered" : "switch.not-called"}:${name}`),
+      streams: (await ledger.records.troubledReads()).map((read) => `${read.source}/${read.stream}`),
+    },
+    breakers: { "order-service": circuit("orderService"), "member-center": circuit("memberCenter") },
+  };
+}

@@ -1,0 +1,342 @@
+import { spawn } from "node:child_process";
+import type { ChildProcessByStdio } from "node:child_process";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { toInstant } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { projectFolder } from "../base/project-folder.ts";
+import { identityKey } from "../base/who.ts";
+import type { Who } from "../base/who.ts";
+import type { Application } from "./application.ts";
+
+/** What a process of its own is asked for, by a command line of this program. */
+export interface LongRead extends Wanted {
+  words: readonly string[];
+  timeoutMs?: number;
+}
+
+/** How a process ended that said everything it had to say. */
+interface EndedRead {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * What goes through much of the ledger is read by a process of its own, which runs the same command as a person: the
+ * daemon goes on meanwhile. There are few at once, and one of each person; others wait a while for their turn.
+ */
+export interface LongReads {
+  /** How many are in progress or wait. */
+  readonly count: number;
+  /**
+   * What the command prints, as it comes. Resolves once it has begun to print or ended well; throws a Problem where it
+   * failed before, or too many wait. Where it fails later, the bytes end with an error, never as if they were
+   * whole.
+   */
+  bytes(read: LongRead): Promise<AsyncIterable<Buffer>>;
+  /** Everything that the command prints, whatever its exit code. Throws a Problem where it was ended. */
+  text(read: LongRead): Promise<EndedRead>;
+}
+
+const longestMs = 15 * 60_000;
+/** A browser that gets nothing gives up soon after that. */
+const longestWaitMs = 30_000;
+/** So much is waited for before anybody is told that it goes well. */
+const heldBackBytes = 256 * 1024;
+const mostText = 16 * 1024 * 1024;
+const mostSaid = 8_000;
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/**
+ * `command`: the program and the words before those of a command line; by default this very program. `waitMs`: how long
+ * one waits for its turn.
+ */
+export function createLongReads(
+  { environment, commandOptions }: Pick<Application, "environment" | "commandOptions">,
+  command: () => readonly [string, ...string[]] = thisProgram,
+  waitMs = longestWaitMs,
+): LongReads {
+  const turns = new Turns(waitMs);
+  const begin = async (read: LongRead): Promise<Running> => {
+    const end = await turns.begin(read);
+    try {
+      const running = start(command(), [...commandOptions, ...read.words], environment, read);
+      void running.closed.finally(end);
+      return running;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+  return {
+    get count() {
+      return turns.count;
+    },
+    async bytes(read) {
+      const running = await begin(read);
+      const whole = wholeBytes(running, read.what);
+      const first: Buffer[] = [];
+      let held = 0;
+      let isAll = false;
+      while (held < heldBackBytes && !isAll) {
+        const next = await whole.next();
+        if (next.done === true) isAll = true;
+        else held += next.value.length;
+        if (next.done !== true) first.push(next.value);
+      }
+      return (async function* () {
+        try {
+          yield* first;
+          if (!isAll) yield* whole;
+        } finally {
+          running.stop("nobody takes it any more");
+        }
+      })();
+    },
+    async text(read) {
+      const running = await begin(read);
+      const parts: Buffer[] = [];
+      let size = 0;
+      for await (const part of partsOf(running.child)) {
+        size += part.length;
+        if (size > mostText) running.stop("it prints more than can be held");
+        else parts.push(part);
+      }
+      const { exitCode, why } = await running.closed;
+      if (exitCode === null) throw failed(read.what, why ?? "it was ended", running.said());
+      return { exitCode, stdout: Buffer.concat(parts).toString("utf8"), stderr: running.said() };
+    },
+  };
+}
+
+interface Running {
+  child: Child;
+  closed: Promise<{ exitCode: number | null; why: string | undefined }>;
+  said: () => string;
+  stop: (why: string) => void;
+}
+
+function start(
+  [program, ...before]: readonly [string, ...string[]],
+  words: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  { signal, timeoutMs = longestMs }: LongRead,
+): Running {
+  // It is no service of its own: nobody is told that it is ready.
+  const { NOTIFY_SOCKET: _socket, WATCHDOG_USEC: _usec, ...env } = environment;
+  const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env });
+  let why: string | undefined;
+  let said = "";
+  // It only reads: nothing is lost where it is killed.
+  const stop = (reason: string): void => {
+    why ??= reason;
+    child.kill("SIGKILL");
+  };
+  const timer = setTimeout(() => stop(`it took longer than ${timeoutMs} ms`), timeoutMs);
+  const gone = (): void => stop("nobody waits for it any more");
+  signal?.addEventListener("abort", gone, { once: true });
+  if (signal?.aborted === true) gone();
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-mostSaid)));
+  const closed = new Promise<{ exitCode: number | null; why: string | undefined }>((resolve) => {
+    child.once("error", (error) => (why ??= messageOf(error)));
+    child.once("close", (exitCode) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", gone);
+      resolve({ exitCode: why === undefined ? exitCode : null, why });
+    });
+  });
+  return { child, closed, said: () => said.trim(), stop };
+}
+
+async function* partsOf({ stdout }: Child): AsyncGenerator<Buffer, void, void> {
+  for await (const part of stdout) if (Buffer.isBuffer(part)) yield part;
+}
+
+/** What it prints; throws at the end of it where it did not end well. */
+async function* wholeBytes(running: Running, what: string): AsyncGenerator<Buffer, void, void> {
+  yield* partsOf(running.child);
+  const { exitCode, why } = await running.closed;
+  if (exitCode !== 0) throw failed(what, why ?? `it ended with exit code ${exitCode}`, running.said(), exitCode);
+}
+
+function failed(what: string, why: string, said: string, exitCode: number | null = null): Problem {
+  const told = said.split("\n").filter((line) => line.trim() !== "");
+  return new Problem({
+    code: exitCode === exitCodes.usage ? "usage" : "reads.failed",
+    message: [`${what} could not be made: ${why}`, ...told].join("\n"),
+    cure:
+      "solve the problem that the message names, then try again; the same command in a terminal shows the same " +
+      "message",
+  });
+}
+
+/** This program, as it was started: its bundle, or its source. */
+function thisProgram(): [string, ...string[]] {
+  const isBundle = import.meta.filename.endsWith(".cjs");
+  return [process.execPath, isBundle ? join(import.meta.dirname, "main.cjs") : join(projectFolder, "src/main.ts")];
+}
+
+/** What waits for its turn. */
+interface Wanted {
+  /** In words for people: `the statement orders of 2026-10`. */
+  what: string;
+  /** Whoever asks. */
+  by: Who;
+  /** Aborted when whoever asks is gone. */
+  signal?: AbortSignal | undefined;
+}
+
+const atOnce = 2;
+/** Of each person one is in progress, and so many wait. */
+const mostWaitingOfPerson = 2;
+const mostWaiting = 20;
+
+interface Waiting {
+  by: string;
+  go: () => void;
+}
+
+/**
+ * Who may begin what takes long. So much is in progress at once, and one thing of each person: who opens many pages
+ * keeps nobody else waiting. Who came first goes first.
+ */
+class Turns {
+  readonly #running = new Set<string>();
+  readonly #waiting: Waiting[] = [];
+  readonly #longestWaitMs: number;
+
+  constructor(longestWaitMs: number) {
+    this.#longestWaitMs = longestWaitMs;
+  }
+
+  /** How many are in progress or wait. */
+  get count(): number {
+    return this.#running.size + this.#waiting.length;
+  }
+
+  /** Waits for a turn, and gives what ends it. Throws a Problem where too many wait, or it waited too long. */
+  async begin({ what, by, signal }: Wanted): Promise<() => void> {
+    const key = identityKey(by);
+    if (this.#waiting.filter((one) => one.by === key).length >= mostWaitingOfPerson)
+      throw new Problem({
+        code: "reads.too-many",
+        message: `${what} was not started: ${mostWaitingOfPerson + 1} other requests of ${by.name} are in progress.`,
+        cure: "Try again when one of them has ended.",
+      });
+    if (this.#waiting.length >= mostWaiting) throw busyWith(what, `${this.#waiting.length} other requests are waiting`);
+    return await new Promise((resolve, reject) => {
+      const leave = (problem: Problem): void => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        settled();
+        reject(problem);
+      };
+      const timer = setTimeout(() => leave(busyWith(what, "other requests took too long")), this.#longestWaitMs);
+      const gone = (): void => leave(busyWith(what, "nobody waits for the result any more"));
+      const settled = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", gone);
+      };
+      const go = (): void => {
+        settled();
+        resolve(() => this.#end(key));
+      };
+      const waiting: Waiting = { by: key, go };
+      this.#waiting.push(waiting);
+      if (signal?.aborted === true) gone();
+      else signal?.addEventListener("abort", gone, { once: true });
+      this.#next();
+    });
+  }
+
+  #end(by: string): void {
+    this.#running.delete(by);
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#running.size < atOnce) {
+      const at = this.#waiting.findIndex(({ by }) => !this.#running.has(by));
+      const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
+      if (next === undefined) return;
+      this.#running.add(next.by);
+      next.go();
+    }
+  }
+}
+
+/** Why what is wanted is not begun. */
+function busyWith(wanted: string, why: string): Problem {
+  return new Problem({
+    code: "reads.busy",
+    message: `${wanted} was not started: ${why}.`,
+    cure: "Try again in a minute.",
+  });
+}
+
+/** What was asked for last, by whom, and what it came to. */
+interface KeptState<T> {
+  by: string;
+  startedAt: string;
+  /** Undefined while it is in progress. */
+  ended?: { at: string; result: T } | { at: string; problem: Problem };
+}
+
+/** What a person has read anew when they like, and what it came to the last time, until the program ends. */
+export class KeptRead<T> {
+  readonly #deps: { reads: LongReads; clock: Clock };
+  readonly #read: Omit<LongRead, "signal" | "by">;
+  readonly #parse: (ended: EndedRead) => T;
+  #state: KeptState<T> | undefined;
+
+  constructor(
+    deps: { reads: LongReads; clock: Clock },
+    read: Omit<LongRead, "signal" | "by">,
+    parse: (ended: EndedRead) => T,
+  ) {
+    this.#deps = deps;
+    this.#read = read;
+    this.#parse = parse;
+  }
+
+  get state(): KeptState<T> | undefined {
+    return this.#state;
+  }
+
+  get isInProgress(): boolean {
+    return this.#state !== undefined && this.#state.ended === undefined;
+  }
+
+  /** Begins it, and does not wait for its end. Throws a Problem while it is in progress. */
+  begin(by: Who, signal: AbortSignal): void {
+    const { reads, clock } = this.#deps;
+    const { what } = this.#read;
+    if (this.isInProgress) throw busyWith(what, "it is in progress already");
+    const state: KeptState<T> = { by: by.name, startedAt: toInstant(clock.now()) };
+    this.#state = state;
+    void reads.text({ ...this.#read, by, signal }).then(
+      (read) => (state.ended = { at: toInstant(clock.now()), ...this.#resultOf(read) }),
+      (thrown: unknown) => (state.ended = { at: toInstant(clock.now()), problem: problemOf(thrown) }),
+    );
+  }
+
+  #resultOf(read: EndedRead): { result: T } | { problem: Problem } {
+    try {
+      return { result: this.#parse(read) };
+    } catch (thrown) {
+      return { problem: problemOf(thrown, read.stderr) };
+    }
+  }
+}
+
+function problemOf(thrown: unknown, said = ""): Problem {
+  if (thrown instanceof Problem) return thrown;
+  return new Problem({
+    code: "reads.failed",
+    message: ["the output of the command cannot be used", said].filter((text) => text !== "").join(": "),
+    cure: "run the same command in a terminal",
+    cause: thrown,
+  });
+}

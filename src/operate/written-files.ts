@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { closeSync, createReadStream, createWriteStream, lstatSync, readSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { openNew } from "../base/private-files.ts";
+import type { ReadingGroup } from "../base/private-files.ts";
+import { openRegular } from "../base/regular-file.ts";
+import { holdFolder, momentaryFolder } from "../ledger/database/held-folder.ts";
+import type { HeldFolder } from "../ledger/database/held-folder.ts";
+
+export type Chunks = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+
+interface NamedChunks {
+  file: string;
+  chunks: Chunks;
+}
+
+interface Written {
+  what: string;
+  group: ReadingGroup | undefined;
+}
+
+/**
+ * Writes a file for the owner, and for the group if there is one. It appears whole or not at all, in a folder that is
+ * there; a link of its name is replaced, and nothing is written to where it leads.
+ */
+export async function writeWhole(path: string, chunks: Chunks, options: Written): Promise<void> {
+  await writeFilesWhole([{ file: path, chunks }], { pathOf: (file) => file, ...options });
+}
+
+/**
+ * Writes several files that belong together, which come one after the other: all of them appear, in their order, once
+ * the last is whole, or none does. Gives their paths.
+ */
+export async function writeFilesWhole(
+  files: Iterable<NamedChunks> | AsyncIterable<NamedChunks>,
+  { pathOf, what, group }: Written & { pathOf: (file: string) => string },
+): Promise<string[]> {
+  const folders = new Map<string, HeldFolder>();
+  const made = new Map<string, string>();
+  try {
+    for await (const { file, chunks } of files) {
+      const path = pathOf(file);
+      if (made.has(path)) throw new Error(`${path} was written already, and its chunks came apart`);
+      await told(path, what, async () => {
+        requireFree(path, what);
+        const folder = folders.getOrInsertComputed(dirname(path), holdFolder);
+        const unfinished = join(folder.path, String(made.size));
+        made.set(path, unfinished);
+        await writeNew(unfinished, chunks, group);
+      });
+    }
+    for (const [path, unfinished] of made) await told(path, what, () => renameSync(unfinished, path));
+    return [...made.keys()];
+  } finally {
+    for (const folder of folders.values()) folder.release();
+  }
+}
+
+/**
+ * Writes a file that is not there yet, for the owner, and for the group if there is one. Not write-file-atomic: it
+ * wants the whole content in memory, and reports are streamed.
+ */
+export async function writeNew(path: string, chunks: Chunks, group: ReadingGroup | undefined): Promise<void> {
+  await pipeline(chunks, createWriteStream(path, { fd: openNew(path, group), flush: true }));
+}
+
+/** What is read from a ledger, in a file without a name: it begins once the last of it was written. */
+export async function finished(chunks: Chunks, ledgerPath: string): Promise<Chunks> {
+  const folder = holdFolder(momentaryFolder(ledgerPath));
+  try {
+    const path = join(folder.path, "whole");
+    await writeNew(path, chunks, undefined);
+    const file = createReadStream(path);
+    await once(file, "open");
+    return file;
+  } finally {
+    folder.release();
+  }
+}
+
+function requireFree(path: string, what: string): void {
+  if (startOf(path, databaseMark.length) === databaseMark)
+    throw inTheWay(path, what, "a database has this name, and it would be lost");
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return;
+  throw inTheWay(path, what, there.isDirectory() ? "a folder has this name" : "a pipe or a device has this name");
+}
+
+/** What the file system refuses is told by the file; what went wrong outside of it stays what it is. */
+async function told(path: string, what: string, work: () => Promise<void> | void): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw error instanceof Error && "syscall" in error ? cannotWrite(path, what, error) : error;
+  }
+}
+
+/** What every SQLite file begins with. */
+export const databaseMark = "SQLite format 3\u0000";
+
+/** The beginning of a file as text, of so many bytes at most; empty where there is none, and for a link. */
+export function startOf(path: string, bytes: number): string {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return "";
+  const file = openRegular(path);
+  try {
+    const start = Buffer.alloc(bytes);
+    return start.toString("utf8", 0, readSync(file, start, 0, bytes, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Why something is not written to a path where something else is. */
+export function inTheWay(path: string, what: string, why: string): Problem {
+  return new Problem({
+    code: "file.in-the-way",
+    message: `the ${what} was not written to ${path}: ${why}`,
+    cure: "choose another file name, or first move the existing file away",
+    exitCode: exitCodes.usage,
+    place: path,
+  });
+}
+
+function cannotWrite(path: string, what: string, error: Error): Problem {
+  const folder = dirname(path);
+  const isMissing = statSync(folder, { throwIfNoEntry: false }) === undefined;
+  return new Problem({
+    code: "file.cannot-write",
+    message: isMissing
+      ? `the ${what} cannot be written to ${path}: the folder ${folder} does not exist`
+      : `the ${what} cannot be written to ${path}: ${messageOf(error)}`,
+    cure: isMissing
+      ? `create the folder (\`mkdir -p ${folder}\`), or choose a file in an existing folder`
+      : "check that this user may write in the folder and that the disk has room",
+    exitCode: isMissing ? exitCodes.usage : exitCodes.other,
+    place: isMissing ? folder : path,
+    cause: error,
+  });
+}

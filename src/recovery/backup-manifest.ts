@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { z } from "zod";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { openRegular, readRegular } from "../base/regular-file.ts";
+import { originOf, signerOf } from "../books/audit-record.ts";
+import type { SigningPlace } from "../books/audit-record.ts";
+import { isSignedBy, signatureOf, verifierKey } from "../ledger/audit/checkpoint.ts";
+import { removeAbandoned } from "../ledger/database/held-folder.ts";
+
+const hex = z.string().regex(/^[0-9a-f]{64}$/u);
+
+/** The first words of a manifest, which say how it is to be read. */
+export const manifestForm = "crm-sync backup 1";
+
+const manifestSchema = z.strictObject({
+  form: z.literal(manifestForm),
+  /** The name of the ledger; null where it has none yet. */
+  ledger: z.string().nullable(),
+  /** When it was copied. */
+  at: z.iso.datetime(),
+  /** The version of the program that made it. */
+  program: z.string(),
+  /** The version of its schema. */
+  schema: z.int(),
+  /** Groups of changes that the ledger had committed. */
+  commits: z.int().min(0),
+  /** The last entry of the audit log and its Merkle tree; null before the first. */
+  audit: z.strictObject({ sequence: z.int().min(1), hash: hex, size: z.int().min(0), root: hex }).nullable(),
+  /** The copy, beside the manifest. */
+  file: z.string().regex(/^[^/\\]+\.db$/u),
+  bytes: z.int().min(0),
+  sha256: hex,
+  /** Files of closed periods, under their SHA-256 in `periods` beside the manifest. */
+  periods: z.array(hex),
+  /** Of all of the above, by `audit.signKey`, where there is one. */
+  signature: z.base64().optional(),
+});
+
+/** What is said of a backup beside it. Ids, counts and hashes only. */
+export type BackupManifest = z.infer<typeof manifestSchema>;
+
+/** A backup that is whole: its manifest is written last. */
+interface KeptBackup {
+  path: string;
+  manifest: BackupManifest;
+}
+
+/** The manifest of a copy stands beside it under its name. */
+export function manifestPathOf(copy: string): string {
+  return copy.replace(/\.db$/u, ".json");
+}
+
+/** Throws a Problem with exit code 65 where there is none, or it is none of ours. */
+export function readManifest(copy: string): BackupManifest {
+  const path = manifestPathOf(copy);
+  const none = (why: string, cause?: unknown): Problem =>
+    new Problem({
+      code: "backup.no-manifest",
+      message: `${copy} cannot be restored: ${why}`,
+      cure:
+        "name a backup that `crm-sync backup` made, with its manifest (.json) in the same folder. Any other copy " +
+        "of a ledger may contain only half of a change",
+      exitCode: exitCodes.ledgerRefused,
+      place: path,
+      cause,
+    });
+  let text: unknown;
+  try {
+    text = JSON.parse(readRegular(path).toString("utf8"));
+  } catch (error) {
+    throw none(`its manifest ${path} cannot be read: ${messageOf(error)}`, error);
+  }
+  const read = manifestSchema.safeParse(text);
+  if (!read.success) throw none(`${path} is not the manifest of a backup: ${z.prettifyError(read.error)}`);
+  if (read.data.file !== basename(copy)) throw none(`its manifest ${path} belongs to ${read.data.file}`);
+  return read.data;
+}
+
+function signedText(of: BackupManifest): string {
+  const manifest = { ...of, signature: null };
+  return `${manifestForm}\n${canonicalJson(toJson(manifest))}\n`;
+}
+
+/** The manifest with its signature, where a key is configured. Throws a Problem where that key cannot be had. */
+export function signedManifest(place: SigningPlace, manifest: BackupManifest): BackupManifest {
+  const found = signerOf(place, manifest.ledger);
+  if (found instanceof Problem) throw found;
+  if (found === undefined) return manifest;
+  return { ...manifest, signature: signatureOf(signedText(manifest), found.origin, found.key) };
+}
+
+/** Whether one of the keys signed a manifest; those without a name are the one that signs here, if there is one. */
+function isTrusted(place: SigningPlace, manifest: BackupManifest, verifiers: readonly string[]): boolean {
+  const found = verifiers.length > 0 ? undefined : signerOf(place, manifest.ledger);
+  if (found instanceof Problem) throw found;
+  const own = found === undefined ? [] : [verifierKey(found.origin, found.key)];
+  const keys = [...verifiers, ...own];
+  const { signature = "" } = manifest;
+  const origin = originOf(manifest.ledger);
+  return keys.length === 0 || keys.some((key) => isSignedBy(key, origin, signedText(manifest), signature));
+}
+
+/**
+ * Throws a Problem with exit code 65 where none of the keys signed the manifest: the `verifiers`, or `audit.signKey`
+ * where none is named. Without any key nothing is known of who made it.
+ */
+export function requireSigned(
+  place: SigningPlace,
+  copy: string,
+  manifest: BackupManifest,
+  verifiers: readonly string[],
+): void {
+  if (isTrusted(place, manifest, verifiers)) return;
+  throw new Problem({
+    code: "backup.not-signed",
+    message:
+      manifest.signature === undefined
+        ? `${copy} cannot be restored: its manifest is not signed although \`audit.signKey\` is configured`
+        : `${copy} cannot be restored: its manifest was changed, or another key signed it`,
+    cure: "restore another backup. If an earlier key signed this one, name that key with --key. Nothing was restored",
+    exitCode: exitCodes.ledgerRefused,
+    place: manifestPathOf(copy),
+  });
+}
+
+/** The whole backups of a ledger in a folder, the oldest first. What is no manifest that we signed is passed over. */
+export function backupsIn(place: SigningPlace, folder: string, ledger: string | null): KeptBackup[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name): KeptBackup[] => {
+      const path = join(folder, name.replace(/\.json$/u, ".db"));
+      try {
+        const manifest = readManifest(path);
+        return manifest.ledger === ledger && isTrusted(place, manifest, []) ? [{ path, manifest }] : [];
+      } catch {
+        return [];
+      }
+    })
+    .toSorted((one, other) => (one.manifest.at < other.manifest.at ? -1 : 1));
+}
+
+/**
+ * Removes what backups left in a folder whose process died. What was moved out already has no manifest beside it yet:
+ * the last thing that is moved is that.
+ */
+export function removeUnfinished(folder: string): void {
+  removeAbandoned(folder, (names) => {
+    const manifest = names.find((name) => name.endsWith(".json"));
+    if (manifest !== undefined && !existsSync(join(folder, manifest)))
+      rmSync(join(folder, manifest.replace(/\.json$/u, ".db")), { force: true });
+  });
+}
+
+/** The SHA-256 of a file, and its length. */
+export async function digestOf(path: string): Promise<{ sha256: string; bytes: number }> {
+  const digest = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { fd: openRegular(path) })) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    digest.update(chunk);
+    bytes += chunk.length;
+  }
+  return { sha256: digest.digest("hex"), bytes };
+}

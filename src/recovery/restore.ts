@@ -1,0 +1,230 @@
+import { createReadStream, existsSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { flushFile, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
+import { openRegular, UnfitFile } from "../base/regular-file.ts";
+import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
+import { erasedAfter, ledgerFacts, noteRestored } from "../ledger/database/backup.ts";
+import { schemaVersion } from "../ledger/database/database.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
+import type { HeldFolder } from "../ledger/database/held-folder.ts";
+import { openSuffixes } from "../ledger/database/ledger-file.ts";
+import { lockBeside } from "../ledger/database/lock.ts";
+import { booksFolder, makeLedgerFolder } from "../operate/application.ts";
+import type { Application } from "../operate/application.ts";
+import { writeNew, writeWhole } from "../operate/written-files.ts";
+import { digestOf, readManifest, requireSigned } from "./backup-manifest.ts";
+import type { BackupManifest } from "./backup-manifest.ts";
+import { verifiedCopy } from "./backup.ts";
+
+/** What was done after a backup, as far as the file of heads beside the ledger says. */
+type Gap =
+  /** The ledger is what it was last. */
+  | { kind: "none" }
+  /** So many groups of changes and audit entries are missing; the last was written at that time. */
+  | { kind: "known"; commits: number; entries: number; at: string }
+  /** There is no file of heads: nobody can say what was done. */
+  | { kind: "unknown" };
+
+interface Restored {
+  path: string;
+  manifest: BackupManifest;
+  gap: Gap;
+  /** Where the ledger that stood there is now; undefined where there was none. */
+  aside: string | undefined;
+  /** Files of closed periods that were put back. */
+  periods: number;
+  /** Who was erased after the backup, as far as the ledger that stood there tells: it is all there again. */
+  erased: string[];
+}
+
+/**
+ * Puts a backup in the place of the ledger. Before anything is touched, a copy of the backup is checked page by page
+ * against its manifest, with its schema, its audit log and its links; `audit.signKey` or one of `verifiers` has to
+ * have signed the manifest. The old ledger is kept under another name. The file of heads stays and says what the backup
+ * lacks. Until `rebuild` has read that back, every other command that writes refuses the ledger, because missing orders
+ * would be placed twice. Throws a Problem and changes nothing if the backup cannot be trusted, a run is in progress, or
+ * the ledger there is another one.
+ */
+export async function restoreBackup(
+  application: Application,
+  file: string,
+  verifiers: readonly string[],
+): Promise<Restored> {
+  const manifest = readManifest(file);
+  requireSigned(application, file, manifest, verifiers);
+  requireKnown(file, manifest);
+  if (!existsSync(file)) throw changed(file, "the file is missing");
+  const { ledgerPath, group } = application;
+  makeLedgerFolder(ledgerPath, application.config.ledger.group);
+  const held = lockBeside(ledgerPath, ".lock", {
+    code: "run.active",
+    what: "nothing was restored, because a run is using",
+    cure: "wait until the run ends, stop every crm-sync process, also `crm-sync serve`, then restore again",
+  });
+  let work: HeldFolder | undefined;
+  try {
+    const name = requireSameLedger(ledgerPath, manifest);
+    work = holdFolder(dirname(ledgerPath));
+    const fresh = join(work.path, "ledger.db");
+    await writeNew(fresh, createReadStream(file, { fd: openRegular(file) }), group);
+    await requireWhole(fresh, file, manifest);
+    const gap = gapOf(ledgerPath, fresh, manifest);
+    const periods = await missingBooks(ledgerPath, file, manifest);
+    const at = toInstant(application.clock.now());
+    if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
+    flushFile(fresh);
+    const erased = erasedSince(ledgerPath, manifest);
+    // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
+    if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
+    const aside = putAside(ledgerPath, at);
+    renameSync(fresh, ledgerPath);
+    flushFile(dirname(ledgerPath));
+    for (const { from, to } of periods) {
+      makePrivateFolder(dirname(to), group);
+      await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "periods", group });
+      keepReadOnly(to, group);
+    }
+    return { path: ledgerPath, manifest, gap, aside, periods: periods.length, erased };
+  } catch (error) {
+    if (error instanceof UnfitFile) throw changed(file, error.message);
+    if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
+    throw new Problem({
+      code: "restore.cannot-write",
+      message: `the backup could not be written to ${ledgerPath}: ${messageOf(error)}`,
+      cure:
+        "check that this user may write there and that the disk has room. The old ledger still exists, there or " +
+        "beside it",
+      exitCode: exitCodes.other,
+      place: ledgerPath,
+      cause: error,
+    });
+  } finally {
+    work?.release();
+    held.release();
+  }
+}
+
+/** This program knows the form of the backup. */
+function requireKnown(file: string, { schema, program }: BackupManifest): void {
+  if (schema === schemaVersion) return;
+  throw new Problem({
+    code: "backup.unknown-version",
+    message: `nothing was restored: ${file} was made by crm-sync ${program}, and this version cannot read it`,
+    cure: `install version ${program} of crm-sync, then restore the backup again`,
+    exitCode: exitCodes.ledgerRefused,
+    place: file,
+  });
+}
+
+/** The copy is what was verified when it was made, byte for byte, and a ledger as this program makes it. */
+async function requireWhole(fresh: string, file: string, manifest: BackupManifest): Promise<void> {
+  const { sha256, bytes } = await digestOf(fresh);
+  if (bytes !== manifest.bytes) throw changed(file, `it has ${bytes} bytes instead of ${manifest.bytes}`);
+  if (sha256 !== manifest.sha256) throw changed(file, "its SHA-256 is not the one in its manifest");
+  const found = await verifiedCopy(
+    fresh,
+    () => [],
+    ({ code, why }) => changed(file, `${why} (${code})`),
+  );
+  const { ledger, schema, commits, audit } = manifest;
+  if (canonicalJson(toJson(found)) !== canonicalJson(toJson({ ledger, schema, commits, audit })))
+    throw changed(file, "its last audit entry is not the one in its manifest");
+}
+
+function changed(file: string, why: string): Problem {
+  return new Problem({
+    code: "backup.changed",
+    message: `${file} is not the file that the backup wrote: ${why}. Nothing was restored`,
+    cure: "restore another backup",
+    exitCode: exitCodes.ledgerRefused,
+    place: file,
+  });
+}
+
+/**
+ * What stands there, where it can be read, is the ledger that the backup is of. One that was not worked with yet has no
+ * name: what it lacks is told by the heads. Gives the name of what stands there, null where it has or tells none.
+ */
+function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string | null {
+  const name = nameOf(ledgerPath) ?? null;
+  if (name === null || manifest.ledger === null || name === manifest.ledger) return name;
+  throw new Problem({
+    code: "restore.other-ledger",
+    message: `nothing was restored: the backup is of ledger ${manifest.ledger}, but ${ledgerPath} is ledger ${name}`,
+    cure: "set ledger.path to another file, or first move that ledger and its .heads file to another folder",
+    exitCode: exitCodes.ledgerRefused,
+    place: ledgerPath,
+  });
+}
+
+/** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
+function nameOf(ledgerPath: string): string | null | undefined {
+  const size = statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return undefined;
+  try {
+    return ledgerFacts(ledgerPath).name;
+  } catch {
+    // What is damaged is what a backup is for.
+    return undefined;
+  }
+}
+
+function erasedSince(ledgerPath: string, { audit }: BackupManifest): string[] {
+  try {
+    return existsSync(ledgerPath) ? erasedAfter(ledgerPath, audit?.sequence ?? 0) : [];
+  } catch {
+    // What is damaged is what a backup is for.
+    return [];
+  }
+}
+
+/** What the file of heads beside the ledger names, and the backup lacks. */
+function gapOf(ledgerPath: string, fresh: string, manifest: BackupManifest): Gap {
+  const last = lastMark(headsPath(ledgerPath));
+  if (last === undefined) return { kind: "unknown" };
+  const isOfIt = last.sequence === 0 || ledgerFacts(fresh, last.sequence).hash === last.hash;
+  if (isOfIt && last.commit <= manifest.commits) return { kind: "none" };
+  const entries = Math.max(0, last.sequence - (manifest.audit?.sequence ?? 0));
+  return { kind: "known", commits: Math.max(0, last.commit - manifest.commits), entries, at: last.at };
+}
+
+/** Nobody knows what was done after the backup, so the file of heads says that something was. */
+function markBehind(ledgerPath: string, { commits, audit }: BackupManifest, at: string): void {
+  const heads = new KeptHeads(ledgerPath);
+  const { sequence, hash, root } = audit ?? { sequence: 0, hash: "", root: undefined };
+  heads.keep({ commit: commits + 1, sequence, hash, root }, at);
+  heads.close();
+}
+
+/** Moves the ledger that stands there aside, with what SQLite keeps beside it. */
+function putAside(ledgerPath: string, at: string): string | undefined {
+  const aside = `${ledgerPath}.before-${at.replaceAll(/[-:]/gu, "")}`;
+  let moved = false;
+  for (const suffix of openSuffixes) {
+    if (!existsSync(ledgerPath + suffix)) continue;
+    renameSync(ledgerPath + suffix, aside + suffix);
+    moved = true;
+  }
+  return moved ? aside : undefined;
+}
+
+/** Files of closed periods that the backup has and the folder beside the ledger lacks. */
+async function missingBooks(
+  ledgerPath: string,
+  file: string,
+  { periods }: BackupManifest,
+): Promise<{ from: string; to: string }[]> {
+  const missing = periods.map((name) => ({
+    name,
+    from: join(dirname(file), booksFolder, name),
+    to: join(dirname(ledgerPath), booksFolder, name),
+  }));
+  const wanted = missing.filter(({ to }) => !existsSync(to));
+  for (const { name, from } of wanted)
+    if (!existsSync(from) || (await digestOf(from)).sha256 !== name)
+      throw changed(file, `the file ${name} of its closed periods is missing beside it, or was changed`);
+  return wanted;
+}

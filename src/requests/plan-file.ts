@@ -1,0 +1,318 @@
+import { lstatSync } from "node:fs";
+import { z } from "zod";
+import { canonicalJson, sha256, toJson } from "../base/canonical-json.ts";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { exitCodes, messageOf, Problem } from "../base/errors.ts";
+import { programVersion } from "../base/program-version.ts";
+import { readRegular } from "../base/regular-file.ts";
+import { formatKey } from "../crm/keys.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { nameOf } from "../engine/carry-out.ts";
+import type { WaitsInPlan } from "../engine/gate.ts";
+import type { Operation } from "../engine/model/operation.ts";
+import { payloadLines } from "../engine/model/registry.ts";
+import type { HeldFor } from "../engine/plan/limits.ts";
+import { needsOf } from "../engine/plan/needs-of-operations.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { restsOf } from "../engine/plan/rejections.ts";
+import type { RunRequest } from "../engine/run/request.ts";
+import type { AppliedBy } from "../ledger/journal/run-operations.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { inTheWay, startOf, writeWhole } from "../operate/written-files.ts";
+
+/** The format that this version writes and reads. */
+const planFormat = 2;
+
+const headerSchema = z.strictObject({
+  type: z.literal("plan"),
+  format: z.literal(planFormat),
+  version: z.string(),
+  ledger: z.string(),
+  run: z.string(),
+  at: z.string(),
+  config: z.string(),
+  /** Whether the personal data behind the markers stands in the file. */
+  private: z.enum(["withheld", "shown"]),
+  /** The run that it takes back; a plan without it does what the CRM wants. */
+  undo: z.string().optional(),
+});
+const customerSchema = z.looseObject({
+  namespace: z.string(),
+  id: z.string(),
+  facts: z.record(z.string(), z.string()),
+  operations: z.array(
+    z.looseObject({ hash: z.string(), endpoint: z.string(), subject: z.string(), needs: z.array(z.string()) }),
+  ),
+});
+
+type PlanHeader = z.infer<typeof headerSchema>;
+
+/** An operation of a saved plan, as far as it has to be known to choose it. */
+interface SavedOperation {
+  hash: string;
+  endpoint: string;
+  subject: string;
+  /** Hashes of the operations that have to be done before it. */
+  needs: readonly string[];
+}
+
+/** What was saved of one customer. */
+interface SavedCustomer {
+  customer: RecordKey;
+  facts: Readonly<Record<string, string>>;
+  operations: readonly SavedOperation[];
+}
+
+interface SavedPlan {
+  header: PlanHeader;
+  customers: ReadonlyMap<string, SavedCustomer>;
+}
+
+/** A plan that is to be saved; `shown`: the personal data behind its markers, where somebody may see it. */
+export interface KeptPlan {
+  plan: CustomerPlan;
+  shown: Record<string, string> | undefined;
+}
+
+/** The entry of the audit log that names the bytes of a saved plan, and whose subject its run is. */
+const savedKind = "plan-saved";
+
+/**
+ * Writes plans of this program as NDJSON: a header, and a line for each customer with its facts and its operations. `held` says what
+ * limits and policies would hold, by hash. The audit log keeps the SHA-256 of all of it. It is for its owner alone,
+ * also where a file of that name was there before.
+ */
+export async function writePlanFile(
+  { audit, identity }: Ledger,
+  path: string,
+  made: Omit<PlanHeader, "type" | "format" | "version" | "ledger">,
+  { plans, held }: { plans: readonly KeptPlan[]; held: WaitsInPlan["asked"] },
+): Promise<void> {
+  const program = { type: "plan", format: planFormat, version: programVersion() };
+  const lines = [canonicalJson({ ...program, ledger: await identity.name(), ...made })];
+  for (const { plan, shown } of plans) {
+    const needs = needsOf(plan.operations);
+    lines.push(
+      canonicalJson({
+        type: "customer",
+        namespace: plan.customer.namespace,
+        id: plan.customer.id,
+        facts: { ...plan.facts },
+        ...(shown !== undefined && { private: shown }),
+        operations: plan.operations.map((operation) => ({
+          ...operationJson(operation, held.get(operation.hash)),
+          needs: [...(needs.get(operation.hash) ?? [])],
+        })),
+      }),
+    );
+  }
+  const text = `${lines.join("\n")}\n`;
+  await audit.append({ kind: savedKind, subject: `run:${made.run}`, body: { sha256: sha256(text) } });
+  await writeWhole(path, [text], { what: "plan", group: undefined });
+}
+
+/** An operation of a plan for people and machines. */
+function operationJson(operation: Operation, held: Pick<HeldFor, "scope" | "explanation"> | undefined): JsonObject {
+  return {
+    kind: operation.kind,
+    endpoint: operation.endpoint,
+    stage: operation.stage,
+    subject: operation.subject,
+    records: operation.records.map(({ stream, namespace, id }) => ({ stream, namespace, id })),
+    reason: operation.reason,
+    target: operation.target,
+    payload: operation.payload,
+    before: operation.before,
+    after: operation.after,
+    takesAway: operation.takesAway,
+    weight: toJson(operation.weight),
+    policy: operation.policy ?? null,
+    heldBy: held === undefined ? null : { scope: held.scope, explanation: held.explanation },
+    restsOn: [...new Set(restsOf(operation).map(({ row }) => row))],
+    lines: payloadLines(operation),
+    hash: operation.hash,
+  };
+}
+
+/** More than the first line of any plan has. */
+const longestHeader = 65_536;
+
+/** Throws a Problem where something is at a path that is no saved plan: a plan takes no other file's place. */
+export function requirePlanPlace(path: string | undefined): void {
+  const there = path === undefined ? undefined : lstatSync(path, { throwIfNoEntry: false });
+  if (path === undefined || there === undefined) return;
+  if (!there.isFile()) throw inTheWay(path, "plan", "it is not a regular file");
+  if (there.size === 0) return;
+  const [first = ""] = startOf(path, longestHeader).split("\n", 1);
+  if (!z.looseObject({ type: z.literal("plan") }).safeParse(parsed(first)).success)
+    throw inTheWay(path, "plan", "the existing file is not a saved plan, and it would be lost");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a saved plan is not applied. */
+export function refused(path: string, why: string): Problem {
+  return new Problem({
+    code: "plan.refused",
+    message: `the plan ${path} was refused: ${why}. Nothing was sent`,
+    cure: "make a new plan with `crm-sync plan --out FILE`",
+    exitCode: exitCodes.usage,
+    place: path,
+  });
+}
+
+/** Reads a saved plan of this ledger: byte for byte what was saved, with everything that people read in it. */
+export async function readPlanFile(path: string, { audit, identity }: Ledger): Promise<SavedPlan> {
+  let text: string;
+  try {
+    text = readRegular(path).toString("utf8");
+  } catch (error) {
+    throw refused(path, messageOf(error));
+  }
+  const lines = text.trimEnd().split("\n");
+  const header = headerSchema.safeParse(parsed(lines[0] ?? ""));
+  if (!header.success) throw refused(path, "it is not a plan file of this version of crm-sync");
+  if (header.data.ledger !== (await identity.name())) throw refused(path, "it was made for another ledger");
+  if (audit.said(savedKind, `run:${header.data.run}`)?.["sha256"] !== sha256(text))
+    throw refused(path, "it was changed or cut off after it was saved");
+  const customers = new Map<string, SavedCustomer>();
+  for (const line of lines.slice(1)) {
+    const { namespace, id, facts, operations } = customerSchema.parse(parsed(line));
+    const customer = { namespace, id };
+    customers.set(formatKey(customer), { customer, facts, operations });
+  }
+  return { header: header.data, customers };
+}
+
+/** What a person chose of a saved plan: operations by the beginning of their hash, and customers; none: all of it. */
+export interface Choice {
+  operations: readonly string[];
+  customers: readonly RecordKey[];
+}
+
+/** As many characters of a hash name an operation. */
+const shortest = 8;
+
+/**
+ * What a run is to carry out of a saved plan, customer by customer, and what of it was applied before, by which run. A
+ * customer of whom only something in doubt is left is looked at too. Throws a Problem where nothing of it is left,
+ * where what is named is not in it or was applied, and where something is chosen without what it needs.
+ */
+export function chosenFrom(
+  path: string,
+  saved: SavedPlan,
+  choice: Choice,
+  applied: ReadonlyMap<string, AppliedBy>,
+): { expected: NonNullable<RunRequest["expected"]>; before: string[] } {
+  const all = [...saved.customers.values()];
+  const named = namedBy(path, all, choice);
+  for (const operation of named?.alone ?? []) {
+    const by = applied.get(operation.hash);
+    if (by !== undefined) throw refused(path, appliedText(operation, by));
+  }
+  const expected = new Map<string, { customer: RecordKey } & ExpectedCustomer>();
+  const chosen = new Set<string>();
+  for (const item of all) {
+    const own = item.operations.filter(
+      (operation) => !applied.has(operation.hash) && named?.all.has(operation) !== false,
+    );
+    if (own.length === 0 && !isInDoubt(item, named?.all, applied)) continue;
+    for (const { hash } of own) chosen.add(hash);
+    expected.set(formatKey(item.customer), {
+      customer: item.customer,
+      plan: saved.header.run,
+      undo: saved.header.undo,
+      facts: item.facts,
+      operations: new Map(item.operations.map((operation) => [operation.hash, nameOf(operation)])),
+      chosen: new Set(own.map(({ hash }) => hash)),
+      applied: item.operations.some(({ hash }) => applied.has(hash)),
+    });
+  }
+  requireNeeded(path, all, chosen, applied);
+  const before = all.flatMap(({ operations }) =>
+    operations.flatMap((operation) => {
+      const by = applied.get(operation.hash);
+      return by === undefined ? [] : [appliedText(operation, by)];
+    }),
+  );
+  const [first] = before;
+  if (expected.size === 0 && first !== undefined) throw refused(path, `all its operations are outdated: ${first}`);
+  return { expected, before };
+}
+
+/** Whether the outcome of something that was taken before is not known: the run finds it out, and sends no other. */
+function isInDoubt(
+  { operations }: SavedCustomer,
+  named: ReadonlySet<SavedOperation> | undefined,
+  applied: ReadonlyMap<string, AppliedBy>,
+): boolean {
+  return operations.some((operation) => {
+    const state = applied.get(operation.hash)?.state;
+    return named?.has(operation) !== false && (state === "sending" || state === "unknown" || state === "parked");
+  });
+}
+
+/** What became of an operation that an earlier run took of the plan. */
+function appliedText(operation: SavedOperation, { run, state }: AppliedBy): string {
+  const name = `op ${nameOf(operation)}`;
+  if (state === "done") return `${name} was applied by ${run} already`;
+  if (state === "sending" || state === "unknown" || state === "parked")
+    return `${name} was sent by ${run}, and its outcome is not known yet (${state}): see \`crm-sync settle list\``;
+  return `${name} was taken by ${run} already, which did not carry it out (${state}); a new plan has the rest`;
+}
+
+type ExpectedCustomer = Omit<
+  NonNullable<RunRequest["expected"]> extends ReadonlyMap<string, infer E> ? E : never,
+  "customer"
+>;
+
+/** The operations that a person named, one by one or with their customer; undefined where nobody named any. */
+function namedBy(
+  path: string,
+  all: readonly SavedCustomer[],
+  choice: Choice,
+): { alone: ReadonlySet<SavedOperation>; all: ReadonlySet<SavedOperation> } | undefined {
+  if (choice.operations.length === 0 && choice.customers.length === 0) return undefined;
+  const alone = new Set<SavedOperation>();
+  for (const beginning of choice.operations) {
+    const fits = all.flatMap(({ operations }) => operations.filter(({ hash }) => hash.startsWith(beginning)));
+    const [operation] = fits;
+    if (beginning.length < shortest)
+      throw refused(path, `${beginning} is too short for an operation: give ${shortest} characters of its hash`);
+    if (operation === undefined) throw refused(path, `it has no operation ${beginning}`);
+    if (fits.length > 1) throw refused(path, `it has ${fits.length} operations that begin with ${beginning}`);
+    alone.add(operation);
+  }
+  const named = new Set(alone);
+  for (const key of choice.customers) {
+    const found = all.find(({ customer }) => formatKey(customer) === formatKey(key));
+    if (found === undefined) throw refused(path, `it has nothing for the customer ${formatKey(key)}`);
+    for (const operation of found.operations) named.add(operation);
+  }
+  return { alone, all: named };
+}
+
+/** Nothing is applied without what has to be done before it. */
+function requireNeeded(
+  path: string,
+  all: readonly SavedCustomer[],
+  chosen: ReadonlySet<string>,
+  applied: ReadonlyMap<string, AppliedBy>,
+): void {
+  for (const { operations } of all) {
+    for (const operation of operations) {
+      if (!chosen.has(operation.hash)) continue;
+      const missing = operations.filter(
+        ({ hash }) => operation.needs.includes(hash) && !chosen.has(hash) && !applied.has(hash),
+      );
+      if (missing.length > 0)
+        throw refused(path, `op ${nameOf(operation)} needs ${missing.map(nameOf).join(" and ")}, which was not chosen`);
+    }
+  }
+}

@@ -1,0 +1,337 @@
+import { dirname, join } from "node:path";
+import { isJsonObject, toJson } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import { toInstant } from "../base/clock.ts";
+import { exitCodes, Problem, usage } from "../base/errors.ts";
+import type { ExitCode } from "../base/errors.ts";
+import { formatKey } from "../crm/keys.ts";
+import { privateFields, streams } from "../crm/model.ts";
+import type { RecordKey } from "../crm/model.ts";
+import { heldOfPlans } from "../engine/gate.ts";
+import type { WaitsInPlan } from "../engine/gate.ts";
+import type { Called } from "../engine/model/operation-line.ts";
+import { isPrivateMarker, markerKey } from "../engine/model/references.ts";
+import type { PrivateMarker } from "../engine/model/references.ts";
+import type { CustomerPlan } from "../engine/plan/plan.ts";
+import { planRun } from "../engine/run/plan-run.ts";
+import type { Planned, PlanSummary } from "../engine/run/plan-run.ts";
+import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
+import { runSync } from "../engine/run/run.ts";
+import type { RunSummary } from "../engine/run/run.ts";
+import { TrustedClock } from "../engine/run/trusted-clock.ts";
+import { planUndoRun } from "../engine/run/undo-run.ts";
+import type { UndoSummary } from "../engine/run/undo-run.ts";
+import { acceptsChanges } from "../ingest/belief/guards.ts";
+import { openInquiry } from "../inquiry/inquiry.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
+import { copyWhileWritten } from "../ledger/database/backup.ts";
+import { holdFolder } from "../ledger/database/held-folder.ts";
+import { tellPeople } from "../operate/alerts.ts";
+import { underRunLock } from "../operate/application.ts";
+import type { Application } from "../operate/application.ts";
+import { chosenFrom, readPlanFile, requirePlanPlace, writePlanFile } from "./plan-file.ts";
+import type { Choice, KeptPlan } from "./plan-file.ts";
+
+/** What part of the work a person means; undefined: all of it. */
+export type Scope = RunRequest["scope"];
+
+/**
+ * What each of these is told: how it is stopped, and where what it came to is shown while the run lock is still held.
+ */
+interface ByHand<Summary> {
+  signal: AbortSignal;
+  show: (summary: Summary) => Promise<void>;
+}
+
+/**
+ * Plans what would change now, shows each customer's plan, and saves it to a file where one is named. Sends nothing
+ * but reads. If the configuration of the sources changed since the last run, a plan that is not saved is a trial: it
+ * works on a copy of the ledger, and the copy is not kept.
+ */
+export async function planByHand(
+  application: Application,
+  scope: Scope,
+  out: string | undefined,
+  {
+    signal,
+    show,
+    showPlan,
+    privateFor,
+  }: Omit<ByHand<PlanSummary>, "show"> & {
+    /** `inquiry`: to the ledger that the plan was made in. */
+    show: (summary: PlanSummary, made: { inquiry: Inquiry; isTrial: boolean }) => Promise<void>;
+    showPlan: (planned: Planned, shown: Record<string, string> | undefined) => void;
+    /** Who sees the personal data behind the markers; undefined: nobody does. */
+    privateFor: string | undefined;
+  },
+): Promise<ExitCode> {
+  requirePlanPlace(out);
+  const own = await application.runDependencies();
+  const kept: KeptPlan[] = [];
+  const planned = async ({ dependencies, inquiry }: PlanPlace, trial: boolean): Promise<ExitCode> => {
+    const accepts = trial ? dependencies.streams.flatMap(({ source, stream }) => acceptsChanges(source, stream)) : [];
+    const request = { ...requestOf(application, "plan", signal), scope, read: true, accepts };
+    if (privateFor !== undefined)
+      await own.ledger.audit.append({
+        kind: "private-shown",
+        subject: "plan",
+        body: { by: privateFor, scope: scope === undefined ? null : toJson(scope) },
+      });
+    const { valueOf } = dependencies.ledger.private.reader();
+    const keep = (planned: Planned): void => {
+      const shown = privateFor === undefined || !("plan" in planned) ? undefined : privateIn(planned.plan, valueOf);
+      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0)
+        kept.push({ plan: planned.plan, shown });
+      showPlan(planned, shown);
+    };
+    const save = async (run: string, held: WaitsInPlan["asked"]): Promise<void> => {
+      if (out === undefined) return;
+      const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
+      await writePlanFile(
+        dependencies.ledger,
+        out,
+        { ...madeNow(application, run), private: shown },
+        { plans: kept, held },
+      );
+    };
+    const summary = await planRun(dependencies, request, keep, save);
+    await show(summary, { inquiry, isTrial: trial });
+    return summary.exitCode;
+  };
+  return await underRunLock(application, async () => {
+    if (out === undefined && (await isTrial(application, own)))
+      return await onCopy(application, (place) => planned(place, true));
+    return await planned({ dependencies: own, inquiry: await application.inquiry() }, false);
+  });
+}
+
+/** What the header of a saved plan says of its making. */
+function madeNow({ clock, header }: Application, run: string): { run: string; at: string; config: string } {
+  return { run, at: toInstant(clock.now()), config: header.hash };
+}
+
+/** What a person applies of a saved plan. `told`: what of it was applied before, and the run that it takes back. */
+interface SavedFile {
+  file: string;
+  choice: Choice;
+  told: (before: readonly string[], undo: string | undefined) => void;
+}
+
+/** Applies a saved plan exactly, or what was chosen of it; or the plan of now where no file is named. */
+export async function applyByHand(
+  application: Application,
+  from: SavedFile | undefined,
+  { signal, show }: ByHand<RunSummary>,
+): Promise<ExitCode> {
+  const { ledger } = await application.runDependencies();
+  const request = requestOf(application, "apply", signal);
+  if (from === undefined) return await synchronise(application, show, { ...request, read: true });
+  const saved = await readPlanFile(from.file, ledger);
+  const { run } = saved.header;
+  const { expected, before } = chosenFrom(from.file, saved, from.choice, await ledger.runs.appliedOf(run));
+  const { undo } = saved.header;
+  from.told(before, undo);
+  const header = { ...request.header, plan: run, ...(undo === undefined ? {} : { undo }) };
+  return await synchronise(application, show, { ...request, read: false, expected, header });
+}
+
+/** Synchronises one customer, one order's customer or one source, thoroughly. */
+export async function resync(
+  application: Application,
+  scope: Scope,
+  { signal, show }: ByHand<RunSummary>,
+): Promise<ExitCode> {
+  return await synchronise(application, show, { ...requestOf(application, "resync", signal), scope, read: true });
+}
+
+function requestOf(application: Application, job: string, signal: AbortSignal): Omit<RunRequest, "read"> {
+  const { limits } = application.config;
+  return { job, trigger: "hand", streams, limits, signal, header: application.runHeader() };
+}
+
+async function synchronise(
+  application: Application,
+  show: (summary: RunSummary) => Promise<void>,
+  request: RunRequest,
+): Promise<ExitCode> {
+  const dependencies = await application.runDependencies();
+  return await underRunLock(application, async () => {
+    const summary = await runSync(dependencies, request);
+    await tellPeople(await application.notifyDependencies(dependencies.ledger), summary);
+    await show(summary);
+    return summary.exitCode;
+  });
+}
+
+/** Where a plan is made. */
+interface PlanPlace {
+  dependencies: RunDependencies;
+  /** Questions to the ledger that the plan is made in. */
+  inquiry: Inquiry;
+}
+
+/** Whether records are read or mapped otherwise than in the last run: such a plan is a trial, and must not be kept. */
+export async function isTrial(application: Application, { ledger }: RunDependencies): Promise<boolean> {
+  const runs = [...(await ledger.runs.lastByJob()).values()].filter(({ kind }) => kind === "sync");
+  const [last] = runs.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
+  return last !== undefined && last.header["sources"] !== application.sourcesHash;
+}
+
+/** Does the work on a copy of the ledger, which is removed afterwards: nothing that it reads or decides is kept. */
+async function onCopy<T>(application: Application, work: (place: PlanPlace) => Promise<T>): Promise<T> {
+  const folder = holdFolder(dirname(application.ledgerPath));
+  try {
+    const path = join(folder.path, "ledger.db");
+    await copyWhileWritten(application.ledgerPath, path, () => {});
+    const ledger = await application.ledgerAt(path);
+    try {
+      ledger.runs.takeLock();
+      const inquiry = openInquiry(path);
+      try {
+        return await work({ dependencies: await application.runDependencies(ledger), inquiry });
+      } finally {
+        inquiry.close();
+      }
+    } finally {
+      ledger.close();
+    }
+  } finally {
+    folder.release();
+  }
+}
+
+/**
+ * The personal data behind the markers of a plan, by marker (`staff/crm/S1@2#name`), for whoever may see it. Passwords
+ * are no personal data: they are never shown. What was erased is said to be.
+ */
+export function privateIn(
+  { operations }: Pick<CustomerPlan, "operations">,
+  valueOf: (marker: PrivateMarker) => Json | undefined,
+): Record<string, string> {
+  const found = new Map<string, string>();
+  for (const { target, payload, before, after } of operations) {
+    for (const marker of markersIn([target, payload, before, after])) {
+      const key = markerKey(marker);
+      if (found.has(key) || !isPersonal(marker)) continue;
+      const value = valueOf(marker) ?? erasedValue;
+      if (typeof value === "string") found.set(key, value);
+    }
+  }
+  return Object.fromEntries([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** What stands for a value that the ledger holds no more. */
+const erasedValue = "(erased)";
+
+function isPersonal({ $private: ref, field }: PrivateMarker): boolean {
+  const stream = streams.find((name) => ref.startsWith(`${name}/`));
+  return stream !== undefined && privateFields[stream].includes(field);
+}
+
+function markersIn(value: Json): PrivateMarker[] {
+  if (isPrivateMarker(value)) return [value];
+  if (Array.isArray(value)) return value.flatMap(markersIn);
+  return isJsonObject(value) ? Object.values(value).flatMap((item) => markersIn(item ?? null)) : [];
+}
+
+/**
+ * Plans what takes a run back, `last` for the newest one that carried something out, shows it while the run lock is
+ * held, and saves it to a file where one is named. Sends nothing but reads.
+ */
+export async function undoByHand(
+  application: Application,
+  named: string,
+  {
+    out,
+    signal,
+    show,
+  }: { out: string | undefined; signal: AbortSignal; show: (summary: UndoSummary & { heldOfFile: number }) => void },
+): Promise<ExitCode> {
+  requirePlanPlace(out);
+  const ledger = await application.existingLedger();
+  const id = named === "last" ? await ledger.journal.newestRunWithDone() : named;
+  if (id === undefined) throw usage("no run of this ledger carried anything out", "there is nothing to take back");
+  const undone = await ledger.runs.byId(id);
+  if (undone === undefined) throw unknownRun(id);
+  const dependencies = await application.runDependencies();
+  return await underRunLock(application, async () => {
+    const header = application.runHeader();
+    const time = new TrustedClock(dependencies);
+    let heldOfFile = 0;
+    const save = async ({ run, plans }: UndoSummary): Promise<void> => {
+      if (out === undefined) return;
+      const { limits } = application.config;
+      const held = await heldOfPlans({ ...dependencies, time, limits: limits.removals }, plans);
+      heldOfFile = held.size;
+      const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
+      await writePlanFile(
+        ledger,
+        out,
+        { ...madeNow(application, run), private: "withheld", undo: id },
+        { plans: kept, held },
+      );
+    };
+    const summary = await planUndoRun(dependencies, { header, signal, undone }, save);
+    show({ ...summary, heldOfFile });
+    return summary.exitCode;
+  });
+}
+
+function unknownRun(id: string): Problem {
+  return new Problem({
+    code: "run.unknown",
+    message: `there is no run ${id}`,
+    cure: "`crm-sync runs` lists the last runs",
+    exitCode: exitCodes.usage,
+  });
+}
+
+/**
+ * What the ledger calls things, looked up as they are shown. Companies and products have names for everybody; people only
+ * where `showsPeople`: then the audit log has said who sees them. Ids of the usual namespace stand alone.
+ */
+export function calledIn(
+  inquiry: Inquiry,
+  { namespace, showsPeople }: { namespace: string; showsPeople: boolean },
+): Called {
+  const record = (key: RecordKey): string => (key.namespace === namespace ? key.id : formatKey(key));
+  const companies = remembered(async (key: RecordKey) => await inquiry.companyNames(key), formatKey);
+  const parts = remembered(
+    async ([order, instanceId]: [RecordKey, string]) => await inquiry.productNames({ order, instanceId }),
+    ([order, instanceId]) => `${formatKey(order)} ${instanceId}`,
+  );
+  return {
+    record,
+    async person(key) {
+      const name = showsPeople ? await personName(inquiry, key) : undefined;
+      return name === undefined ? record(key) : `${name} (${record(key)})`;
+    },
+    async company(customer, commitment) {
+      const names = await companies(customer);
+      return (commitment === undefined ? names[0] : names.find((one) => one.commitment === commitment))?.name;
+    },
+    async productsOf(asset) {
+      const part = await inquiry.partOfAsset(asset);
+      return part === undefined ? [] : await parts([part.order, part.instanceId]);
+    },
+    productsIn: async (order, instanceId) => await parts([order, instanceId]),
+  };
+}
+
+async function personName(inquiry: Inquiry, key: RecordKey): Promise<string | undefined> {
+  const shown = await inquiry.privateValues("staff", key);
+  return shown?.values.find(({ field }) => field === "name")?.value;
+}
+
+/** Each question is put once. */
+function remembered<Key, Answer>(
+  ask: (key: Key) => Promise<Answer>,
+  nameOf: (key: Key) => string,
+): (key: Key) => Promise<Answer> {
+  const answers = new Map<string, Promise<Answer>>();
+  return async (key) => {
+    const answer = answers.get(nameOf(key)) ?? ask(key);
+    answers.set(nameOf(key), answer);
+    return await answer;
+  };
+}

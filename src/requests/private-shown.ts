@@ -1,0 +1,100 @@
+import { usage } from "../base/errors.ts";
+import { formatKey, subjectOf } from "../crm/keys.ts";
+import { privateFields } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
+import type { FoundRecord } from "../inquiry/find.ts";
+import type { Inquiry } from "../inquiry/inquiry.ts";
+import type { PrivateValues } from "../inquiry/names.ts";
+import type { Application } from "../operate/application.ts";
+import type { Dashboard } from "../operate/dashboard.ts";
+import type { OperationFacts, QuarantineFacts } from "../report/facts.ts";
+import type { SubjectFacts } from "../report/subject.ts";
+
+/**
+ * Everything that is kept about a person, or about a customer and its administrator. Who asked for it stands in the
+ * audit log before anything is shown. Throws a Problem where nothing is known under this key.
+ */
+export async function subjectFacts(
+  application: Application,
+  whose: { customer: RecordKey } | { person: RecordKey },
+  by: string,
+): Promise<SubjectFacts> {
+  const [stream, key] =
+    "customer" in whose ? (["customers", whose.customer] as const) : (["staff", whose.person] as const);
+  const inquiry = await application.inquiry();
+  const { record, quarantine } = await inquiry.subject(stream, key);
+  const subject = subjectOf(stream, key);
+  if (record === null && quarantine.length === 0)
+    throw usage(`no source has given ${subject}`, "check the id and the namespace");
+  const ledger = await application.existingLedger();
+  await ledger.audit.append({ kind: "private-shown", subject, body: { by, scope: subject } });
+  return await inquiry.subject(stream, key);
+}
+
+/**
+ * The private values of a record for a person who asked for them on its page. The audit log names the person and the
+ * fields before any value is read. If that entry cannot be written, this throws and reads nothing.
+ */
+export async function askForPrivate(
+  { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
+  { stream, key }: { stream: Stream; key: RecordKey },
+  by: string,
+): Promise<PrivateValues | undefined> {
+  const ledger = await application.existingLedger();
+  await ledger.audit.append({
+    kind: "private-shown",
+    subject: subjectOf(stream, key),
+    body: { by, stream, record: formatKey(key), fields: [...privateFields[stream]] },
+  });
+  return await read(async (inquiry) => await inquiry.privateValues(stream, key));
+}
+
+/**
+ * The raw form of a row of the quarantine for a person who asked for it. Who asked stands in the audit log before it
+ * is read; where that cannot be written, this throws and nothing is read. Undefined where it was erased.
+ */
+export async function askForRawForm(
+  { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
+  { id, stream, key }: QuarantineFacts,
+  by: string,
+): Promise<string | undefined> {
+  const ledger = await application.existingLedger();
+  const record = key === null ? null : formatKey(key);
+  const fields = ["raw form", ...privateFields[stream]];
+  await ledger.audit.append({
+    kind: "private-shown",
+    subject: `quarantine:${id}`,
+    body: { by, stream, record, fields },
+  });
+  return await read(async (inquiry) => await inquiry.rawForm(id));
+}
+
+/**
+ * What a service answered to an operation last, where it was kept, for a person who asked for it: it may name anybody.
+ * Who asked stands in the audit log first. Undefined where none was kept or it was erased.
+ */
+export async function askForAnswer(
+  { application, read }: { application: Pick<Application, "existingLedger">; read: Dashboard["read"] },
+  { id: operation }: Pick<OperationFacts, "id">,
+  by: string,
+): Promise<string | undefined> {
+  const ledger = await application.existingLedger();
+  const subject = `operation:${operation}`;
+  await ledger.audit.append({ kind: "private-shown", subject, body: { by, operation, fields: ["answer"] } });
+  return await read(async (inquiry) => await inquiry.keptAnswer(operation));
+}
+
+/**
+ * Looks for people by name or login, for somebody who may see names. Who looked and how many were found is in the audit
+ * record before anything is shown, never the text; where that cannot be written, this throws.
+ */
+export async function searchPeople(
+  application: Pick<Application, "existingLedger">,
+  read: (question: (inquiry: Inquiry) => Promise<FoundRecord[]>) => Promise<FoundRecord[]>,
+  { text, by }: { text: string; by: string },
+): Promise<FoundRecord[]> {
+  const ledger = await application.existingLedger();
+  const found = await read(async (inquiry) => await inquiry.findPeople(text));
+  await ledger.audit.append({ kind: "people-searched", subject: "people", body: { by, found: found.length } });
+  return found;
+}

@@ -1,0 +1,353 @@
+import { Problem } from "../base/errors.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import type { Stream } from "../crm/model.ts";
+import type { Application } from "../operate/application.ts";
+import { counted } from "../report/text.ts";
+import { formatRawPath } from "../source/mapping/path.ts";
+import { outsideGroup } from "../source/source-settings.ts";
+import type { SourceSettings } from "../source/source-settings.ts";
+import { tellsChange } from "../source/sql/values.ts";
+import type { Finding } from "./check.ts";
+import { lookAtStream } from "./stream-sample.ts";
+import type { ChangedAt, SampleFault, StreamSample } from "./stream-sample.ts";
+
+/** The sample of a stream of a source; undefined: it cannot be read. */
+interface LookedAtStream {
+  source: string;
+  stream: StreamSample["stream"];
+  sample: StreamSample | undefined;
+}
+
+/** A reason why nothing can be ordered, and what helps. */
+interface Reason {
+  why: string;
+  cure: string;
+  kind: Finding["kind"];
+}
+
+/** What is to be said of the sources, and of the first rows of each of their streams. */
+export async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const looked: LookedAtStream[] = [];
+  const orders = Object.values(application.config.sources).some(({ streams }) => streams.orders !== undefined);
+  for (const source of application.sources()) {
+    const what = `source ${source.name}`;
+    const problem = await source.check(signal);
+    if (problem !== undefined) {
+      findings.push(unreadable(what, problem));
+      if (!ofOneStream.has(problem.code)) {
+        looked.push(...source.streams.map((stream) => ({ source: source.name, stream, sample: undefined })));
+        continue;
+      }
+    } else findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
+    const settings = application.config.assumptions;
+    for (const stream of source.streams) {
+      const changedAt = changedAtOf(application.config.sources[source.name], stream);
+      const sample = await lookAtStream(source, stream, { settings, changedAt }, signal).catch(problemOf);
+      looked.push({ source: source.name, stream, sample: sample instanceof Problem ? undefined : sample });
+      if (sample instanceof Problem) {
+        if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
+      } else if (problem === undefined || sample.problem?.message !== problem.message)
+        findings.push(...streamFindings(source.name, sample));
+      findings.push(...groupFindings(source.name, stream, application.config.sources[source.name]));
+      if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
+    }
+    await source.endReading();
+  }
+  findings.push(...unknownCustomers(looked));
+  findings.push(...nothingOrdered(looked, application.config.assumptions));
+  return findings;
+}
+
+/** What a mapping of grouped rows looks for where it cannot be. */
+function groupFindings(source: string, stream: Stream, settings: SourceSettings | undefined): Finding[] {
+  const mapped = settings?.streams[stream];
+  if (mapped === undefined) return [];
+  const { reads, has } = outsideGroup(stream, mapped);
+  if (reads.length === 0) return [];
+  const detail = `the mapping reads ${reads.join(", ")}, and a record of grouped rows has ${has.join(", ")} alone`;
+  const cure = "`key` is what rows are grouped by; give what else all rows of a record agree on in group.fields";
+  return [{ what: `source ${source}, ${stream}, grouped rows`, good: false, kind: "records", detail, cure }];
+}
+
+/** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */
+const ofOneStream: ReadonlySet<string> = new Set([
+  "source.error-answer",
+  "source.half-written",
+  "source.missing-file",
+  "source.not-as-marked",
+  "source.not-found",
+  "source.not-json",
+  "source.wrong-encoding",
+  "source.wrong-query",
+  "source.wrong-shape",
+]);
+
+/** A problem that was thrown; anything else is thrown on. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+/** Where a stream says when a record was changed; in rows that are grouped it cannot be looked for any more. */
+function changedAtOf(source: SourceSettings | undefined, stream: Stream): ChangedAt | undefined {
+  if (source?.kind === "sql") {
+    const column = source.streams[stream]?.since?.column;
+    if (column === undefined) return undefined;
+    return { place: formatRawPath([column]), setting: "since.column", tells: tellsChange };
+  }
+  if (source?.kind !== "http") return undefined;
+  const { since, group } = source.streams[stream] ?? {};
+  const place = group === undefined ? since?.changedAt : undefined;
+  return place === undefined ? undefined : { place, setting: "since.changedAt" };
+}
+
+function unreadable(what: string, problem: Problem): Finding {
+  const { message: detail, cure, place } = problem;
+  const finding: Finding = { what, good: false, kind: "source", detail, cure };
+  return place === undefined ? finding : { ...finding, place };
+}
+
+/** From this share of a sample on, it is the mapping that is wrong and not some records. */
+const mappingIsWrong = 0.5;
+
+/** What the first rows of a stream say of its mapping, before a run quarantines all of them. */
+function streamFindings(source: string, sample: StreamSample): Finding[] {
+  const { stream, rows, isAll, mapped, skipped, faults, emptyPlaces, problem } = sample;
+  const what = `source ${source}, ${stream}`;
+  if (problem !== undefined) return [unreadable(what, problem)];
+  const cure = `\`crm-sync map ${source} ${stream}\` shows records, raw and mapped`;
+  if (rows === 0) {
+    const detail = "has no record at all";
+    return [{ what, good: true, warning: true, kind: "records", detail, cure: "see that it is the right list" }];
+  }
+  const read = isAll
+    ? rows === 1
+      ? "the one row was read"
+      : `all ${rows} rows were read`
+    : `the first ${rows} rows were read`;
+  const unusable = rows - mapped - skipped;
+  const leftOut = skipped === 0 ? "" : `, ${counted(skipped, "row")} of them skipped`;
+  const shown = faults.slice(0, mostFaults).map(faultText).join("; ");
+  const more = faults.length > mostFaults ? `; and ${faults.length - mostFaults} more reasons` : "";
+  const records: Finding =
+    unusable === 0
+      ? { what, good: true, kind: "records", detail: `${read}${leftOut}, and ${rows === 1 ? "it" : "all"} can be used` }
+      : {
+          what,
+          good: unusable < rows * mappingIsWrong,
+          ...(unusable < rows * mappingIsWrong ? { warning: true as const } : {}),
+          kind: "records",
+          detail: `${read}${leftOut}, and ${unusable} would be quarantined: ${shown}${more}`,
+          cure,
+        };
+  const empty = emptyPlaces.map(({ place, fields, isMissing }): Finding => {
+    const found = { what, kind: "records" } as const;
+    const named = fields.join(", ");
+    if (isMissing) {
+      const detail = `none of ${rows} rows has ${place}, and the mapping of ${named} decides by it`;
+      const absent = "if the path may be missing, add `present` or `default`";
+      return { ...found, good: false, detail, cure: `correct the path; ${absent}` };
+    }
+    const detail = `${place} holds nothing in any of ${rows} rows; the mapping of ${named} reads it`;
+    const correct = "correct the path, or leave it where the CRM may fill it later";
+    return { ...found, good: true, warning: true, detail, cure: correct };
+  });
+  return [records, ...empty, ...changedAtFindings(what, sample), ...idFindings(what, sample)];
+}
+
+/** Ids that are personal data stand in clear everywhere, and no erasure reaches them. */
+function idFindings(what: string, { stream, personalIds, rows }: StreamSample): Finding[] {
+  if (personalIds === undefined) return [];
+  const { rows: found, are, expression } = personalIds;
+  const others = { customers: "`customerId` of orders and staff", orders: "", staff: "" }[stream];
+  return [
+    {
+      what,
+      good: true,
+      warning: true,
+      kind: "records",
+      detail:
+        `the ids of ${found} of ${rows} rows ${are}; ids are in messages, logs and the audit log, and cannot ` +
+        "be erased",
+      cure:
+        `before the first run, map a hashed id: \`id: {hash: ${JSON.stringify(expression)}, salt: TEXT}\`` +
+        `${others === "" ? "" : `, and ${others} the same way with the same salt`}; or map another id`,
+    },
+  ];
+}
+
+/** Customers that can be used and for whom nothing can be ordered. */
+function orderingFindings(source: string, { stream, mapped, notOrderable }: StreamSample): Finding[] {
+  const { records, fields } = notOrderable;
+  if (records === 0) return [];
+  const isNone = records >= mapped;
+  const whom = isNone
+    ? `nothing can be ordered yet for any of ${counted(mapped, "customer")}`
+    : `nothing can be ordered for ${records} of ${counted(mapped, "customer")}`;
+  return [
+    {
+      what: `source ${source}, ordering`,
+      good: !isNone,
+      ...(isNone ? {} : { warning: true as const }),
+      kind: "records",
+      detail: `${whom}: the mapping gives no ${fields.join(", ")}`,
+      cure: `map them, or give constants; \`crm-sync map ${source} ${stream}\` shows records, raw and mapped`,
+    },
+  ];
+}
+
+function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Finding[] {
+  if (changedAt === undefined) return [];
+  const { place, setting, filled, unclear } = changedAt;
+  if (unclear > 0)
+    return [
+      {
+        what,
+        good: true,
+        warning: true,
+        kind: "records",
+        detail:
+          `${place} (\`${setting}\`) holds no time, date or whole number in ${unclear} of ${rows} rows: each run ` +
+          "reads everything",
+        cure: "name a column that tells when a row was changed, or have the query write it as YYYY-MM-DD hh:mm:ss",
+      },
+    ];
+  if (filled === rows || (setting === "since.column" && filled > 0)) return [];
+  const detail =
+    filled === 0
+      ? `${place} (\`${setting}\`) holds nothing in any of ${rows} rows: each run reads everything`
+      : `${place} (\`${setting}\`) has a value in ${filled} of ${rows} rows: the newest of these values alone says ` +
+        "from which time on changes are read";
+  const cure = "correct the path, or see that a change of a record without it is found by the service all the same";
+  return [{ what, good: true, warning: true, kind: "records", detail, cure }];
+}
+
+/** Most reasons of one stream that are told. */
+const mostFaults = 5;
+
+function faultText({ records, field, code, message, expected, place }: SampleFault): string {
+  const where = field === "" || message.startsWith(field) ? "" : `${field}: `;
+  return `${counted(records, "row")} (${code}: ${where}${message}; expected ${expected}; first at ${place})`;
+}
+
+/** That no order of any customer can be placed as things are, and all reasons; nothing where one can be. */
+function nothingOrdered(looked: readonly LookedAtStream[], settings: AssumptionSettings): Finding[] {
+  const orders = looked.filter(({ stream }) => stream === "orders");
+  if (orders.length === 0) return [];
+  const customers = looked.filter(({ stream }) => stream === "customers");
+  const reasons = [...settingReasons(settings), ...customerReasons(customers), ...orderReasons(orders)];
+  const [first] = reasons;
+  if (first === undefined) return [];
+  return [
+    {
+      what: "ordering",
+      good: false,
+      kind: first.kind,
+      detail: `nothing can be ordered yet: ${reasons.map(({ why }) => why).join("; ")}`,
+      cure: reasons.map(({ cure }) => cure).join("; "),
+    },
+  ];
+}
+
+/** Settings without which no order is sent, whatever is in it. */
+function settingReasons(settings: AssumptionSettings): Reason[] {
+  const endpoints = ["E3", "E5", "E9"] as const;
+  const missing = new Map(
+    endpoints.flatMap((endpoint) =>
+      missingAssumptions(settings, endpoint, []).map(({ key, row }) => [`assumptions.${key}`, row] as const),
+    ),
+  );
+  if (missing.size === 0) return [];
+  const keys = [...missing].map(([key, row]) => `${key} (${row})`);
+  const why = `${keys.join(" and ")} ${keys.length === 1 ? "has" : "have"} no value`;
+  return [{ why, cure: `set ${[...missing.keys()].join(" and ")}`, kind: "setting" }];
+}
+
+function customerReasons(customers: readonly LookedAtStream[]): Reason[] {
+  if (customers.length === 0)
+    return [{ why: "no source has customers", cure: "add the stream customers to a source", kind: "records" }];
+  const samples = readable(customers);
+  if (samples.length < customers.length) return [];
+  if (samples.some(({ sample }) => sample.mapped > sample.notOrderable.records)) return [];
+  return samples.filter(hasRecords).map(({ source, sample }): Reason => {
+    const mapping = `sources.${source}.streams.customers.mapping`;
+    const fields = sample.notOrderable.fields.join(", ");
+    if (fields === "") return unusable("customer", source, mapping);
+    const why = `customers have no ${fields}`;
+    return { why, cure: `add ${fields} to ${mapping}`, kind: "records" };
+  });
+}
+
+function orderReasons(orders: readonly LookedAtStream[]): Reason[] {
+  const samples = readable(orders);
+  if (samples.length < orders.length || samples.some(({ sample }) => sample.mapped > 0)) return [];
+  return samples
+    .filter(hasRecords)
+    .map(({ source }) => unusable("order", source, `sources.${source}.streams.orders.mapping`));
+}
+
+/** Those that could be read; of the others, nobody knows what they hold. */
+function readable(looked: readonly LookedAtStream[]): { source: string; sample: StreamSample }[] {
+  return looked.flatMap(({ source, sample }) =>
+    sample?.problem === undefined && sample !== undefined ? [{ source, sample }] : [],
+  );
+}
+
+/** Whether a list has rows that are not skipped: an empty list, or one of quotes alone, is no mistake. */
+function hasRecords({ sample: { rows, skipped } }: { sample: StreamSample }): boolean {
+  return rows > skipped;
+}
+
+function unusable(record: string, source: string, mapping: string): Reason {
+  return {
+    why: `no ${record} of the source ${source} can be used`,
+    cure: `correct ${mapping}, as said above`,
+    kind: "records",
+  };
+}
+
+/**
+ * Streams most of whose records name a customer that no list of customers has, as where one says a name and the other a
+ * number. Nothing where not all customers were read.
+ */
+function unknownCustomers(looked: readonly LookedAtStream[]): Finding[] {
+  const lists = looked.filter(({ stream }) => stream === "customers");
+  const samples = lists.flatMap(({ source, sample }) =>
+    sample?.isAll === true && sample.problem === undefined ? [{ source, sample }] : [],
+  );
+  const [first] = samples;
+  if (first === undefined || samples.length < lists.length) return [];
+  const known = new Set(samples.flatMap(({ sample }) => [...sample.customers.named.keys()]));
+  if (known.size === 0) return [];
+  return looked.flatMap(({ source, stream, sample }) => {
+    if (stream === "customers" || sample === undefined) return [];
+    const finding = unknownIn(sample, known);
+    if (finding === undefined) return [];
+    const cure =
+      `\`customerId\` of ${stream} reads ${placesText(sample.customers.reads)}; \`id\` of customers (source ` +
+      `${first.source}) reads ${placesText(first.sample.customers.reads)}. Map the same to both`;
+    return [{ what: `source ${source}, ${stream}, customers`, kind: "records" as const, ...finding, cure }];
+  });
+}
+
+function unknownIn(
+  { stream, mapped, customers: { named } }: StreamSample,
+  known: ReadonlySet<string>,
+): Pick<Finding, "good" | "warning" | "detail"> | undefined {
+  let unknown = 0;
+  for (const [customer, records] of named) if (!known.has(customer)) unknown += records;
+  if (mapped === 0 || unknown <= mapped * mappingIsWrong) return undefined;
+  const isAll = unknown >= mapped;
+  const records = counted(mapped, stream === "orders" ? "order" : "person", stream === "orders" ? "orders" : "people");
+  return {
+    good: !isAll,
+    ...(isAll ? {} : { warning: true }),
+    detail: `${isAll ? "all" : unknown} of ${records} name a customer that the list of customers does not have`,
+  };
+}
+
+function placesText(places: readonly string[]): string {
+  return places.length === 0 ? "a constant" : places.join(", ");
+}

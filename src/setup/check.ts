@@ -1,0 +1,234 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { messageOf, Problem } from "../base/errors.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import type { EndpointId } from "../contract/endpoints.ts";
+import { signingKey } from "../ledger/audit/checkpoint.ts";
+import { isThere } from "../operate/application.ts";
+import type { Application } from "../operate/application.ts";
+import { readCertificate } from "../operate/certificate.ts";
+import { ReadFailure } from "../platform/call.ts";
+import { counted } from "../report/text.ts";
+import { toChoose } from "../source/problems.ts";
+import { problemOf, sourceFindings } from "./check-streams.ts";
+
+/** What was looked at, and whether it is as it should be. */
+export interface Finding {
+  what: string;
+  good: boolean;
+  /** Good, and worth a look: nothing is stopped by it. */
+  warning?: true;
+  kind: "configuration" | "ledger" | "source" | "records" | "service" | "setting";
+  detail: string;
+  /** Where it is: a file with line and column, or an address. */
+  place?: string;
+  cure?: string;
+}
+
+/** An id that belongs to nobody: the services answer for it without showing anybody's data. */
+const nobody = "crm-sync-check";
+/** What an installation calls that gives people what they bought. */
+export const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", "M5", "M6", "M7", "M9"];
+
+/**
+ * Looks at the configuration, the sources and the services without writing anything. Throws where the jobs cannot be
+ * made of the configuration.
+ */
+export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
+  const findings: Finding[] = [
+    { what: "configuration", good: true, kind: "configuration", detail: settingsOf(application) },
+    ...openMarks(application.header.file),
+    ...settingFindings(application),
+    ...(await ledgerFindings(application)),
+    ...(await sourceFindings(application, signal)),
+    ...(await serviceFindings(application, signal)),
+  ];
+  application.jobs();
+  return findings;
+}
+
+/** Where the settings in effect come from. */
+function settingsOf({ header }: Application): string {
+  const presets = Object.entries(header.presets).map(([source, preset]) => `source ${source}: preset ${preset}`);
+  return [header.file, ...presets].join("; ");
+}
+
+/** Settings that are missing, or are of no use as they are. */
+function settingFindings(application: Application): Finding[] {
+  const { config } = application;
+  const missing = new Map<string, { row: string; choices: readonly string[]; endpoints: EndpointId[] }>();
+  for (const endpoint of used) {
+    for (const { key, row, choices } of missingAssumptions(config.assumptions, endpoint)) {
+      const known = missing.get(key);
+      if (known === undefined) missing.set(key, { row, choices, endpoints: [endpoint] });
+      else known.endpoints.push(endpoint);
+    }
+  }
+  const findings = [...missing].map(([key, { row, choices, endpoints }]): Finding => ({
+    what: `assumptions.${key} (${row})`,
+    good: false,
+    kind: "setting",
+    detail: `has no value; ${endpoints.join(", ")} may need it, and what needs it is blocked until then`,
+    cure: `set it to ${choices.join(" or ")}`,
+  }));
+  const hasStaff = Object.values(config.sources).some((source) => source.streams.staff !== undefined);
+  if (hasStaff && config.ledger.sealKey === undefined) {
+    findings.push({
+      what: "ledger.sealKey (A30)",
+      good: false,
+      kind: "setting",
+      detail: "has no value; staff cannot be added, because initial passwords could not be sealed",
+      cure: "set it to env:NAME or file:/path of a secret, for example from `openssl rand -hex 32`",
+    });
+  }
+  const { signKey } = config.audit;
+  if (signKey !== undefined && signingKey(application.secrets.reveal(signKey)) === undefined)
+    findings.push({
+      what: "audit.signKey",
+      good: false,
+      kind: "setting",
+      detail: "is no Ed25519 private key in PEM (PKCS #8); heads of the audit log cannot be signed",
+      cure: "make one with `openssl genpkey -algorithm ed25519 -out audit.pem`, or take the setting away",
+    });
+  return [...findings, ...secretFindings(application), ...accessFindings(application)];
+}
+
+/** Secrets that crm-sync cannot keep well. */
+function secretFindings({ secrets }: Application): Finding[] {
+  const written = secrets.literals.map(({ key, place }): Finding => ({
+    what: key,
+    good: true,
+    warning: true,
+    kind: "setting",
+    place,
+    detail: "holds a secret in the file itself (its value is not shown)",
+    cure: "write `env:NAME` or `file:/path` here and put it there; change the secret, since it was in a file",
+  }));
+  const short = secrets.short.map(({ key, place }): Finding => ({
+    what: key,
+    good: false,
+    kind: "setting",
+    place,
+    detail: "names a secret of fewer than 8 characters, which crm-sync cannot tell from the words around it",
+    cure: "use a longer one",
+  }));
+  return [...written, ...short];
+}
+
+/** What would keep people from the pages. */
+function accessFindings({ config, directory, clock }: Application): Finding[] {
+  const { tls } = config.serve;
+  if (tls === undefined) return [];
+  const bad = certificateProblem(() => readCertificate(tls, directory, clock).warning);
+  if (bad === undefined) return [];
+  const { place, message, cure } = bad;
+  const what = place ?? "serve.tls";
+  return [{ what, good: false, kind: "setting", detail: message.slice(what.length + 1), cure }];
+}
+
+function certificateProblem(read: () => Problem | undefined): Problem | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+async function serviceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
+  const { orderService, memberCenter } = application.platform();
+  const channelCode = application.config.assumptions.channelCode ?? nobody;
+  const ask = async (what: string, call: () => Promise<unknown>): Promise<Finding> => {
+    try {
+      await call();
+      return { what, good: true, kind: "service", detail: "answers" };
+    } catch (error) {
+      // A refusal in the service's own words shows that it is there and lets us in.
+      if (
+        error instanceof ReadFailure &&
+        error.kind === "code" &&
+        error.serviceCode !== "60000" &&
+        error.serviceCode !== "60005"
+      ) {
+        return {
+          what,
+          good: true,
+          kind: "service",
+          detail: "answers: it refused an id that does not exist, as it should",
+        };
+      }
+      return {
+        what,
+        good: false,
+        kind: "service",
+        detail: messageOf(error),
+        ...(error instanceof Problem ? { cure: error.cure } : {}),
+      };
+    }
+  };
+  return [
+    await ask("order service", () => orderService.findCustomers(channelCode, nobody, "N", { signal })),
+    await ask("member-center", () => memberCenter.listAssetNumbers(nobody, { signal })),
+  ];
+}
+
+/** What keeps a run from the ledger; one that does not exist yet is made by the first run. */
+async function ledgerFindings(application: Application): Promise<Finding[]> {
+  if (!isThere(application.ledgerPath)) return [];
+  const refused = await refusalOf(application);
+  if (refused === undefined) return [];
+  const { message, cure } = refused;
+  return [{ what: "ledger", good: false, kind: "ledger", detail: message, cure }];
+}
+
+async function refusalOf(application: Application): Promise<Problem | undefined> {
+  try {
+    await application.inquiry();
+    return application.refusal;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+/** What `init` left to a person in a configuration file and nobody has done yet. */
+function openMarks(file: string): Finding[] {
+  const lines = readFileSync(file, "utf8").split("\n");
+  const linesOf = (isMeant: (line: string) => boolean): number[] =>
+    lines.flatMap((line, index) => (isMeant(line) ? [index + 1] : []));
+  const chosen = linesOf((line) => !/^ *#/u.test(line) && line.includes(toChoose));
+  const doubts = linesOf((line) => /^ *# DOUBT: /u.test(line));
+  const what = basename(file);
+  return [
+    ...(chosen.length === 0
+      ? []
+      : [
+          {
+            what,
+            good: false,
+            kind: "records" as const,
+            detail: `${counted(chosen.length, "column")} ${chosen.length === 1 ? "is" : "are"} still to be chosen: ${toChoose} (${linesText(chosen)})`,
+            cure: "write a column in each place; `crm-sync schema SOURCE STREAM` lists those of a list",
+          },
+        ]),
+    ...(doubts.length === 0
+      ? []
+      : [
+          {
+            what,
+            good: true,
+            warning: true as const,
+            kind: "configuration" as const,
+            detail: `${counted(doubts.length, "guess", "guesses")} of init ${doubts.length === 1 ? "is" : "are"} still marked DOUBT (${linesText(doubts)})`,
+            cure: "correct each, and delete its comment",
+          },
+        ]),
+  ];
+}
+
+/** Most lines that are named. */
+const mostLines = 20;
+
+function linesText(lines: readonly number[]): string {
+  const more = lines.length > mostLines ? ", …" : "";
+  return `${lines.length === 1 ? "line" : "lines"} ${lines.slice(0, mostLines).join(", ")}${more}`;
+}

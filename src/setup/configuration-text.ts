@@ -1,0 +1,227 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Document, isCollection, isMap, isNode, isScalar, parseDocument } from "yaml";
+import type { JsonObject } from "../base/canonical-json.ts";
+import { usage } from "../base/errors.ts";
+import { projectFolder } from "../base/project-folder.ts";
+import { presetNames, readPreset, shippedPresets } from "../config/presets.ts";
+import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
+import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import { streams } from "../crm/model.ts";
+import type { Doubt } from "../source/proposal/columns.ts";
+import { dialectNames } from "../source/sql/statement.ts";
+import type { DialectName } from "../source/sql/statement.ts";
+import { used } from "./check.ts";
+import type { Proposal, ProposedStream } from "./init-from.ts";
+
+/** The environment variable from which a written configuration takes the key that seals passwords of staff. */
+const sealKeyVariable = "SEAL_KEY";
+
+/** A configuration to begin with, and what was guessed in it, by its lines. */
+export interface WrittenConfiguration {
+  text: string;
+  doubts: { line: number; key: string; text: string }[];
+}
+
+/** A proposed configuration as YAML, with each doubt as a comment where it is. */
+export function proposalText({ sources, streams: proposed }: Proposal, zone: string): WrittenConfiguration {
+  const inOrder = streams.flatMap((name) => proposed.filter(({ stream }) => stream === name));
+  const written = Object.fromEntries(
+    Object.entries(sources).map(([source, settings]): [string, JsonObject] => {
+      const own = inOrder.filter((item) => item.source === source);
+      return [source, { ...settings, streams: Object.fromEntries(own.map((item) => [item.stream, settingsOf(item)])) }];
+    }),
+  );
+  const document = newDocument(written, { zone, hasStaff: proposed.some(({ stream }) => stream === "staff") });
+  for (const item of inOrder) {
+    const at = ["sources", item.source, "streams", item.stream];
+    const doubts = item.doubts.map((text) => doubtComment({ at: [], text }));
+    const ofNoField = item.fields.filter(({ expression }) => expression === undefined);
+    for (const { field, doubts: own } of ofNoField)
+      doubts.push(...own.map((doubt) => doubtComment({ ...doubt, text: `${field} stays empty: ${doubt.text}` })));
+    if (item.skip !== undefined) comment(document, [...at, "skip"], doubtComment(item.skip.doubt));
+    comment(document, at, [` from ${item.from.join(", ")}`, ...doubts].join("\n"));
+    for (const { field, expression, doubts: own } of item.fields)
+      if (expression !== undefined)
+        for (const doubt of own) comment(document, [...at, "mapping", field, ...doubt.at], doubtComment(doubt));
+  }
+  return finished(document);
+}
+
+/** A configuration with these sources, and what every configuration has. */
+function newDocument(
+  sources: Record<string, unknown>,
+  { zone, hasStaff }: { zone: string; hasStaff: boolean },
+): Document {
+  const ledger = { path: "ledger/ledger.db", ...(hasStaff ? { sealKey: `env:${sealKeyVariable}` } : {}) };
+  const document = new Document({ ledger, zone, sources }, { aliasDuplicateObjects: false });
+  document.commentBefore = [
+    ` yaml-language-server: $schema=${join(projectFolder, "config/schema.json")}`,
+    " DOUBT marks a guess: check each. `crm-sync --sandbox map SOURCE STREAM` shows how your records are mapped.",
+    ` Every other setting: ${join(projectFolder, "docs/reference/configuration.md")}`,
+  ].join("\n");
+  comment(
+    document,
+    ["ledger"],
+    " The memory of crm-sync: records, calls and decisions. A file on a disk of this machine.",
+  );
+  if (hasStaff)
+    comment(
+      document,
+      ["ledger", "sealKey"],
+      " Seals the passwords of new staff: any long secret, kept apart from the ledger.",
+    );
+  comment(document, ["zone"], " Time zone of schedules and months.");
+  comment(document, ["sources"], " Where the records of the CRM come from.");
+  return document;
+}
+
+/** The text of a document, with what has to be asked before the first real order. */
+function finished(document: Document): WrittenConfiguration {
+  const text = `${document.toString({ lineWidth: 120 })}\n${beforeProduction()}`;
+  const lines = text.split("\n");
+  const doubts = lines.flatMap((line, index) => {
+    const [, doubt] = /^ *# DOUBT: (.*)$/u.exec(line) ?? [];
+    if (doubt === undefined) return [];
+    const marked = lines.slice(index).find((below) => !/^ *#/u.test(below)) ?? "";
+    const [, key = ""] = /^ *(?:- )?"?([^":]+)"?:/u.exec(marked) ?? [];
+    return [{ line: index + 1, key, text: doubt }];
+  });
+  return { text, doubts };
+}
+
+/** A doubt as a comment; what can be chosen is below it. */
+function doubtComment({ text, notes = [] }: Doubt): string {
+  return [` DOUBT: ${text}`, ...notes.map((note) => `   ${note}`)].join("\n");
+}
+
+/** Puts a comment above the key at a path, or above what is in a list there. */
+function comment(document: Document, path: readonly (string | number)[], text: string): void {
+  const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const last = path.at(-1);
+  const pair = isMap(around) ? around.items.find(({ key }) => isScalar(key) && key.value === last) : undefined;
+  const node: unknown = pair === undefined && isCollection(around) ? document.getIn(path, true) : pair?.key;
+  if (isNode(node))
+    node.commentBefore = [node.commentBefore, text].filter((part) => part !== null && part !== undefined).join("\n");
+}
+
+function settingsOf({ settings, fields, skip }: ProposedStream): JsonObject {
+  const filled = fields.filter(({ expression }) => expression !== undefined);
+  return {
+    ...settings,
+    ...(skip === undefined ? {} : { skip: skip.expression }),
+    mapping: Object.fromEntries(filled.map(({ field, expression }) => [field, expression ?? null])),
+  };
+}
+
+/** Where the answer to a question that has no default is found. */
+const whereToAsk: Readonly<Record<string, string>> = {
+  productTypes:
+    "The mapping gives the type of each product. The provider of the order service has the list; an order that was " +
+    "placed without crm-sync shows words that are in use.",
+  timeUnits: "The mapping gives the unit of each term. The provider of the order service has the list.",
+};
+
+/** The services, and what only their providers know, as comments: the sandbox has its own answers. */
+function beforeProduction(): string {
+  const asked = new Map<string, string>();
+  const nothing = assumptionSettingsSchema.parse({});
+  for (const endpoint of used)
+    for (const { key, row, choices } of missingAssumptions(nothing, endpoint, []))
+      asked.set(
+        key,
+        `${row}: ${whereToAsk[key] ?? "Ask the provider of the service."} Set it to ${choices.join(" or ")}.`,
+      );
+  return `# Before the first real order: the two services, and what only their providers know. The sandbox needs none of it.
+# docs/how-to/go-to-production.md goes through it; \`crm-sync check\` names what is missing.
+${serviceText("orderService", "orders", "ORDER", "auth_order")}
+${serviceText("memberCenter", "members", "MEMBER", "auth_me")}
+#    userToken: { file: /run/secrets/user-token }
+#assumptions:
+${[...asked].map(([key, question]) => `#  # ${question}\n#  ${key}:`).join("\n")}
+`;
+}
+
+/** The settings of one service, as comments. */
+function serviceText(key: string, host: string, variable: string, scope: string): string {
+  const appKey = key === "orderService" ? "\n#  appKey: your-application-key" : "";
+  return `#${key}:
+#  baseUrl: https://${host}.example.com${appKey}
+#  tokens:
+#    authorization:
+#      oauth2:
+#        tokenUrl: https://login.example.com/oauth/token
+#        grant: client_credentials
+#        clientId: your-application-key
+#        clientSecret: env:${variable}_CLIENT_SECRET
+#        scope: ${scope}`;
+}
+
+/** The preset that has the queries for a database of one's own. */
+const ofDatabases = "postgres";
+
+/** Databases, and the CRMs that have a preset. */
+function templateNames(): string[] {
+  const presets = presetNames(shippedPresets).filter((name) => name !== ofDatabases);
+  return [...dialectNames, ...presets];
+}
+
+/** A configuration for a database, with queries to adapt, or for a CRM that has a preset. Throws a Problem for another. */
+export function templateText(name: string, zone: string): WrittenConfiguration {
+  const dialect = dialectNames.find((known) => known === name);
+  if (dialect !== undefined) return databaseText(dialect, zone);
+  if (templateNames().includes(name)) return presetText(name, zone);
+  throw usage(`there is no template ${name}`, `use one of: ${templateNames().join(", ")}`);
+}
+
+const placeholders: Readonly<Record<DialectName, Record<string, string>>> = {
+  postgres: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
+  mysql: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
+  sqlite: { file: "crm.db" },
+};
+
+function databaseText(dialect: DialectName, zone: string): WrittenConfiguration {
+  const preset = parseDocument(readFileSync(join(shippedPresets, `${ofDatabases}.yaml`), "utf8"));
+  const { contents } = preset;
+  if (!isMap(contents)) throw new TypeError("a preset is a map");
+  const header = preset.commentBefore ?? contents.commentBefore ?? "";
+  contents.commentBefore = null;
+  contents.delete("fill");
+  const document = newDocument({}, { zone, hasStaff: true });
+  document.setIn(["sources", "crm"], contents);
+  const at = ["sources", "crm"];
+  document.setIn([...at, "connection"], { kind: dialect, ...placeholders[dialect] });
+  document.setIn([...at, "zone"], zone);
+  contents.items.splice(2, 0, ...contents.items.splice(-1));
+  // Every preset says what it is before the places that it was written from.
+  const [, about = ""] = /^.*\n\n([\s\S]*?)\n\n Written from:/u.exec(header) ?? [];
+  comment(document, at, about);
+  comment(
+    document,
+    [...at, "connection"],
+    doubtComment({ at: [], text: "where the database is; use an account that can only read" }),
+  );
+  comment(
+    document,
+    [...at, "zone"],
+    doubtComment({ at: [], text: "the zone of times that the database keeps without one" }),
+  );
+  for (const stream of ["customers", "orders", "staff"])
+    comment(
+      document,
+      [...at, "streams", stream, "query"],
+      doubtComment({ at: [], text: `the tables and columns of ${stream}` }),
+    );
+  return finished(document);
+}
+
+function presetText(name: string, zone: string): WrittenConfiguration {
+  const preset = readPreset(name, shippedPresets);
+  if (!preset.ok) throw preset.error[0] ?? new TypeError("a preset cannot be read");
+  const document = newDocument({ crm: { preset: name } }, { zone, hasStaff: true });
+  const at = ["sources", "crm", "preset"];
+  comment(document, at, ` Its settings: ${join(shippedPresets, `${name}.yaml`)}. Beside it, write what only you know:`);
+  for (const [path, what] of Object.entries(preset.value.fill))
+    comment(document, at, doubtComment({ at: [], text: `${path}: ${what}` }));
+  return finished(document);
+}

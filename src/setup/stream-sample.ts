@@ -1,0 +1,312 @@
+import { canonicalJson, toJson } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
+import type { Problem } from "../base/errors.ts";
+import type { AssumptionSettings } from "../contract/assumption-settings.ts";
+import { customerKeyOf, formatKey } from "../crm/keys.ts";
+import type { Stream } from "../crm/model.ts";
+import { isAddressOrNumber } from "../crm/personal-data.ts";
+import { validate } from "../engine/plan/bind.ts";
+import { orderableFields } from "../resources/order/records.ts";
+import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
+import { parsePath } from "../source/mapping/path.ts";
+import { formatRawPath } from "../source/mapping/path.ts";
+import { skipWay, valuesAt } from "../source/mapping/ways.ts";
+import type { Way } from "../source/mapping/ways.ts";
+import type { SourceItem } from "../source/reader.ts";
+import { readSample } from "../source/reader.ts";
+import type { Source, StreamMapping } from "../source/source.ts";
+
+/** Where a stream says when a record was changed. */
+export interface ChangedAt {
+  place: string;
+  /** The setting that says it. */
+  setting: "since.changedAt" | "since.column";
+  /** Whether a value tells it; without it, each does. */
+  tells?: (value: Json) => boolean;
+}
+
+/** What the first rows of a stream show of it and of its mapping. */
+export interface StreamSample {
+  stream: Stream;
+  rows: number;
+  /** All of the list was read: it is no longer than the sample. */
+  isAll: boolean;
+  mapped: number;
+  /** Left out by the `skip` of the stream. */
+  skipped: number;
+  faults: SampleFault[];
+  /** Raw places that the mapping reads and that hold nothing in any row. */
+  emptyPlaces: EmptyPlace[];
+  /**
+   * In how many rows the place that tells changes holds something, and how many hold something that does not tell them;
+   * undefined: the stream has no such place.
+   */
+  changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
+  /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
+  notOrderable: { records: number; fields: string[] };
+  /**
+   * How many records name each customer, by its key, and the raw places that say which one; of customers, their own
+   * keys.
+   */
+  customers: { named: ReadonlyMap<string, number>; reads: string[] };
+  /** Ids that are personal data; undefined where they are none. */
+  personalIds: PersonalIds | undefined;
+  problem: Problem | undefined;
+}
+
+/** A raw place that the mapping reads and that holds nothing in any row of a sample. */
+interface EmptyPlace {
+  place: string;
+  /** The target fields that read it. */
+  fields: string[];
+  /** A condition or a list of the mapping reads it, and the rows have no such member at all. */
+  isMissing: boolean;
+}
+
+/** How many rows `check` looks at. */
+const sampleRows = 1_000;
+
+/** Reads the first thousand rows of a stream and maps them. Nothing is kept. */
+export async function lookAtStream(
+  source: Source,
+  stream: Stream,
+  { settings, changedAt }: { settings: AssumptionSettings; changedAt: ChangedAt | undefined },
+  signal: AbortSignal,
+): Promise<StreamSample> {
+  const mapping = await source.mapping(stream, signal);
+  const ways = mapping.ways();
+  const { items, outcome } = await readSample(source, stream, { limit: sampleRows, signal });
+  const finding: StreamSample = {
+    stream,
+    rows: items.length,
+    isAll: outcome !== undefined,
+    mapped: 0,
+    skipped: 0,
+    faults: [],
+    emptyPlaces: [],
+    changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
+    notOrderable: { records: 0, fields: [] },
+    customers: { named: new Map(), reads: [] },
+    personalIds: undefined,
+    problem: outcome?.problem,
+  };
+  const usable: SourceItem[] = [];
+  const kept: SourceItem[] = [];
+  const faults = new Map<string, SampleFault>();
+  for (const item of items) {
+    const fault = faultOf(item, mapping, settings);
+    if (fault !== "skipped") kept.push(item);
+    if (fault === undefined || fault === "skipped") {
+      finding[fault ?? "mapped"] += 1;
+      if (fault === undefined) usable.push(item);
+      continue;
+    }
+    const known = faults.get(`${fault.field}\n${fault.code}`);
+    if (known === undefined) faults.set(`${fault.field}\n${fault.code}`, fault);
+    else known.records += 1;
+  }
+  if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
+  finding.customers = { named: namedCustomers(usable, mapping), reads: customerPlaces(stream, ways) };
+  finding.personalIds = personalIds(stream, usable, mapping, ways);
+  const repeated = repeatedIds(usable, mapping);
+  if (repeated !== undefined) {
+    finding.mapped -= repeated.records;
+    faults.set("repeated ids", repeated);
+  }
+  finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
+  finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, kept, ways);
+  return finding;
+}
+
+function notOrderable(items: readonly SourceItem[], mapping: StreamMapping): StreamSample["notOrderable"] {
+  const fields = new Map<string, number>();
+  let records = 0;
+  for (const item of items) {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    if (mapped?.ok !== true || mapped.value.stream !== "customers") continue;
+    const { record } = mapped.value;
+    const lacking = orderableFields.filter((field) => record[field] === undefined);
+    if (lacking.length > 0) records += 1;
+    for (const field of lacking) fields.set(field, (fields.get(field) ?? 0) + 1);
+  }
+  return { records, fields: [...fields].sort(([, one], [, other]) => other - one).map(([field]) => field) };
+}
+
+function namedCustomers(items: readonly SourceItem[], mapping: StreamMapping): Map<string, number> {
+  const named = new Map<string, number>();
+  for (const item of items) {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    if (mapped?.ok !== true) continue;
+    const key = formatKey(customerKeyOf(mapped.value.stream, mapped.value.record));
+    named.set(key, (named.get(key) ?? 0) + 1);
+  }
+  return named;
+}
+
+function customerPlaces(stream: Stream, ways: readonly Way[]): string[] {
+  const field = stream === "customers" ? "id" : "customerId";
+  const reads = ways.filter((way) => way.field === field).flatMap((way) => way.reads);
+  return [...new Set(reads.map((steps) => formatRawPath(steps)))];
+}
+
+function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { filled: number; unclear: number } {
+  const parsed = parsePath(place);
+  if (!parsed.ok) return { filled: 0, unclear: 0 };
+  const { steps } = parsed.value;
+  const there = items.map((item) => ("raw" in item ? valuesAt(item.raw.value, steps).filter(isThere) : []));
+  return {
+    filled: there.filter((values) => values.length > 0).length,
+    unclear: tells === undefined ? 0 : there.filter((values) => values.some((value) => !tells(value))).length,
+  };
+}
+
+/** `kept`: those that the stream does not skip. */
+function emptyPlaces(
+  items: readonly SourceItem[],
+  kept: readonly SourceItem[],
+  ways: readonly Way[],
+): StreamSample["emptyPlaces"] {
+  const fields = new Map<string, { steps: Way["reads"][number]; fields: Set<string>; decides: boolean }>();
+  for (const { field, reads, deciding } of ways) {
+    for (const steps of reads) {
+      const place = formatRawPath(steps);
+      const known = fields.get(place) ?? { steps, fields: new Set<string>(), decides: false };
+      known.fields.add(field);
+      known.decides ||= deciding.includes(steps);
+      fields.set(place, known);
+    }
+  }
+  for (const item of items) {
+    if (!("raw" in item)) continue;
+    for (const [place, { steps }] of fields) {
+      if (valuesAt(item.raw.value, steps).some(isThere)) fields.delete(place);
+    }
+    if (fields.size === 0) return [];
+  }
+  return [...fields].map(([place, { steps, fields: readers, decides }]) => {
+    const missing = decides ? missingAt(readers.has(skipWay) ? items : kept, steps) : undefined;
+    // What is in a list that the rows lack is told with that list.
+    const isMissing = missing !== undefined && (missing === place || !fields.has(missing));
+    return { place: place === "" ? "." : place, fields: [...readers], isMissing };
+  });
+}
+
+/**
+ * The first member on the way to a place that no row has, where rows have what it would be in. An empty list or null
+ * says nothing of its members.
+ */
+function missingAt(items: readonly SourceItem[], steps: Way["reads"][number]): string | undefined {
+  const rows = items.flatMap((item) => ("raw" in item ? [item.raw.value] : []));
+  const found = (length: number): Json[] => rows.flatMap((row) => valuesAt(row, steps.slice(0, length)));
+  const first = steps.findIndex((_, index) => found(index + 1).length === 0);
+  if (typeof steps[first] !== "string") return undefined;
+  const isIn = found(first).some((value) => isThere(value) && !(Array.isArray(value) && value.length === 0));
+  return isIn ? formatRawPath(steps.slice(0, first + 1)) : undefined;
+}
+
+/** An empty list is there: it says that the record has none. */
+function isThere(value: Json): boolean {
+  return value !== null && value !== "" && !(typeof value === "string" && value.trim() === "");
+}
+
+/** Ids of a sample that are personal data: what they are, and how the mapping gives them. */
+interface PersonalIds {
+  rows: number;
+  are: "look like e-mail addresses or phone numbers" | "are read from a private field";
+  expression: Json;
+}
+
+/**
+ * Whether ids of a sample are personal data: most look like an address or a number, or the mapping reads those of people
+ * where it reads a private field. Ids stand in clear everywhere and are never erased.
+ */
+export function personalIds(
+  stream: Stream,
+  usable: readonly SourceItem[],
+  mapping: StreamMapping,
+  ways: readonly Way[],
+): PersonalIds | undefined {
+  const way = ways.find(({ field }) => field === "id");
+  if (way === undefined || usable.length === 0) return undefined;
+  const { expression } = way;
+  const others = ways.filter(({ field }) => field !== "id");
+  const hidden = hiddenPlaces(stream, others, formatRawPath);
+  const read = inClear(way);
+  if (read.length === 0) return undefined;
+  // The number of a customer is often the login of its administrator as well.
+  if (stream === "staff" && read.some((steps) => hidden.has(formatRawPath(steps))))
+    return { rows: usable.length, are: "are read from a private field", expression };
+  const rows = usable.filter((item) => {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    return mapped?.ok === true && isAddressOrNumber(mapped.value.record.id);
+  }).length;
+  return rows * 2 < usable.length
+    ? undefined
+    : { rows, are: "look like e-mail addresses or phone numbers", expression };
+}
+
+/**
+ * Records of a sample that a run would quarantine, since another one of the same read has their id and different
+ * content, as where the mapping takes the id from the wrong field.
+ */
+function repeatedIds(usable: readonly SourceItem[], mapping: StreamMapping): SampleFault | undefined {
+  const known = new Map<string, { rows: number; contents: Set<string>; place: string }>();
+  for (const item of usable) {
+    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
+    if (mapped?.ok !== true || !("raw" in item)) continue;
+    const { record } = mapped.value;
+    const id = JSON.stringify([record.namespace, record.id]);
+    const content = canonicalJson(toJson(record));
+    const before = known.get(id);
+    if (before === undefined) {
+      known.set(id, { rows: 1, contents: new Set([content]), place: item.raw.place });
+      continue;
+    }
+    before.rows += 1;
+    before.contents.add(content);
+  }
+  const repeated = [...known.values()].filter(({ contents }) => contents.size > 1);
+  const [first] = repeated;
+  if (first === undefined) return undefined;
+  return {
+    field: "id",
+    code: "duplicate-id",
+    message: "other rows have the same id and different content",
+    expected: "an id that no two records have",
+    records: repeated.reduce((sum, { rows }) => sum + rows, 0),
+    place: first.place,
+  };
+}
+
+/** Why records of a sample cannot be used, said once for all that have the same fault. */
+export interface SampleFault {
+  field: string;
+  code: string;
+  message: string;
+  expected: string;
+  records: number;
+  /** Where the first of them stands. */
+  place: string;
+}
+
+/** Why a row would go into quarantine; undefined where it can be used; whether its stream leaves it out. */
+export function faultOf(
+  item: SourceItem,
+  mapping: StreamMapping,
+  settings: AssumptionSettings,
+): SampleFault | "skipped" | undefined {
+  if ("bad" in item) {
+    const { place, code, message } = item.bad;
+    return { field: "", code, message, expected: "a record that can be read", records: 1, place };
+  }
+  const { place, value } = item.raw;
+  const left = mapping.skip?.(value);
+  if (left?.ok === true && left.value !== undefined) return "skipped";
+  const mapped = left?.ok === false ? left : mapping.map(value);
+  if (!mapped.ok) {
+    const { field, code, message, expected } = mapped.error;
+    return { field, code, message, expected, records: 1, place };
+  }
+  const fault = validate(mapped.value, settings);
+  return fault === undefined ? undefined : { ...fault, records: 1, place };
+}
