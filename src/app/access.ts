@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { durationMs } from "../base/duration.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ServeSettings } from "../config/serve.ts";
+import type { ServeSettings } from "../config/schema.ts";
 import { Sessions } from "../ledger/sessions/sessions.ts";
 import type { Session } from "../ledger/sessions/sessions.ts";
 import type { Own } from "../ledger/sessions/side-file.ts";

@@ -34,7 +34,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createSource } from "../source/source.ts";
 import type { Source } from "../source/source.ts";
 import { jobsOf, streamsOf } from "./jobs.ts";
-import { commandSecret, environmentOf } from "../http/command.ts";
+import { commandSecret, environmentOf } from "../http/token-sources.ts";
 import { platformName } from "./platform-name.ts";
 import { handInResources } from "./resources.ts";
 import { booksFolder, isThere, makeLedgerFolder, pathFrom } from "./ledger-folder.ts";
@@ -42,7 +42,7 @@ import { createObserved } from "./observed.ts";
 import type { Observed } from "./observed.ts";
 import { openConfig } from "./open-config.ts";
 import type { ConfigChoice, Needs, OpenConfig } from "./open-config.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 
 /** A text with the commands that it suggests completed; `written`: how the options are written into the text. */
 export type Suggested = (text: string, written?: (options: string) => string) => string;

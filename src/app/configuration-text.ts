@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Document, isCollection, isMap, isNode, isScalar } from "yaml";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { projectFolder } from "../base/project-folder.ts";
+import { projectFolder } from "../base/program-version.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";
 import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
 import { streams } from "../crm/model.ts";

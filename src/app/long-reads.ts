@@ -3,7 +3,7 @@ import type { ChildProcessByStdio } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { projectFolder } from "../base/project-folder.ts";
+import { projectFolder } from "../base/program-version.ts";
 import type { Application } from "./application.ts";
 import { Turns } from "./turns.ts";
 import type { Wanted } from "./turns.ts";

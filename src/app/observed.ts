@@ -1,5 +1,5 @@
 import { Observers } from "../base/observers.ts";
-import type { SeenCall } from "../http/seen-call.ts";
+import type { SeenCall } from "../http/conclusion.ts";
 import type { LedgerObserver } from "../ledger/observer.ts";
 import type { SeenRequest } from "../source/http/request.ts";
 

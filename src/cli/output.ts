@@ -1,6 +1,6 @@
 import { counted } from "../report/text.ts";
 import type { Suggested } from "../app/application.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";

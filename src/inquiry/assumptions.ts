@@ -1,4 +1,4 @@
-import { assumptions } from "../contract/assumptions/assumptions.ts";
+import { assumptions } from "../contract/assumptions/registry.ts";
 import { evidenceOfRows } from "../contract/assumptions/evidence.ts";
 import { evidenceOf } from "../ledger/state/assumptions-met.ts";
 import type { AssumptionStanding } from "../report/assumptions.ts";

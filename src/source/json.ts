@@ -3,7 +3,7 @@ import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
-import { hasRepeatedMember } from "../base/repeated-members.ts";
+import { hasRepeatedMember } from "../base/canonical-json.ts";
 import { isDoubtful } from "./mapping/numbers.ts";
 
 /** What a single record may cost. A record beyond a limit is a bad record; the reading goes on. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { licenseType, template } from "./fields.ts";
-import { row } from "./row.ts";
+import { licenseType, row, template } from "./row.ts";
 
 const customerSelector = z.enum(["default", "non-default"]);
 

@@ -2,7 +2,7 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
 import { fillTemplate } from "../../contract/template.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { selectCustomer } from "../../contract/selection.ts";
+import { selectCustomer } from "../../contract/template.ts";
 import type { Known } from "../model/state.ts";
 import type { Block } from "./block.ts";
 

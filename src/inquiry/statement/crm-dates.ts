@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { RawBuilder } from "kysely";
-import type { DateZones } from "../../crm/date-zones.ts";
+import type { DateZones } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/stored.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { periodDays } from "../../report/statement/period.ts";

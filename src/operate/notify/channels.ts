@@ -7,7 +7,7 @@ import type { AlertMessage } from "./message.ts";
 import type { Delivered, ChannelDependencies, Send } from "./channel.ts";
 import type { AlertSettings, NotifySettings, ChannelSettings } from "../notify-settings.ts";
 import { spawn } from "node:child_process";
-import { environmentOf } from "../../http/command.ts";
+import { environmentOf } from "../../http/token-sources.ts";
 import { postJson, signatureHeader, signatureOf } from "../webhook.ts";
 import type { WebhookTarget } from "../webhook.ts";
 import { credentialOf } from "../../http/secrets.ts";

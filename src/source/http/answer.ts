@@ -3,7 +3,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
-import { hasRepeatedMember } from "../../base/repeated-members.ts";
+import { hasRepeatedMember } from "../../base/canonical-json.ts";
 import { shownWords } from "../../http/redaction.ts";
 import { undeclaredUtf8, utf16Of } from "../file/bytes.ts";
 import { csvSettingsSchema } from "../file/file-source-settings.ts";

@@ -5,7 +5,7 @@ import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { createPace } from "../../http/pace.ts";
-import { timeouts } from "../../http/timeouts.ts";
+import { timeouts } from "../../http/undici.ts";
 import { undici } from "../../http/undici.ts";
 import { columnsOf, neededColumns } from "../file/source.ts";
 import { placeInRecord } from "../group-settings.ts";
