@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limits } from "../limits.ts";
-import { licenseType, row, template } from "./row.ts";
+import { row } from "./row.ts";
+import { licenseType, template } from "./fields.ts";
 
 const assetNumber = template("digits");
 

@@ -2,7 +2,8 @@ import { z } from "zod";
 import { termUnits } from "../term.ts";
 import { codecsOfWidth } from "../time-codec.ts";
 import { licenseTypes, syncModes } from "../vocabulary.ts";
-import { row, template } from "./row.ts";
+import { row } from "./row.ts";
+import { template } from "./fields.ts";
 
 /** What holds for calls of E5 and the records in them. */
 export const orders = row({

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { licenseType, row } from "./row.ts";
+import { row } from "./row.ts";
+import { licenseType } from "./fields.ts";
 
 /** What holds for staff (M1–M5). */
 export const staff = row({
