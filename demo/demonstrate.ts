@@ -16,7 +16,7 @@ import { monthReport } from "../src/books/statements.ts";
 import { differencesIn } from "../src/app/execute-job.ts";
 import { runJson, verifyJson } from "../src/operate/ended-json.ts";
 import { notAttemptedIn, printRun } from "../src/cli/run-summary.ts";
-import type { Environment } from "../src/config/environment.ts";
+import type { Environment } from "../src/config/load.ts";
 import { formatKey, parseKey } from "../src/crm/keys.ts";
 import { openCount, openWhat } from "../src/report/open.ts";
 import type { OpenRecords } from "../src/report/open.ts";

@@ -6,11 +6,11 @@ import type { Clock } from "../src/base/clock.ts";
 import type { ExitCode } from "../src/base/errors.ts";
 import { exitCodes } from "../src/base/errors.ts";
 import { systemRandomness } from "../src/base/ids.ts";
-import { projectFolder } from "../src/base/project-folder.ts";
+import { projectFolder } from "../src/base/program-version.ts";
 import { createOutput } from "../src/cli/output.ts";
 import type { Output } from "../src/cli/output.ts";
 import { carryOut } from "../src/cli/program.ts";
-import type { Environment } from "../src/config/environment.ts";
+import type { Environment } from "../src/config/load.ts";
 import { startSandbox } from "../src/sandbox/sandbox.ts";
 import { change } from "./second-act.ts";
 

@@ -8,7 +8,7 @@ import { sha256 } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
 import { payloadFactsOf } from "../../src/engine/customer.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { wireText } from "../../src/contract/wire-body.ts";
+import { wireText } from "../../src/contract/answer-json.ts";
 import { withTree } from "../../src/engine/model/desired.ts";
 import type { DesiredCustomer, DesiredInstance, OrderWithTree } from "../../src/engine/model/desired.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";

@@ -1,6 +1,6 @@
-import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
+import { assumptions } from "../../src/contract/assumptions/registry.ts";
 import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
-import type { Assumption } from "../../src/contract/assumptions/assumptions.ts";
+import type { Assumption } from "../../src/contract/assumptions/registry.ts";
 import { code, page, table } from "./markdown.ts";
 
 function decidedBy({ decidedBy }: Assumption): string {

@@ -1,7 +1,7 @@
 import { documentedCodes, meaningOf } from "../../src/contract/codes.ts";
 import { endpointIds, endpoints } from "../../src/contract/endpoints.ts";
-import { ReadFailure } from "../../src/http/call-outcome.ts";
-import type { ReadFailureKind } from "../../src/http/call-outcome.ts";
+import { ReadFailure } from "../../src/http/call.ts";
+import type { ReadFailureKind } from "../../src/http/call.ts";
 import { nextForDeferral, nextForQuarantine } from "../../src/report/next-steps.ts";
 import { code, page, sentence, table } from "./markdown.ts";
 import { otherMeanings, otherSteps } from "./other-meanings.ts";

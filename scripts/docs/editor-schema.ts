@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { streams } from "../../src/crm/model.ts";
-import type { JsonSchema } from "../../src/config/schema-walk.ts";
+import type { JsonSchema } from "../../src/config/schema.ts";
 import { mappingDefinitions } from "./mapping-schema.ts";
 import { mappingName, mappingOverPresetName } from "./target-schema.ts";
 import { definition } from "./written-schema.ts";

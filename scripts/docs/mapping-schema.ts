@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../src/base/canonical-json.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import { streams } from "../../src/crm/model.ts";
-import type { JsonSchema } from "../../src/config/schema-walk.ts";
+import type { JsonSchema } from "../../src/config/schema.ts";
 import { compositionReference, conditionReference } from "../../src/source/mapping/condition.ts";
 import type { ConditionReference } from "../../src/source/mapping/condition.ts";
 import { takenBy } from "../../src/source/mapping/target.ts";

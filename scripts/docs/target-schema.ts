@@ -1,6 +1,6 @@
 import { recordSchemas, secretFields } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
-import type { JsonSchema } from "../../src/config/schema-walk.ts";
+import type { JsonSchema } from "../../src/config/schema.ts";
 import { writtenInstant } from "../../src/source/mapping/coerce.ts";
 import { listEntryReference } from "../../src/source/mapping/fields.ts";
 import { targetOf, takenBy } from "../../src/source/mapping/target.ts";

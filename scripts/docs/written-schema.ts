@@ -2,7 +2,7 @@ import type { Kinds } from "../../src/source/mapping/context.ts";
 import { misfit } from "../../src/source/mapping/context.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import type { Written } from "../../src/source/mapping/operators/operator.ts";
-import type { JsonSchema } from "../../src/config/schema-walk.ts";
+import type { JsonSchema } from "../../src/config/schema.ts";
 
 /** A definition that stands beside the others in the schema. */
 export const definition = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });

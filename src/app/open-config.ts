@@ -5,7 +5,7 @@ import { Problems } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Config } from "../config/config.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 import type { Loaded } from "../config/load.ts";
 import { makeLedgerFolder, pathFrom } from "../operate/application.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";

@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject } from "./canonical-json.ts";
-import { projectFolder } from "./project-folder.ts";
+
+/**
+ * Where package.json and the folder `config` stand. Two folders up, from this file as from one of the bundle
+ * (`dist/NAME`).
+ */
+export const projectFolder = join(import.meta.dirname, "../..");
 
 /** The version of this program, as its package names it. */
 export function programVersion(): string {

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Host } from "../base/host.ts";
 import type { Randomness } from "../base/ids.ts";
 import type { ConfigChoice, Needs } from "../app/open-config.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";

@@ -1,7 +1,7 @@
 import { counted, plainView, printable, withInstantsToWrite, withLocalInstants, numberText } from "../report/text.ts";
 import type { Suggested } from "../operate/application.ts";
 import type { ConfigChoice } from "../app/open-config.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem, Problems } from "../base/errors.ts";

@@ -1,6 +1,6 @@
 import { CommanderError } from "@commander-js/extra-typings";
 import type { StartWeb } from "../operate/health.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 import { exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";

@@ -19,7 +19,7 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/u.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
 }
 
-export const network = z.string().refine(isNetwork, {
+const network = z.string().refine(isNetwork, {
   error: "expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8",
 });
 

@@ -1,10 +1,9 @@
 import type { z } from "zod";
 import type { Problem } from "../base/errors.ts";
-import { mistake } from "./document.ts";
-import { isMap, nearestMark, valueAt } from "./layer.ts";
-import type { Layer, Path } from "./layer.ts";
-import { keysAt, schemasAt } from "./schema-walk.ts";
-import type { JsonSchema } from "./schema-walk.ts";
+import { isMap, mistake, nearestMark, valueAt } from "./document.ts";
+import type { Layer, Path } from "./document.ts";
+import { keysAt, schemasAt } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 import { isSecretKey } from "./secrets.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -240,7 +239,7 @@ function measure(origin: string): string {
 }
 
 /** The candidate that differs least from a word, when it differs little enough to be meant. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase().replaceAll(/[-_]/g, "");
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;

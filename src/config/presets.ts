@@ -3,10 +3,9 @@ import { join } from "node:path";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Problem, Result } from "../base/errors.ts";
-import { projectFolder } from "../base/project-folder.ts";
-import { mistake, readDocument } from "./document.ts";
-import { isMap, markKey, nearestMark, valueAt } from "./layer.ts";
-import type { Layer, Mark, Path } from "./layer.ts";
+import { projectFolder } from "../base/program-version.ts";
+import { isMap, markKey, mistake, nearestMark, readDocument, valueAt } from "./document.ts";
+import type { Layer, Mark, Path } from "./document.ts";
 
 export const shippedPresets = join(projectFolder, "config/presets");
 
@@ -19,7 +18,7 @@ export function presetNames(directory: string): string[] {
 }
 
 /** A preset as its file holds it: the settings of one source, and what a person has to add to them. */
-export interface Preset {
+interface Preset {
   name: string;
   settings: Layer;
   /** By path in the settings, what has to be written there. */
@@ -27,7 +26,7 @@ export interface Preset {
 }
 
 /** Settings in which presets lie below the sources that name one. */
-export interface WithPresets {
+interface WithPresets {
   settings: Layer;
   /** By source, the name of its preset. */
   presets: Record<string, string>;

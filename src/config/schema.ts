@@ -1,19 +1,155 @@
 import { z } from "zod";
-import { reportSettingsSchema } from "../operate/report-settings.ts";
+import type { Json } from "../base/canonical-json.ts";
+import { isLoopbackHost } from "../base/loopback.ts";
+import { policySettingsSchema } from "../engine/model/policy-settings.ts";
 import {
   bookSettingsSchema,
-  mailSettingsSchema,
   headPlaceSchema,
   jobSettingsSchema,
   limitsSettingsSchema,
+  mailSettingsSchema,
   orderSettingsSchema,
   settleSettingsSchema,
   zoneSchema,
 } from "../engine/run/run-settings.ts";
 import { alertSettingsSchema, notifySettingsSchema } from "../operate/notify-settings.ts";
-import { policySettingsSchema } from "../engine/model/policy-settings.ts";
-import { serveSettingsSchema } from "./serve.ts";
-import type { JsonSchema } from "./schema-walk.ts";
+import { reportSettingsSchema } from "../operate/report-settings.ts";
+import { accessSettingsSchema, metricsSettingsSchema, tlsSettingsSchema } from "./access-settings.ts";
+import { isMap, valueAt } from "./document.ts";
+import type { Path } from "./document.ts";
+
+export type JsonSchema = z.core.JSONSchema.JSONSchema;
+type Node = JsonSchema | boolean | undefined;
+
+/** The schema itself or its alternatives, with references followed. */
+export function alternatives(schema: Node, root: JsonSchema): JsonSchema[] {
+  return collect(schema, root, new Set());
+}
+
+function collect(schema: Node, root: JsonSchema, seen: Set<JsonSchema>): JsonSchema[] {
+  if (schema === undefined || typeof schema === "boolean" || seen.has(schema)) return [];
+  seen.add(schema);
+  const target = schema.$ref === undefined ? undefined : referenced(schema.$ref, root);
+  if (target !== undefined) return collect(target, root, seen);
+  const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  return inner.length === 0 ? [schema] : inner.flatMap((one) => collect(one, root, seen));
+}
+
+function referenced(reference: string, root: JsonSchema): Node {
+  if (reference === "#") return root;
+  const name = /^#\/\$defs\/(.+)$/.exec(reference)?.[1];
+  return name === undefined ? undefined : root.$defs?.[name];
+}
+
+/**
+ * Every schema that may stand at a path; where `value` is given, without the shapes of another `kind` than the one
+ * written there.
+ */
+export function schemasAt(root: JsonSchema, path: Path, value?: Json): JsonSchema[] {
+  let current = ofKind(alternatives(root, root), value);
+  path.forEach((step, index) => {
+    const inner = current.flatMap((schema) => alternatives(childOf(schema, step), root));
+    current = ofKind(inner, valueAt(value, path.slice(0, index + 1)));
+  });
+  return current;
+}
+
+function ofKind(schemas: JsonSchema[], value: Json | undefined): JsonSchema[] {
+  const kind = isMap(value) ? value["kind"] : undefined;
+  if (kind === undefined) return schemas;
+  const fitting = schemas.filter((schema) => {
+    const wanted = schema.properties?.["kind"];
+    return typeof wanted !== "object" || wanted.const === undefined || wanted.const === kind;
+  });
+  return fitting.length > 0 ? fitting : schemas;
+}
+
+function childOf(schema: JsonSchema, step: string | number): Node {
+  if (typeof step === "number") {
+    const items = schema.items;
+    return Array.isArray(items) ? items[step] : items;
+  }
+  const properties = schema.properties;
+  if (properties !== undefined && Object.hasOwn(properties, step)) return properties[step];
+  return schema.additionalProperties;
+}
+
+/** The keys that a map at this path may have. */
+export function keysAt(root: JsonSchema, path: Path, value?: Json): string[] {
+  const keys = schemasAt(root, path, value).flatMap((schema) => Object.keys(schema.properties ?? {}));
+  return [...new Set(keys)].sort();
+}
+
+/** Whether text may stand at this path as it is. */
+export function acceptsText(root: JsonSchema, path: Path, text: string): boolean {
+  return schemasAt(root, path).some((schema) => {
+    if (schema.const !== undefined) return schema.const === text;
+    if (schema.enum !== undefined) return schema.enum.includes(text);
+    return schema.type === "string" || schema.type === undefined;
+  });
+}
+
+const settings = z.strictObject({
+  host: z
+    .string()
+    .min(1)
+    .default("127.0.0.1")
+    .describe(
+      "Address to listen on. Beyond this machine the pages need a way to sign in; `/livez` is open to whoever reaches it.",
+    ),
+  publicUrl: z
+    .url({ protocol: /^https$/u, error: "must be https: people sign in there" })
+    .refine((url) => !isOfThisMachine(new URL(url).hostname), {
+      error:
+        "must not be a name of this machine alone: a browser sends its cookies to every program there; " +
+        "`crm-sync login` prints a link of its own",
+    })
+    .optional()
+    .meta({
+      description: "Where people reach its pages from outside; alerts link to them where it is set.",
+      examples: ["https://crm-sync.example.com"],
+    }),
+  port: z.int().min(0).max(65_535).default(8787).describe("Port to listen on; 0: any free one."),
+  pages: z.boolean().default(true).describe("Whether there are pages for people; false: health and metrics alone."),
+  access: accessSettingsSchema.describe("Who may open the pages, and how they show who they are."),
+  tls: tlsSettingsSchema.optional().describe("Certificate with which it answers by https itself."),
+  metrics: metricsSettingsSchema.describe("Who may read `/metrics`; nobody where nothing is set."),
+});
+
+/** Where `serve` answers, and whom. */
+export const serveSettingsSchema = settings
+  .superRefine((given: unknown, context) => {
+    const read = settings.safeParse(given);
+    if (!read.success) return;
+    for (const { path, message } of contradictions(read.data)) context.addIssue({ code: "custom", path, message });
+  })
+  .prefault({});
+
+export type ServeSettings = z.output<typeof settings>;
+
+function isOfThisMachine(hostname: string): boolean {
+  return isLoopbackHost(hostname) || /(?:^|\.)localhost\.?$/iu.test(hostname);
+}
+
+/** What does not fit together of where it listens and who may come in. */
+function contradictions({ host, publicUrl, pages, access }: ServeSettings): { path: string[]; message: string }[] {
+  if (!pages) return [];
+  const found: { path: string[]; message: string }[] = [];
+  const { proxy, oidc } = access;
+  if (!isLoopbackHost(host) && proxy === undefined && oidc === undefined)
+    found.push({
+      path: ["host"],
+      message:
+        "others than this machine reach it, and nobody could sign in; configure `serve.access.proxy` or `.oidc`, " +
+        "set `serve.pages: false` where health and metrics are all that is wanted, or take the host away",
+    });
+  if (oidc !== undefined && publicUrl === undefined)
+    found.push({
+      path: ["access", "oidc"],
+      message: "the provider has to send people back; set `serve.publicUrl` to where they reach these pages",
+    });
+  return found;
+}
 
 /** `env:NAME` or `file:/path`. The value behind it is in Secrets. */
 const secretReference = z.string().regex(/^(env|file):/u, "must be env:NAME or file:/path; never the secret itself");

@@ -77,7 +77,7 @@ export interface MerchandiseNode {
   [field: string]: unknown;
 }
 
-export const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
+const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,
   merchandiseNum: nullableIdentifierSchema,

@@ -24,7 +24,7 @@ export const endpointIds = [
 ] as const;
 export type EndpointId = (typeof endpointIds)[number];
 
-export const services = ["order-service", "member-center"] as const;
+const services = ["order-service", "member-center"] as const;
 export type ServiceName = (typeof services)[number];
 
 /** What people call the service of an endpoint. */
@@ -41,7 +41,7 @@ export const basePaths: Record<ServiceName, string> = {
 /** The scope that an application needs for a service. */
 export const scopes: Record<ServiceName, string> = { "order-service": "auth_order", "member-center": "auth_me" };
 
-export type HeaderName = "Authorization" | "clientToken" | "userToken" | "Content-Type";
+type HeaderName = "Authorization" | "clientToken" | "userToken" | "Content-Type";
 
 /** The values that a path can hold. */
 export interface PathTarget {

@@ -21,14 +21,14 @@ export const limits = {
   locksPerCall: 100,
 } as const;
 
-export type LengthUnit = "characters" | "bytes";
+type LengthUnit = "characters" | "bytes";
 
 /** The length of a text in Unicode characters (code points) or UTF-8 bytes (A31). */
-export function lengthOf(text: string, unit: LengthUnit): number {
+function lengthOf(text: string, unit: LengthUnit): number {
   return unit === "bytes" ? Buffer.byteLength(text, "utf8") : Array.from(text).length;
 }
 
-export interface StaffTextProblem {
+interface StaffTextProblem {
   field: "userName" | "name" | "remark";
   problem: string;
 }

@@ -41,7 +41,7 @@ export function wireLong(digits: string): number | string {
  * One staff member to add (M1). `userName` is bare: the service appends the enterprise code. `passwordMobile` is a
  * security mobile.
  */
-export const newStaffSchema = z.strictObject({
+const newStaffSchema = z.strictObject({
   userName: z.string().regex(/^[A-Za-z0-9]+$/, "may contain only letters and digits"),
   password: text,
   departmentId: departmentIdSchema.optional(),
@@ -101,7 +101,7 @@ export const addedStaffSchema = z.looseObject({
 export type AddedStaff = z.infer<typeof addedStaffSchema>;
 
 /** A staff member that M1 refused, with the reason of the service. */
-export const refusedStaffSchema = z.looseObject({ userName: z.string(), message: nullableTextSchema });
+const refusedStaffSchema = z.looseObject({ userName: z.string(), message: nullableTextSchema });
 export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
 /** Data of M1, in the full success and in the partial one (60027). */
@@ -174,7 +174,7 @@ export interface StaffList {
 }
 
 /** An asset number of an enterprise and who holds it (M6). `borrowedFlag`: lent out; `onlineFlag`: in online use. */
-export const assetNumberRowSchema = z.looseObject({
+const assetNumberRowSchema = z.looseObject({
   assetNum: idSchema,
   assetId: idSchema,
   /** globalId of the staff member that holds it, or null. */
@@ -186,7 +186,7 @@ export type AssetNumberRow = z.infer<typeof assetNumberRowSchema>;
 export const assetNumberRowsSchema = z.array(assetNumberRowSchema);
 
 /** A borrowed lock (M8): the lock and who borrowed it, not which assets went into it. */
-export const borrowedLockSchema = z.looseObject({
+const borrowedLockSchema = z.looseObject({
   assetId: idSchema,
   /** The borrowed lock's number. */
   assetNum: idSchema,

@@ -16,7 +16,7 @@ const int32 = z
   .max(2 ** 31 - 1);
 
 /** Feature of a product (E5). `trialEndDate` is a Date here, unlike the Integer of the product. */
-export const featureRecordSchema = z.strictObject({
+const featureRecordSchema = z.strictObject({
   featureCode: text,
   featureName: text,
   featureValue: z.string(),
@@ -80,13 +80,13 @@ export const merchandiseRecordSchema = z.strictObject({
 });
 export type MerchandiseRecord = z.infer<typeof merchandiseRecordSchema>;
 
-export const assetExtendSchema = z.strictObject({ extendCode: text, extendValue: z.string() });
+const assetExtendSchema = z.strictObject({ extendCode: text, extendValue: z.string() });
 
 /**
  * Asset of a new_buy record (E5). `borrowedUsbKey` is a Boolean here (a lock number in M10); `transferedAssetNum` is
  * spelt like this.
  */
-export const assetRecordSchema = z.strictObject({
+const assetRecordSchema = z.strictObject({
   assetNos: z.array(text).min(1),
   assetExtendList: z.array(assetExtendSchema).optional(),
   limitStartDate: wireTimeSchema.optional(),
@@ -122,7 +122,7 @@ const fullFields = {
 };
 
 /** Order record of a new purchase (E5). `srcLicenseOrderId` is left out, also for the cloud types (A39). */
-export const newBuyOrderSchema = z.strictObject({
+const newBuyOrderSchema = z.strictObject({
   ...listedFields,
   ...fullFields,
   srcLicenseOrderId: text.optional(),
@@ -142,7 +142,7 @@ const deleteFields = {
 };
 
 /** Order record that takes whole assets away (E5), with the fields that the contract lists for it (A18). */
-export const deleteAssetOrderSchema = z.strictObject({
+const deleteAssetOrderSchema = z.strictObject({
   ...deleteFields,
   orderType: z.literal("delete_asset"),
   assets: z.array(z.strictObject({ assetNos: z.array(text).min(1) })).min(1),
@@ -162,7 +162,7 @@ export const deletedProductSchema = z.strictObject({
 });
 
 /** Order record that takes products away (E5). */
-export const deleteProductOrderSchema = z.strictObject({
+const deleteProductOrderSchema = z.strictObject({
   ...deleteFields,
   orderType: z.literal("delete_product"),
   assets: z
@@ -177,7 +177,7 @@ export const deleteProductOrderSchema = z.strictObject({
     .min(1),
 });
 
-export const orderRecordSchema = z.discriminatedUnion("orderType", [
+const orderRecordSchema = z.discriminatedUnion("orderType", [
   newBuyOrderSchema,
   deleteAssetOrderSchema,
   deleteProductOrderSchema,

@@ -70,7 +70,7 @@ export const enterpriseCreatedSchema = z.looseObject({
 export type EnterpriseCreated = z.infer<typeof enterpriseCreatedSchema>;
 
 /** One result of E5: which order record became which licence order. A delete record may carry no customerId. */
-export const batchOrderResultSchema = z.looseObject({
+const batchOrderResultSchema = z.looseObject({
   sequence: z.int(),
   licenseOrderId: nullableIdSchema,
   customerId: nullableIdSchema,
@@ -85,7 +85,7 @@ export const takenLaterSchema = z.union([
 ]);
 
 /** One result of E6 or E7. The status counts per lock inside an overall success. */
-export const lockResultSchema = z.looseObject({
+const lockResultSchema = z.looseObject({
   assetNum: idSchema,
   status: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
 });
@@ -93,7 +93,7 @@ export type LockResult = z.infer<typeof lockResultSchema>;
 export const lockResultsSchema = z.array(lockResultSchema);
 
 /** A virtual asset (E8). `borrowedUsbKey` is a Boolean here. */
-export const virtualAssetSchema = z.looseObject({
+const virtualAssetSchema = z.looseObject({
   id: idSchema,
   licenseType: z.string(),
   assetNum: holderIdSchema,
@@ -134,7 +134,7 @@ export const virtualAssetsSchema = z.array(virtualAssetSchema);
  */
 export const assetDigitsSchema = z.array(z.string());
 
-export interface MatchProblem {
+interface MatchProblem {
   code: "missing" | "repeated" | "unexpected" | "other-customer" | "no-licence-order";
   sequence: number;
   message: string;
@@ -191,7 +191,7 @@ export function matchBySequence(
   return problems.length === 0 ? ok(matched) : failed(problems);
 }
 
-export interface LockComparison {
+interface LockComparison {
   /** Lock numbers that were sent and did not come back. */
   missing: string[];
   /** Lock numbers that came back and were not sent. */

@@ -1,3 +1,8 @@
+import { failed, ok } from "../base/errors.ts";
+import type { Result } from "../base/errors.ts";
+import type { AssumptionSettings } from "./assumption-settings.ts";
+import type { LicenseType } from "./vocabulary.ts";
+
 /** A text with placeholders in braces, such as `CRM-{id}`. */
 const placeholder = /\{([A-Za-z]+)\}/g;
 
@@ -40,4 +45,29 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
     filled += value + (texts[index + 1] ?? "");
   }
   return filled;
+}
+
+/**
+ * The customer of an enterprise that takes an order of a licence type (A12). Not exactly one hit fails with the number
+ * of hits.
+ */
+export function selectCustomer<Customer extends { isDefault: boolean }>(
+  customers: readonly Customer[],
+  licenseType: LicenseType,
+  settings: Pick<AssumptionSettings, "customerSelection">,
+): Result<Customer, { hits: number; selector: "default" | "non-default" }> {
+  const selector = settings.customerSelection.byLicenseType[licenseType] ?? settings.customerSelection.default;
+  const hits = customers.filter((customer) => customer.isDefault === (selector === "default"));
+  const [hit] = hits;
+  return hit !== undefined && hits.length === 1 ? ok(hit) : failed({ hits: hits.length, selector });
+}
+
+/** The asset number that the digits of E9 make for a licence type (A25). */
+export function assetNumberOf(
+  digits: string,
+  licenseType: LicenseType,
+  settings: Pick<AssumptionSettings, "assetNumberTemplates">,
+): string {
+  const { byLicenseType, default: usual } = settings.assetNumberTemplates;
+  return fillTemplate(byLicenseType[licenseType] ?? usual, { digits });
 }

@@ -2,7 +2,7 @@ import type { Result } from "../base/errors.ts";
 import { failed, ok } from "../base/errors.ts";
 
 /** A length of time of the y-m-d form: `1-0-0` is one year. */
-export interface Term {
+interface Term {
   years: number;
   months: number;
   days: number;
@@ -10,7 +10,7 @@ export interface Term {
 
 /** What a configured word of `timeUnit` counts; `none` is a unit that no length follows from. */
 export const termUnits = ["year", "month", "day", "none"] as const;
-export type TermUnit = (typeof termUnits)[number];
+type TermUnit = (typeof termUnits)[number];
 
 /** Reads `timeDurationExpression` (A22). */
 export function parseTerm(expression: string): Result<Term, string> {

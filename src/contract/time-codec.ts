@@ -3,8 +3,8 @@ import { failed, ok } from "../base/errors.ts";
 import type { WireTime } from "./answer-fields.ts";
 
 /** How a time stands on the wire (A20). */
-export const timeCodecs = ["epoch_ms", "epoch_s", "yyyymmdd", "iso"] as const;
-export type TimeCodec = (typeof timeCodecs)[number];
+const timeCodecs = ["epoch_ms", "epoch_s", "yyyymmdd", "iso"] as const;
+type TimeCodec = (typeof timeCodecs)[number];
 
 /**
  * The contract's type of a time field: Long (limits), Integer (trial end of a product), Date (trial end of a feature).

@@ -40,7 +40,7 @@ export const syncModes = ["sync", "async"] as const;
 
 /** The result of E6 and E7 for one lock. 2 is a data problem, 3 may be tried again later, 4 is permanent (A26). */
 export const lockStatuses = { succeeded: 1, doesNotExist: 2, failed: 3, wrongType: 4 } as const;
-export type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
+type LockStatus = (typeof lockStatuses)[keyof typeof lockStatuses];
 
 /** What a lock status means for us, by its number (E6, E7). */
 export const lockStatusMeanings: Record<

@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { identifier, keyFields, namespace, text } from "./fields.ts";
-import type { LicenseType } from "./license-types.ts";
-import { orderSchema } from "./order-schemas.ts";
-import type { Extension, Feature, Instance, Money, Order } from "./order-schemas.ts";
+import { identifier, keyFields, namespace, orderSchema, text } from "./order-schemas.ts";
+import type { Extension, Feature, Instance, LicenseType, Money, Order } from "./order-schemas.ts";
 import { staffSchema } from "./staff-schemas.ts";
 import type { Staff } from "./staff-schemas.ts";
 
-export { licenseTypes } from "./license-types.ts";
-export type { LicenseType } from "./license-types.ts";
+export { licenseTypes } from "./order-schemas.ts";
+export type { LicenseType } from "./order-schemas.ts";
 export { instanceSchema, orderSchema } from "./order-schemas.ts";
 export type { Extension, Feature, Instance, Money, Order } from "./order-schemas.ts";
 export { staffSchema } from "./staff-schemas.ts";
@@ -166,3 +164,10 @@ export interface Asset<Passwords = string[]> {
   products: Product<Passwords>[];
   packages: Package<Passwords>[];
 }
+
+/**
+ * The zones in which a source gave dates of a record as local ones, by field: `placedAt` of an order,
+ * `product.limitEnd` of its products. A field that is given as an instant, or not in one zone throughout the record, is
+ * not among them. They stand beside the record: what it says is its instants.
+ */
+export type DateZones = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import type { Asset, Money, Package, Product } from "./model.ts";
 
 /** A product of an order as the CRM gives it, with the asset it belongs to. Its licence passwords are left out. */
-export interface OrderProduct {
+interface OrderProduct {
   id: string;
   assetId: string;
   licenseType: string;
@@ -23,7 +23,7 @@ interface OrderPackage {
 }
 
 /** Every product of an order, packages included, in the order of the assets. */
-export function productsOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderProduct[] {
+function productsOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderProduct[] {
   return assets.flatMap((asset) => [
     ...asset.products.map((product) => orderProduct(asset, product, null)),
     ...packagesUnder(asset.packages).flatMap((item) =>
@@ -33,7 +33,7 @@ export function productsOf<Passwords>(assets: readonly Asset<Passwords>[]): Orde
 }
 
 /** Every package of an order, the upper ones before the lower ones. */
-export function packagesOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderPackage[] {
+function packagesOf<Passwords>(assets: readonly Asset<Passwords>[]): OrderPackage[] {
   return assets.flatMap((asset) =>
     packagesUnder(asset.packages).map((item) => ({
       number: item.number,

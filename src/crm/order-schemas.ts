@@ -1,10 +1,89 @@
 import { z } from "zod";
-import { customerReference, identifier, instant, keyFields, namespace, text } from "./fields.ts";
-import { licenseTypes } from "./license-types.ts";
-import { sortedByCode, sortedInstances } from "./stable-order.ts";
+
+export const identifier = z.string().min(1).max(200);
+/** Without a slash, so that a written key (`crm/10248`) names one record and no other, whatever the id holds. */
+export const namespace = identifier.regex(/^[^/]+$/);
+export const text = z.string().min(1);
+/** An instant in UTC, ISO 8601 with `Z`. */
+const instant = z.iso.datetime({ offset: false });
+
+export const keyFields = {
+  namespace: namespace.default("crm").describe("Names the CRM that gave the id; with the id it is the record's key."),
+  id: identifier.describe(
+    "The id that the CRM gave the record. It is never erased: of a login, an e-mail address or a phone number give the `hash`.",
+  ),
+};
+
+export const customerReference = {
+  customerId: identifier.describe("The CRM's id of the customer."),
+  customerNamespace: namespace.optional().describe("Namespace of the customer, where it is not the record's own."),
+};
+
+export const licenseTypes = [
+  "normal_unrecover_usbkey",
+  "normal_recover_usbkey",
+  "normal_unrecover_lan_usbkey",
+  "normal_recover_lan_usbkey",
+  "identity_usbkey",
+  "identity_lan_usbkey",
+  "softkey",
+  "lan_softkey",
+  "product_entity",
+  "cloud_account",
+  "cloud_customer",
+  "cloud_personal",
+  "lk_product_usbkey",
+  "lk_auth_usbkey",
+] as const;
+export type LicenseType = (typeof licenseTypes)[number];
+
+/**
+ * The order in which the lists of a canonical record stand. Sources deliver rows in any order; sorted, equal records
+ * have equal hashes, and a record whose rows came in another order is no changed record. Asset numbers keep their
+ * order: it says which unit each one fills.
+ */
+
+interface InstanceLike {
+  kind: string;
+  id?: string;
+  parentId?: string;
+  code?: string;
+}
+
+const kinds = ["asset", "package", "product", "feature", "extension"];
+
+/** By code units, which is the same on every machine. */
+function compareTexts(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Assets, packages, products, features, extensions; each kind by id, or by parent and code where it has no id. */
+function sortedInstances<Instance extends InstanceLike>(instances: readonly Instance[]): Instance[] {
+  return instances.toSorted(
+    (left, right) =>
+      kinds.indexOf(left.kind) - kinds.indexOf(right.kind) ||
+      compareTexts(left.id ?? "", right.id ?? "") ||
+      compareTexts(left.parentId ?? "", right.parentId ?? "") ||
+      compareTexts(left.code ?? "", right.code ?? ""),
+  );
+}
+
+/** Features or extensions by their code. */
+function sortedByCode<Coded extends { code: string }>(items: readonly Coded[]): Coded[] {
+  return items.toSorted((left, right) => compareTexts(left.code, right.code));
+}
+
+/** Claims by asset number, then those by instance. */
+export function sortedClaims<Claim extends { assetNumber: string } | { instanceId: string }>(
+  claims: readonly Claim[],
+): Claim[] {
+  const keyOf = (claim: Claim): string =>
+    "assetNumber" in claim ? `number ${claim.assetNumber}` : "instanceId" in claim ? `unit ${claim.instanceId}` : "";
+  return claims.toSorted((left, right) => compareTexts(keyOf(left), keyOf(right)));
+}
 
 /** An amount in the minor unit of its currency (cents for EUR); money is present only where the CRM gives it. */
-export const moneySchema = z.strictObject({ currency: z.string().regex(/^[A-Z]{3}$/), minor: z.int() });
+const moneySchema = z.strictObject({ currency: z.string().regex(/^[A-Z]{3}$/), minor: z.int() });
 export type Money = z.infer<typeof moneySchema>;
 
 const trialFields = {
@@ -12,7 +91,7 @@ const trialFields = {
   trialEnd: instant.optional().describe("When the trial ends."),
 };
 
-export const featureSchema = z.strictObject({
+const featureSchema = z.strictObject({
   code: text.describe("Code of the feature."),
   name: text.describe("Name of the feature."),
   value: z.string().describe("Value of the feature."),
@@ -21,7 +100,7 @@ export const featureSchema = z.strictObject({
 });
 export type Feature = z.infer<typeof featureSchema>;
 
-export const extensionSchema = z.strictObject({
+const extensionSchema = z.strictObject({
   code: text.describe("Code of the extension."),
   value: z.string().describe("Value of the extension."),
 });

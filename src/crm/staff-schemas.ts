@@ -1,17 +1,16 @@
 import { z } from "zod";
-import { customerReference, identifier, keyFields, text } from "./fields.ts";
-import { sortedClaims } from "./stable-order.ts";
+import { customerReference, identifier, keyFields, sortedClaims, text } from "./order-schemas.ts";
 
 /**
  * Which asset a staff member should hold: by its number, or by the CRM id of the asset instance that an order brought.
  */
-export const assetClaimSchema = z.union([
+const assetClaimSchema = z.union([
   z.strictObject({ assetNumber: identifier.describe("The number of the asset.") }),
   z.strictObject({ instanceId: identifier.describe("The CRM's id of the asset instance that an order brought.") }),
 ]);
 
 /** A lock for lending and the assets that go into it (M10). */
-export const borrowSchema = z.strictObject({
+const borrowSchema = z.strictObject({
   lock: identifier.describe("The number of the lock that is lent to the person."),
   assets: z
     .array(assetClaimSchema)

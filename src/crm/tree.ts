@@ -1,7 +1,7 @@
 import type { Asset, Instance, InstanceWith, Package, Product } from "./model.ts";
 
 /** Why the flat instances of an order do not make a tree. `instanceId` names the culprit. */
-export interface TreeFault {
+interface TreeFault {
   code:
     | "duplicate-instance"
     | "orphan-instance"

@@ -17,7 +17,7 @@ import type { Delivery, Existing, Unready } from "./send.ts";
 import { timeToLeave } from "./settle-time.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
-import { wireText } from "../contract/wire-body.ts";
+import { wireText } from "../contract/answer-json.ts";
 import type { Prepared } from "./model/operation-type.ts";
 import type { PayloadFacts } from "./customer.ts";
 import type { Shapes } from "./model/shape.ts";

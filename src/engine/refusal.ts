@@ -1,6 +1,6 @@
 import { meaningOf } from "../contract/codes.ts";
-import { refusalOf, settledCures } from "../contract/refusals.ts";
-import type { RefusalScope } from "../contract/refusals.ts";
+import { refusalOf, settledCures } from "../contract/codes.ts";
+import type { RefusalScope } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/journal/rejections.ts";
 import type { Operation } from "./model/operation.ts";

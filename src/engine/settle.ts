@@ -5,7 +5,7 @@ import { toInstant } from "../base/clock.ts";
 import { failureOf } from "../base/errors.ts";
 import { isListed } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
-import { refusedUnlessThere } from "../contract/refusals.ts";
+import { refusedUnlessThere } from "../contract/codes.ts";
 import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";

@@ -1,15 +1,15 @@
 import { toJson } from "../base/canonical-json.ts";
+import { messageOf } from "../base/errors.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import { endpointPath, endpoints } from "../contract/endpoints.ts";
-import { applyAnswer } from "./answer-effects.ts";
 import type { Call, ServiceContext, WriteCall } from "./call.ts";
-import type { Permit } from "./circuit.ts";
-import { classify } from "./classification.ts";
-import type { Classified } from "./classification.ts";
-import type { Attempt } from "./conclusion.ts";
-import { requestPath } from "./headers.ts";
-import { commitIntent, obtainPermit, permitAtOnce } from "./permit.ts";
-import { seenCall } from "./seen-call.ts";
+import type { Circuit, Permit } from "./circuit.ts";
+import { classify, seenCall } from "./conclusion.ts";
+import type { Attempt, Classified, Unsent } from "./conclusion.ts";
+import { requestPath, subjectOfTarget } from "./headers.ts";
+import type { SignedHeaders } from "./headers.ts";
+import { retryAfterMs } from "./retry.ts";
+import { abortable, TokenFailure } from "./tokens.ts";
 import { TransportFailure } from "./transport.ts";
 import type { TransportAnswer } from "./transport.ts";
 
@@ -108,4 +108,168 @@ function asTransportFailure(thrown: unknown): TransportFailure {
   return thrown instanceof TransportFailure
     ? thrown
     : new TransportFailure({ written: true, reason: "the transport failed" });
+}
+
+const stopped: Unsent = { kind: "unsent", why: "aborted", reason: "stopped before it was sent" };
+
+function circuitOpen(reason: string): Unsent {
+  return { kind: "unsent", why: "circuit-open", reason };
+}
+
+/** What a call leaves with. */
+interface Permitted {
+  kind: "permitted";
+  permit: Exclude<Permit, { kind: "refused" }>;
+  signed: SignedHeaders;
+}
+
+/** The permit of a call that has to wait for nothing; undefined where something has to be waited for, or is refused. */
+function permitAtOnce<T>(
+  { circuit, pace, headers }: ServiceContext,
+  { endpoint, enterprise, signal }: Call<T>,
+): Permitted | undefined {
+  if (signal?.aborted === true || circuit.probeEnds() !== undefined || circuit.refusal() !== undefined)
+    return undefined;
+  const signed = headers.writeAtOnce(endpoints[endpoint], enterprise);
+  if (signed === undefined || !pace.turnAtOnce()) return undefined;
+  const permit = circuit.ask();
+  return permit.kind === "refused" ? undefined : { kind: "permitted", permit, signed };
+}
+
+/** Waits for what a call needs before its intent is committed: its turn, its tokens and, last, the circuit's permit. */
+async function obtainPermit<T>(
+  { circuit, pace, headers }: ServiceContext,
+  { endpoint, enterprise, signal }: Call<T>,
+): Promise<Permitted | Unsent> {
+  try {
+    await probeEnded(circuit, signal);
+    const closed = circuit.refusal();
+    if (closed !== undefined) return circuitOpen(closed);
+    await pace.turn(signal);
+    const signed = await headers.write(endpoints[endpoint], enterprise, signal);
+    signal?.throwIfAborted();
+    const permit = await askPermit(circuit, signal);
+    return permit.kind === "refused" ? circuitOpen(permit.reason) : { kind: "permitted", permit, signed };
+  } catch (thrown) {
+    if (signal?.aborted === true) return stopped;
+    if (thrown instanceof TokenFailure) return { kind: "unsent", why: "token", reason: thrown.message };
+    return { kind: "unsent", why: "no-turn", reason: messageOf(thrown) };
+  }
+}
+
+/**
+ * Commits the intent while the permit is held; gives why the call is not sent all the same, where that came up
+ * meanwhile.
+ */
+async function commitIntent(
+  circuit: Circuit,
+  permit: Permit,
+  beforeSending: () => Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<Unsent | undefined> {
+  try {
+    await beforeSending();
+  } catch (thrown) {
+    circuit.release(permit);
+    throw thrown;
+  }
+  const closed = permit.kind === "probe" ? undefined : circuit.refusal();
+  if (signal?.aborted !== true && closed === undefined) return undefined;
+  circuit.release(permit);
+  return closed === undefined ? stopped : circuitOpen(closed);
+}
+
+/**
+ * While one call tries the service again, the others wait for what becomes of it, and are refused only when it failed.
+ */
+async function probeEnded(circuit: Circuit, signal: AbortSignal | undefined): Promise<void> {
+  for (let ended = circuit.probeEnds(); ended !== undefined; ended = circuit.probeEnds())
+    await abortable(ended, signal);
+}
+
+async function askPermit(circuit: Circuit, signal: AbortSignal | undefined): Promise<Permit> {
+  for (;;) {
+    await probeEnded(circuit, signal);
+    const permit = circuit.ask();
+    // Another one that waited may have become the next probe just now.
+    if (permit.kind !== "refused" || circuit.probeEnds() === undefined) return permit;
+  }
+}
+
+type Answered<T> = Omit<Extract<Attempt<T>, { kind: "answered" }>, "kind">;
+
+/** Draws from an answer what concerns the calls after it: pace, circuit, tokens, alerts. */
+function applyAnswer<T>(context: ServiceContext, call: Call<T>, permit: Permit, answered: Answered<T>): void {
+  const { circuit, pace, budget } = context;
+  const { answer, result, signed } = answered;
+  const complaint = isComplaint(answer, result);
+  if (complaint) slowDown(context, answer);
+  switch (result.kind) {
+    case "success":
+    case "partial":
+      serviceWorks(context, permit);
+      signed.accepted();
+      budget.earn();
+      pace.recover();
+      context.unknownFieldLog(call.endpoint, call.schema, result.answer);
+      return;
+    case "limited":
+      circuit.release(permit);
+      return;
+    case "unauthorized":
+      signed.reject("all");
+      circuit.release(permit);
+      return;
+    case "odd":
+      if (result.alive) circuit.release(permit);
+      else circuit.failure(permit, result.reason);
+      return;
+    case "code":
+      applyCode(context, call, permit, { result, signed, complaint });
+  }
+}
+
+/** Whether the service says that it is called too much, or cannot keep up. */
+function isComplaint<T>(answer: TransportAnswer, result: Classified<T>): boolean {
+  return (
+    result.kind === "limited" ||
+    answer.status === 503 ||
+    (result.kind === "code" && result.meaning.listed && result.meaning.effect === "unknown")
+  );
+}
+
+function slowDown({ pace, clock }: ServiceContext, answer: TransportAnswer): void {
+  pace.slow();
+  const wait = retryAfterMs(answer.retryAfter, clock.now());
+  if (wait !== undefined) pace.pause(wait);
+}
+
+/** What a business code says about the service, the tokens and the application, besides what it says of the call. */
+function applyCode<T>(
+  context: ServiceContext,
+  call: Call<T>,
+  permit: Permit,
+  of: { result: Extract<Classified<T>, { kind: "code" }>; signed: SignedHeaders; complaint: boolean },
+): void {
+  const { circuit, logger } = context;
+  const { code, meaning } = of.result;
+  if (!meaning.listed) {
+    const customer = call.customer ?? subjectOfTarget(call.target) ?? call.endpoint;
+    circuit.unlistedCode(permit, code, customer);
+  } else if (meaning.effect === "refresh-token") {
+    of.signed.reject(meaning.token ?? "all");
+    circuit.release(permit);
+  } else if (of.complaint) {
+    circuit.failure(permit, `code ${code}`);
+  } else {
+    serviceWorks(context, permit);
+    of.signed.accepted();
+  }
+  if (meaning.alert) logger.error({ endpoint: call.endpoint, code }, "the service refuses this application");
+}
+
+function serviceWorks({ circuit, onCircuit }: ServiceContext, permit: Permit): void {
+  circuit.success(permit);
+  const now = circuit.state();
+  if (now.state === "closed") onCircuit(now);
 }

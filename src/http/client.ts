@@ -1,30 +1,31 @@
-import { readRegular } from "../base/regular-file.ts";
 import pLimit from "p-limit";
 import type { LimitFunction } from "p-limit";
+import type { z } from "zod";
+import { isJsonObject } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { Randomness } from "../base/ids.ts";
 import { KnownSecrets } from "../base/known-secrets.ts";
 import type { Logger } from "../base/logger.ts";
-import type { ServiceName } from "../contract/endpoints.ts";
+import { readRegular } from "../base/regular-file.ts";
+import { unknownFields } from "../contract/answer-fields.ts";
 import { basePaths } from "../contract/endpoints.ts";
+import type { EndpointId, ServiceName } from "../contract/endpoints.ts";
 import { attempt } from "./attempt.ts";
-import type { Call, HeardTime, ServiceContext, WriteCall } from "./call.ts";
-import { ReadFailure } from "./call-outcome.ts";
-import type { WriteOutcome } from "./call-outcome.ts";
-import type { CircuitState } from "./circuit.ts";
+import { ReadFailure } from "./call.ts";
+import type { Call, HeardTime, ServiceContext, WriteCall, WriteOutcome } from "./call.ts";
 import { createCircuit } from "./circuit.ts";
-import type { Attempt } from "./conclusion.ts";
+import type { CircuitState } from "./circuit.ts";
 import { readFailureOf, repetition, writeOutcomeOf } from "./conclusion.ts";
+import type { Attempt, SeenCall } from "./conclusion.ts";
 import { createHeaderWriter } from "./headers.ts";
 import type { ServiceSettings } from "./http-settings.ts";
-import type { PaceState } from "./pace.ts";
 import { createPace } from "./pace.ts";
+import type { PaceState } from "./pace.ts";
 import { createRetryBudget, retryRead } from "./retry.ts";
-import type { SeenCall } from "./seen-call.ts";
-import type { Transport } from "./transport.ts";
 import { createTransport } from "./transport.ts";
-import { createUnknownFieldLog } from "./unknown-field-log.ts";
+import type { Transport } from "./transport.ts";
 
 export interface ServiceState {
   circuit: CircuitState;
@@ -172,4 +173,28 @@ function transportOf(settings: ServiceSettings): Transport {
     connections: settings.callsAtOnce,
     certificateAuthority: settings.caFile === undefined ? undefined : readRegular(settings.caFile).toString("utf8"),
   });
+}
+
+/** Answers that are searched for unknown fields, for each endpoint. */
+const answersSearched = 50;
+const fieldsReported = 1_000;
+
+/** Logs each field that the contract does not show, once (A38). */
+export type UnknownFieldLog = (endpoint: EndpointId, schema: z.ZodType, answer: Json) => void;
+
+function createUnknownFieldLog(logger: Logger): UnknownFieldLog {
+  const searched = new Map<EndpointId, number>();
+  const reported = new Set<string>();
+  return (endpoint, schema, answer) => {
+    const count = (searched.get(endpoint) ?? 0) + 1;
+    if (count > answersSearched) return;
+    searched.set(endpoint, count);
+    if (!isJsonObject(answer)) return;
+    for (const field of unknownFields(schema, answer["data"])) {
+      const place = `${endpoint} ${field}`;
+      if (reported.has(place) || reported.size >= fieldsReported) continue;
+      reported.add(place);
+      logger.info({ endpoint, field }, "an answer holds a field that the contract does not show");
+    }
+  };
 }

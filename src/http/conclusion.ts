@@ -1,14 +1,104 @@
+import type { z } from "zod";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
-import { readEnvelope } from "../contract/answer-json.ts";
-import type { EndpointId } from "../contract/endpoints.ts";
-import type { Classified } from "./classification.ts";
+import { parseAnswer, readEnvelope, UnfitAnswer } from "../contract/answer-json.ts";
+import { meaningOf } from "../contract/codes.ts";
+import type { CodeMeaning } from "../contract/codes.ts";
+import { endpoints } from "../contract/endpoints.ts";
+import type { EndpointId, ServiceName } from "../contract/endpoints.ts";
+import { checked } from "../contract/fits.ts";
+import { ReadFailure } from "./call.ts";
+import type { ReadFailureKind, WriteOutcome } from "./call.ts";
 import type { SignedHeaders } from "./headers.ts";
-import { ReadFailure } from "./call-outcome.ts";
-import type { ReadFailureKind, WriteOutcome } from "./call-outcome.ts";
 import { keepable, keepableText, privateValuesOf } from "./redaction.ts";
 import type { FailedAttempt } from "./retry.ts";
 import type { TransportAnswer, TransportFailure } from "./transport.ts";
+
+/** What an answer says, whether it answers a read or a write. */
+export type Classified<T> =
+  | { kind: "success"; data: T; answer: Json }
+  | { kind: "partial"; data: T; code: string; answer: Json }
+  | { kind: "code"; code: string; meaning: CodeMeaning; answer: Json }
+  /** HTTP 401: the token is not accepted, whatever the body says. */
+  | { kind: "unauthorized"; answer: Json | undefined }
+  /** HTTP 429: the service is called too often. */
+  | { kind: "limited"; answer: Json | undefined }
+  /** Anything else. `alive` where the service answered in its own form, so that only this answer is odd. */
+  | { kind: "odd"; reason: string; alive: boolean; answer: Json | undefined };
+
+interface Expectation<T> {
+  endpoint: EndpointId;
+  schema: z.ZodType<T>;
+  /** What is wrong with data that has the right shape, such as too few asset numbers. */
+  check?: ((data: T) => string | undefined) | undefined;
+  tokenCodes: readonly string[];
+}
+
+/**
+ * Reads an answer (A1): success is HTTP 200 with code 0 and data that fits; an error code counts in HTTP 200 and 299
+ * alike; HTTP 299 is never a success, although it is a 2xx.
+ */
+export function classify<T>(answer: TransportAnswer, expected: Expectation<T>): Classified<T> {
+  const { status } = answer;
+  let json: Json | undefined;
+  let unfit: string | undefined;
+  try {
+    json = parseAnswer(answer.text.startsWith("\uFEFF") ? answer.text.slice(1) : answer.text);
+  } catch (thrown) {
+    unfit = thrown instanceof UnfitAnswer ? thrown.message : undefined;
+  }
+  if (status === 401) return { kind: "unauthorized", answer: json };
+  if (status === 429) return { kind: "limited", answer: json };
+  if (status !== 200 && status !== 299)
+    return { kind: "odd", reason: `HTTP ${status}`, alive: status >= 400 && status < 500, answer: json };
+  if (unfit !== undefined)
+    return { kind: "odd", reason: `HTTP ${status} with ${unfit}`, alive: true, answer: undefined };
+  if (json === undefined)
+    return { kind: "odd", reason: `HTTP ${status} with a body that is not JSON`, alive: false, answer: undefined };
+
+  const envelope = readEnvelope(json);
+  if (envelope.kind === "odd")
+    return { kind: "odd", reason: `HTTP ${status}, ${envelope.reason}`, alive: false, answer: json };
+  if (envelope.kind === "success") {
+    if (status !== 200) return { kind: "odd", reason: `HTTP ${status} with code 0`, alive: true, answer: json };
+    const fitted = fit(envelope.data, expected);
+    return "reason" in fitted
+      ? { kind: "odd", reason: fitted.reason, alive: true, answer: json }
+      : { kind: "success", data: fitted.data, answer: json };
+  }
+  const code = shownCode(envelope.code);
+  const meaning = meaningOf(envelope.code, expected.endpoint, expected.tokenCodes);
+  if (meaning.effect === "partial") {
+    const fitted = fit(envelope.data, expected);
+    return "reason" in fitted
+      ? { kind: "odd", reason: `code ${code}, but ${fitted.reason}`, alive: true, answer: json }
+      : { kind: "partial", data: fitted.data, code, answer: json };
+  }
+  return { kind: "code", code, meaning, answer: json };
+}
+
+/**
+ * A code as it is kept and shown. A service is held to no form of it: what is longer, or written in words, may be
+ * anybody's name or number, so it is not repeated.
+ */
+function shownCode(code: string): string {
+  return /^[A-Z]{0,3}[-_]?\d{1,6}$/u.test(code) ? code : "unreadable";
+}
+
+function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {
+  const parsed = checked(expected.schema, data);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a
+    // value.
+    const place =
+      issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".").slice(0, 120)}`;
+    const why = issue?.code === "custom" ? `: ${issue.message}` : "";
+    return { reason: `the data does not fit${place}${why}` };
+  }
+  const problem = expected.check?.(parsed.data);
+  return problem === undefined ? { data: parsed.data } : { reason: problem };
+}
 
 /** One attempt as it ended. */
 export type Attempt<T> =
@@ -165,4 +255,89 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * What became of one call, each repetition being one of its own.
+ * - `done`: success, or what was asked for is there already. `partial`: part was done.
+ * - `refused`: a code that speaks about what was sent.
+ * - `failed`: a code by which the service failed, or one that the contract does not list for the endpoint.
+ * - `token`, `limited`, `odd`: HTTP 401 or a code about a token; HTTP 429; anything that is not the contract's form.
+ * - `no-answer`: bytes may have left, and no whole answer came. `unreached`: not one byte left.
+ * - `stopped`: somebody stopped it. `not-sent`: no permit was given; the service knows nothing of it.
+ */
+export const callOutcomes = [
+  "done",
+  "partial",
+  "refused",
+  "failed",
+  "token",
+  "limited",
+  "odd",
+  "no-answer",
+  "unreached",
+  "stopped",
+  "not-sent",
+] as const;
+type CallOutcome = (typeof callOutcomes)[number];
+
+/** A call as observers are told of it: words of closed lists and a number, nothing of what was sent or answered. */
+export interface SeenCall {
+  service: ServiceName;
+  endpoint: EndpointId;
+  outcome: CallOutcome;
+  /**
+   * The business code of the answer where the contract lists it for the endpoint, `0` for success, `other` for any
+   * other code; of what was not sent, why; else `none`.
+   */
+  code: string;
+  /** From the first byte to the whole answer or the failure; 0 where nothing was sent. */
+  ms: number;
+}
+
+/** What observers are told of an attempt that took so long. */
+export function seenCall(endpoint: EndpointId, ended: Attempt<unknown>, ms: number): SeenCall {
+  const { service } = endpoints[endpoint];
+  return { service, endpoint, ...outcomeOf(endpoint, ended), ms };
+}
+
+type Named = Pick<SeenCall, "outcome" | "code">;
+
+function outcomeOf(endpoint: EndpointId, ended: Attempt<unknown>): Named {
+  if (ended.kind === "answered") return ofAnswer(endpoint, ended.result);
+  if (ended.kind === "unsent") return { outcome: "not-sent", code: ended.why };
+  const { reason, written } = ended.failure;
+  if (reason === "stopped") return { outcome: "stopped", code: "none" };
+  return { outcome: written ? "no-answer" : "unreached", code: "none" };
+}
+
+function ofAnswer(endpoint: EndpointId, result: Classified<unknown>): Named {
+  switch (result.kind) {
+    case "success":
+      return { outcome: "done", code: "0" };
+    case "partial":
+      return { outcome: "partial", code: listed(endpoint, result.code) };
+    case "unauthorized":
+      return { outcome: "token", code: "none" };
+    case "limited":
+      return { outcome: "limited", code: "none" };
+    case "odd":
+      return { outcome: "odd", code: "none" };
+    case "code":
+      return { outcome: ofEffect[result.meaning.effect], code: listed(endpoint, result.code) };
+  }
+}
+
+const ofEffect = {
+  rejected: "refused",
+  settle: "refused",
+  unknown: "failed",
+  "already-done": "done",
+  "refresh-token": "token",
+  partial: "partial",
+} as const;
+
+/** A service may answer with any text as its code: only those of the contract are named. */
+function listed(endpoint: EndpointId, code: string): string {
+  return endpoints[endpoint].codes.includes(code) ? code : "other";
 }

@@ -1,11 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import { scopes } from "../contract/endpoints.ts";
-import type { PathTarget, ServiceName, Endpoint, EndpointId } from "../contract/endpoints.ts";
+import type { Endpoint, EndpointId, PathTarget, ServiceName } from "../contract/endpoints.ts";
 import type { ServiceSettings, TokenSource } from "./http-settings.ts";
 import { readTokenSource } from "./token-sources.ts";
 import type { TokenSourceDependencies } from "./token-sources.ts";
-import { TokenFailure } from "./token.ts";
-import { createTokenProvider } from "./tokens.ts";
+import { createTokenProvider, TokenFailure } from "./tokens.ts";
 import type { TokenProvider } from "./tokens.ts";
 
 /** The headers of one attempt. */

@@ -3,8 +3,8 @@ import type { Agent } from "undici";
 import { messageOf } from "../base/errors.ts";
 import { toldCode, toldWords } from "../base/told-words.ts";
 import { credentialOf } from "./secrets.ts";
-import { TokenFailure } from "./token.ts";
-import type { TokenReading } from "./token.ts";
+import { TokenFailure } from "./tokens.ts";
+import type { TokenReading } from "./tokens.ts";
 import { undici } from "./undici.ts";
 
 /**

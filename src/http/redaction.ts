@@ -1,5 +1,5 @@
-import type { Json } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
+import type { Json } from "../base/canonical-json.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import { toldWords } from "../base/told-words.ts";
 import { emailAddress, internationalNumber } from "../crm/personal-data.ts";
@@ -191,7 +191,7 @@ export function phonePattern(digits: string): string {
  * values wherever they occur in a text. Null stays null, so that "not given" remains visible. Very deep and very long
  * parts are cut.
  */
-export function redact(value: unknown, privateValues: readonly string[] = []): Json {
+function redact(value: unknown, privateValues: readonly string[] = []): Json {
   return visit(value, scrubber(privateValues), 0);
 }
 

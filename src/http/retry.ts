@@ -41,7 +41,7 @@ export interface FailedAttempt {
   again: "never" | { kind: "at-once"; once: string } | { kind: "wait"; afterMs?: number | undefined; once?: string };
 }
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Attempts in all. One that only renewed a token does not count. */
   attempts: number;
   baseMs: number;

@@ -1,9 +1,57 @@
 import type { Clock } from "../base/clock.ts";
 import type { KnownSecrets } from "../base/known-secrets.ts";
-import { abortable } from "./abortable.ts";
 import { SecretFailure } from "./secrets.ts";
-import { TokenFailure } from "./token.ts";
-import type { TokenReader, TokenReading } from "./token.ts";
+
+/** A token as its source gave it. */
+export interface TokenReading {
+  token: string;
+  /** In how many milliseconds the service stops to accept it, counted from the asking; absent where nobody says. */
+  expiresInMs?: number | undefined;
+  /** After how many milliseconds its source is asked again, where nobody says when it expires. */
+  rereadMs?: number | undefined;
+  /** The scopes that the token endpoint says it has, separated by blanks; absent where it says nothing. */
+  scope?: string | undefined;
+}
+
+/** Where a token is read from. `read` rejects with any error; only the text of a TokenFailure is shown. */
+export interface TokenReader {
+  /** In words, without a secret. */
+  place: string;
+  /** True where reading again can give another token: not for the environment, which was read at the start. */
+  renewable: boolean;
+  read(): Promise<TokenReading>;
+}
+
+/**
+ * Why there is no token: the token endpoint refused, a secret is missing, no usable answer came, or the token is of no
+ * use.
+ */
+type TokenFailureReason =
+  | { kind: "refused"; status: number; code?: string | undefined; said?: string | undefined }
+  | { kind: "no-secret"; reference: string }
+  | { kind: "no-answer" }
+  | { kind: "unusable" };
+
+/** No usable token. The text names where it should have come from, never a token. */
+export class TokenFailure extends Error {
+  readonly reason: TokenFailureReason;
+
+  constructor(message: string, reason: TokenFailureReason = { kind: "unusable" }, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
+}
+
+/** Waits for a shared promise, but no longer than this caller wants to; the others go on waiting. */
+export function abortable<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return shared;
+  if (signal.aborted) return Promise.reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
 
 /** The token of one header, shared by all callers (A5). */
 export interface TokenProvider {

@@ -24,7 +24,7 @@ import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
 import { judgementOf } from "../report/status.ts";
 import { pauseKey, pauseOn } from "../ledger/pause.ts";
-import { assumptions } from "../contract/assumptions/assumptions.ts";
+import { assumptions } from "../contract/assumptions/registry.ts";
 import { evidenceOfRows } from "../contract/assumptions/evidence.ts";
 import { evidenceOf } from "../ledger/state/assumptions-met.ts";
 import type { AssumptionStanding } from "../report/assumptions.ts";

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
-import { projectFolder } from "../base/project-folder.ts";
+import { projectFolder } from "../base/program-version.ts";
 import { identityKey } from "../base/who.ts";
 import type { Who } from "../base/who.ts";
 import type { Application } from "./application.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
 import { programEnvironment } from "../http/http-settings.ts";
-import { reference, timeoutMs, webhook } from "../http/webhook-settings.ts";
+import { reference, timeoutMs, webhook } from "../http/http-settings.ts";
 import { alertKinds, severities } from "./notify/alert.ts";
 
 const none = z.strictObject({ kind: z.literal("none").describe("Nothing is told.") });

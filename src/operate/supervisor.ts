@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 
 /** What runs the program as a service, such as systemd, and is told how it stands. Nothing here ever rejects. */
 interface Supervisor {

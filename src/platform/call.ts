@@ -1,8 +1,8 @@
 import { Problem } from "../base/errors.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 
-export type { WriteOutcome } from "../http/call-outcome.ts";
-export { ReadFailure } from "../http/call-outcome.ts";
+export type { WriteOutcome } from "../http/call.ts";
+export { ReadFailure } from "../http/call.ts";
 
 interface Call {
   /** Whom the call is for, in the words of the ledger: customers that meet unlisted codes are counted by it (A2). */

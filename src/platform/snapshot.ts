@@ -4,7 +4,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { channelCodesOf } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import { ReadFailure } from "../http/call-outcome.ts";
+import { ReadFailure } from "../http/call.ts";
 import { AmbiguousReading, notAskedFor, saysNothing } from "./call.ts";
 import { inOrder } from "./call.ts";
 import type { Platform } from "./platform.ts";

@@ -1,4 +1,4 @@
-import type { Assumption } from "../contract/assumptions/assumptions.ts";
+import type { Assumption } from "../contract/assumptions/registry.ts";
 import { cannotBeSeen, serviceOf } from "../contract/assumptions/evidence.ts";
 import type { RowEvidence } from "../contract/assumptions/evidence.ts";
 import { instantText, plainView, printable, section, textOf } from "./text.ts";

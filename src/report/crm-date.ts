@@ -1,4 +1,4 @@
-import type { DateZones } from "../crm/date-zones.ts";
+import type { DateZones } from "../crm/model.ts";
 
 /** A date as the CRM gave it: its instant, and its zone where it was a local date. */
 export interface CrmDate {

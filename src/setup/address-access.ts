@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/canonical-json.ts";
 import { messageOf, usage } from "../base/errors.ts";
 import { isPlainHttp } from "../base/loopback.ts";
-import type { Environment } from "../config/environment.ts";
+import type { Environment } from "../config/load.ts";
 import { requestOAuthToken } from "../http/oauth.ts";
 import { credentialOf, readSecret } from "../http/secrets.ts";
 

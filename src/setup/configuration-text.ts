@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Document, isCollection, isMap, isNode, isScalar, parseDocument } from "yaml";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
-import { projectFolder } from "../base/project-folder.ts";
+import { projectFolder } from "../base/program-version.ts";
 import { presetNames, readPreset, shippedPresets } from "../config/presets.ts";
 import { assumptionSettingsSchema } from "../contract/assumption-settings.ts";
 import { missingAssumptions } from "../contract/assumptions/missing.ts";

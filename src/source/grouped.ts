@@ -2,11 +2,11 @@ import { canonicalJson, isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { rowsInside } from "./group-settings.ts";
 import type { GroupSettings, RowsInside } from "./group-settings.ts";
-import { batchesOf, measureJson, parseStaged } from "./json.ts";
+import { batchesOf, keyReader, measureJson, parseStaged } from "./json.ts";
 import type { RecordLimits } from "./json.ts";
-import { parsePath, valueAt } from "./mapping/path.ts";
+import { pathOf, valueAt } from "./mapping/path.ts";
 import type { Path } from "./mapping/path.ts";
-import { groupedRecords, groupedRows, keyReader } from "./reader.ts";
+import { groupedRecords, groupedRows } from "./reader.ts";
 import type {
   BadRecord,
   GroupedRows,
@@ -266,11 +266,6 @@ function saidBy(rows: readonly Row[], at: Path): { value: Json; place?: string; 
     if (text !== first.text) return { value: null, place: first.place, differs: place };
   }
   return first ?? { value: null };
-}
-
-function pathOf(text: string): Path {
-  const parsed = parsePath(text);
-  return parsed.ok ? parsed.value : { up: 0, steps: [] };
 }
 
 /** A row, or why there is none. `at` tells it from the others of its record; "" where it is the record itself. */

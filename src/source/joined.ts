@@ -1,8 +1,8 @@
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
-import { batchesOf, parseStaged } from "./json.ts";
+import { batchesOf, parseStaged, keyReader, notAnObject } from "./json.ts";
 import type { RecordLimits } from "./json.ts";
-import { headerRows, keyReader, notAnObject } from "./reader.ts";
+import { headerRows } from "./reader.ts";
 import type {
   BadRecord,
   FileItem,

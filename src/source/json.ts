@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { isJsonObject } from "../base/canonical-json.ts";
+import { hasRepeatedMember, isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { failed, ok } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
-import { hasRepeatedMember } from "../base/repeated-members.ts";
 import { isDoubtful } from "./mapping/numbers.ts";
+import { parsePath, valueAt } from "./mapping/path.ts";
+import type { BadRecord, FileRow, SourceItem } from "./reader.ts";
 
 /** What a single record may cost. A record beyond a limit is a bad record; the reading goes on. */
 export const recordLimitsSchema = z.strictObject({
@@ -157,4 +158,36 @@ export function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[], 
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** Reads the key of a raw record as text: a text, or a number as it is written. Undefined where there is none. */
+export function keyReader(path: string): (value: JsonObject) => string | undefined;
+export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined;
+export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined {
+  if (path === undefined) return undefined;
+  const parsed = parsePath(path);
+  if (!parsed.ok) return () => undefined;
+  return (value) => keyText(valueAt({ item: value, parent: undefined }, parsed.value));
+}
+
+function keyText(value: Json | undefined): string | undefined {
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string" || value === "" || value.length > 200) return undefined;
+  return value.isWellFormed() && !value.includes("\0") ? value : undefined;
+}
+
+/** A row as a raw record; a bad one where it is no object. */
+export function toItem(
+  { place, value }: FileRow,
+  keyOf: ((value: JsonObject) => string | undefined) | undefined,
+): SourceItem {
+  if (!isJsonObject(value)) {
+    return { bad: { ...notAnObject(place), text: JSON.stringify(value).slice(0, keptText) } };
+  }
+  const key = keyOf?.(value);
+  return { raw: key === undefined ? { place, value } : { place, key, value } };
+}
+
+export function notAnObject(place: string): BadRecord {
+  return { place, code: "not-an-object", message: "the record is not an object" };
 }

@@ -1,8 +1,8 @@
-import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { parsePath, valueAt } from "./mapping/path.ts";
+import type { HttpTable } from "./http/http-source-settings.ts";
+import type { SqlTable } from "./sql/sql-source-settings.ts";
 
 /** One record as the source gave it, before any mapping. */
 export interface RawRecord {
@@ -95,6 +95,23 @@ export interface SourceReader {
   read(stream: Stream, options: ReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
 }
 
+/** A source of one kind, opened. */
+export interface OpenedReader extends SourceReader {
+  check(signal?: AbortSignal): Promise<Problem | undefined>;
+  /** The rows of a look-up table that is a list of the service. */
+  lists?(name: string, settings: HttpTable, signal: AbortSignal | undefined): TableRows;
+  /** The rows of a look-up table that is a query, in the same view as the streams. */
+  queries?(name: string, settings: SqlTable): TableRows;
+  /** What stands in the files that hold its queries, by their names. */
+  queryFiles?(): Record<string, string>;
+  /** Lets go of the view that the streams were read in. */
+  endReading?(): Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** Rows of a look-up table in batches; what they return says why they are not whole. */
+export type TableRows = AsyncGenerator<SourceItem[], Problem | undefined, void>;
+
 /** Header and detail rows on disk, so that joining them takes no memory. Given by the ledger. */
 export interface Staging {
   open(): StagingArea;
@@ -141,22 +158,6 @@ export interface StagingArea {
   close(): void;
 }
 
-/** Reads the key of a raw record as text: a text, or a number as it is written. Undefined where there is none. */
-export function keyReader(path: string): (value: JsonObject) => string | undefined;
-export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined;
-export function keyReader(path: string | undefined): ((value: JsonObject) => string | undefined) | undefined {
-  if (path === undefined) return undefined;
-  const parsed = parsePath(path);
-  if (!parsed.ok) return () => undefined;
-  return (value) => keyText(valueAt({ item: value, parent: undefined }, parsed.value));
-}
-
-function keyText(value: Json | undefined): string | undefined {
-  if (typeof value === "number") return String(value);
-  if (typeof value !== "string" || value === "" || value.length > 200) return undefined;
-  return value.isWellFormed() && !value.includes("\0") ? value : undefined;
-}
-
 /** A record of a file before its key is known. */
 export interface FileRow {
   place: string;
@@ -173,25 +174,6 @@ export type FormatReader = AsyncGenerator<FileItem[], Problem | undefined, void>
 export interface NamedBytes {
   name: string;
   bytes: AsyncIterable<Buffer>;
-}
-
-/** Longest text that is kept of what is no record. */
-const mostCharacters = 65_536;
-
-/** A row as a raw record; a bad one where it is no object, or has no key though the stream names one. */
-export function toItem(
-  { place, value }: FileRow,
-  keyOf: ((value: JsonObject) => string | undefined) | undefined,
-): SourceItem {
-  if (!isJsonObject(value)) {
-    return { bad: { ...notAnObject(place), text: JSON.stringify(value).slice(0, mostCharacters) } };
-  }
-  const key = keyOf?.(value);
-  return { raw: key === undefined ? { place, value } : { place, key, value } };
-}
-
-export function notAnObject(place: string): BadRecord {
-  return { place, code: "not-an-object", message: "the record is not an object" };
 }
 
 /** The first rows of a stream, and how its reading ended where that was its end. */

@@ -17,12 +17,11 @@ import type { GiveFields, MapRecord, SkipRecord } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
-import type { ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
+import type { OpenedReader, ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
 import type { SourceSettings } from "./source-settings.ts";
 import { createSqlSource } from "./sql/source.ts";
 import { HeldTables, tableJson } from "./table.ts";
-import type { TableReader } from "./table.ts";
 import { mapWithoutSecrets, readWithoutSecrets, skipWithoutSecrets } from "./without-secrets.ts";
 
 /** The compiled mapping of one stream, with its look-up tables as they are now. */
@@ -172,7 +171,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       tables.release();
       return reader.endReading?.() ?? Promise.resolve();
     },
-    close: () => reader.close(),
+    close: () => reader.close?.() ?? Promise.resolve(),
   };
 }
 
@@ -198,30 +197,18 @@ function groupingReader(reader: SourceReader, settings: SourceSettings, staging:
   };
 }
 
-interface ReaderOfAKind extends SourceReader, TableReader {
-  check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** What stands in the files that hold its queries, by their names. */
-  queryFiles?(): Record<string, string>;
-  endReading?(): Promise<void>;
-  close(): Promise<void>;
-}
-
 function openReader(
   name: string,
   settings: SourceSettings,
   deps: SourceDeps & { directory: string; known: KnownSecrets },
-): ReaderOfAKind {
+): OpenedReader {
   switch (settings.kind) {
     case "file":
-      return { ...createFileSource(settings, deps), close: () => Promise.resolve() };
-    case "http": {
-      const source = createHttpSource(name, settings, deps);
-      return { ...source, lists: (table, declared, signal) => source.table(table, declared, signal) };
-    }
-    case "sql": {
-      const source = createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
-      return { ...source, queries: (table, declared) => source.table(table, declared) };
-    }
+      return createFileSource(settings, deps);
+    case "http":
+      return createHttpSource(name, settings, deps);
+    case "sql":
+      return createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
   }
 }
 

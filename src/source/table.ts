@@ -2,22 +2,16 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { columnsOf, readFiles } from "./file/source.ts";
 import type { ReadFilesOptions } from "./file/source.ts";
-import type { HttpTable } from "./http/http-source-settings.ts";
-import { recordLimitsSchema } from "./json.ts";
+import { keyReader, recordLimitsSchema, toItem } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
-import { keyReader, toItem } from "./reader.ts";
-import type { SourceItem } from "./reader.ts";
+import type { OpenedReader, SourceItem, TableRows } from "./reader.ts";
 import type { AnyTable } from "./source-settings.ts";
-import type { SqlTable } from "./sql/sql-source-settings.ts";
 import { columnsOfTable, namedColumns } from "./table-settings.ts";
 import type { FileTableSettings, InlineTableSettings, TableColumns } from "./table-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;
-
-/** Rows of a table in batches, from whatever kind of source; what they return says why they are not whole. */
-export type TableRows = AsyncGenerator<SourceItem[], Problem | undefined, void>;
 
 /**
  * The look-up table that rows make. Throws a Problem when they cannot be read whole, one of them cannot be used, or a
@@ -112,27 +106,19 @@ async function* rowsOfFiles(
 
 type Tables = ReadonlyMap<string, LookupTable>;
 
-/** What a source gives the rows of look-up tables with; each returns why they are not whole. */
-export interface TableReader {
-  /** Of a list of its service. */
-  lists?(name: string, settings: HttpTable, signal: AbortSignal | undefined): TableRows;
-  /** Of a query of its database. */
-  queries?(name: string, settings: SqlTable): TableRows;
-}
-
 /**
  * The tables of a source. From the first stream that is read until its reading ends they stay as they are, so that its
  * streams are mapped alike and nobody is asked again; before that they are looked at anew each time.
  */
 export class HeldTables {
   readonly #settings: Readonly<Record<string, AnyTable>>;
-  readonly #reader: TableReader;
+  readonly #reader: OpenedReader;
   readonly #directory: string;
   #held: Promise<Tables> | undefined;
   #isKept = false;
 
   /** `directory` is where files are. */
-  constructor(settings: Readonly<Record<string, AnyTable>>, reader: TableReader, directory: string) {
+  constructor(settings: Readonly<Record<string, AnyTable>>, reader: OpenedReader, directory: string) {
     this.#settings = settings;
     this.#reader = reader;
     this.#directory = directory;

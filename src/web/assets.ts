@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Hono } from "hono";
-import { projectFolder } from "../base/project-folder.ts";
+import { projectFolder } from "../base/program-version.ts";
 
 /** Files that pages need, with their types. There are no others, and none comes from another host. */
 const types = {

@@ -25,7 +25,7 @@ import {
   platformCustomersSchema,
   virtualAssetsSchema,
 } from "../../src/contract/order-service.ts";
-import { unknownFields } from "../../src/contract/unknown-fields.ts";
+import { unknownFields } from "../../src/contract/answer-fields.ts";
 import { licenseTypes } from "../../src/contract/vocabulary.ts";
 
 describe("the text of an answer", () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
+import { assumptions } from "../../src/contract/assumptions/registry.ts";
 import { cannotBeSeen, evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
 import { contradictedRows } from "../../src/sandbox/sandbox-settings.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { assumptions } from "../../src/contract/assumptions/assumptions.ts";
+import { assumptions } from "../../src/contract/assumptions/registry.ts";
 import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
 import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";
 import { rows } from "../../src/contract/assumptions/registry.ts";

@@ -12,7 +12,7 @@ import {
 } from "../../src/contract/order-record.ts";
 import { compareLocks, matchBySequence } from "../../src/contract/order-service.ts";
 import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
-import { wireText } from "../../src/contract/wire-body.ts";
+import { wireText } from "../../src/contract/answer-json.ts";
 import { sentProduct } from "../support/world/records.ts";
 
 const product = sentProduct("p1", "a1");

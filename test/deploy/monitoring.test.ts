@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { serveSettingsSchema } from "../../src/config/serve.ts";
+import { serveSettingsSchema } from "../../src/config/schema.ts";
 import { metricList } from "../../src/web/metric-list.ts";
 import type { MetricFacts } from "../../src/web/metric-list.ts";
 import { world } from "../support/cli.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/engine/customer.ts";
-import { wireText } from "../../src/contract/wire-body.ts";
+import { wireText } from "../../src/contract/answer-json.ts";
 import type { Conclusion } from "../../src/ledger/journal/attempt-tables.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";

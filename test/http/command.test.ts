@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commandSecret, outputOf } from "../../src/http/command.ts";
+import { commandSecret, outputOf } from "../../src/http/token-sources.ts";
 import { commandOf, readSecret, SecretFailure } from "../../src/http/secrets.ts";
 
 const node = process.execPath;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-import { ReadFailure } from "../../src/http/call-outcome.ts";
+import { ReadFailure } from "../../src/http/call.ts";
 import type { Transport } from "../../src/http/transport.ts";
 import { TransportFailure } from "../../src/http/transport.ts";
 import { createLeapClock, refusal, startClient, startService, success } from "./scripted-service.ts";

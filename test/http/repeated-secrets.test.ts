@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import { noDataSchema } from "../../src/contract/answer-fields.ts";
-import { ReadFailure } from "../../src/http/call-outcome.ts";
+import { ReadFailure } from "../../src/http/call.ts";
 import { z } from "zod";
 import { around, shownOf, spellings } from "../support/secret-spellings.ts";
 import { refusal, startClient, startService, success } from "./scripted-service.ts";

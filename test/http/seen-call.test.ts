@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { documentedCodes } from "../../src/contract/codes.ts";
-import { callOutcomes } from "../../src/http/seen-call.ts";
-import type { SeenCall } from "../../src/http/seen-call.ts";
+import { callOutcomes } from "../../src/http/conclusion.ts";
+import type { SeenCall } from "../../src/http/conclusion.ts";
 import { closedRecordCode } from "../../src/engine/plan/owner.ts";
 import { refusal, startClient, startService, success } from "./scripted-service.ts";
 import type { Reply } from "./scripted-service.ts";

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Underway } from "../../src/http/underway.ts";
+import { Underway } from "../../src/http/transport.ts";
 
 const timeoutMs = 1_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { staffRowSchema } from "../../src/contract/member-center.ts";
-import { ReadFailure } from "../../src/http/call-outcome.ts";
+import { ReadFailure } from "../../src/http/call.ts";
 import type { Snapshot } from "../../src/platform/snapshot.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
 import { orderRecord, staffRecord } from "../support/world/records.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commandSecret } from "../../src/http/command.ts";
+import { commandSecret } from "../../src/http/token-sources.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import type { Asked } from "../support/http-server.ts";
 import { customersOver, ids, patientClock, people } from "./http-source.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/base/errors.ts";
-import type { SourceItem } from "../../src/source/reader.ts";
+import type { SourceItem, TableRows } from "../../src/source/reader.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import { tableOf } from "../../src/source/table.ts";
-import type { TableRows } from "../../src/source/table.ts";
 import { customerMapping, customersFile, directoryWith, openSource, readAll } from "./support.ts";
 
 const files = {

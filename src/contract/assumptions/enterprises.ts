@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { licenseType, template } from "./fields.ts";
 import { row } from "./row.ts";
+import { licenseType, template } from "./fields.ts";
 
 const customerSelector = z.enum(["default", "non-default"]);
 

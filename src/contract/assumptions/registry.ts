@@ -1,11 +1,10 @@
-import { assets } from "./assets.ts";
-import { assignments } from "./assignments.ts";
+import type { EndpointId } from "../endpoints.ts";
+import { assets, locks } from "./assets.ts";
 import { calls } from "./calls.ts";
 import { enterprises } from "./enterprises.ts";
-import { locks } from "./locks.ts";
-import { orderFields } from "./order-fields.ts";
-import { orders } from "./orders.ts";
-import { staff } from "./staff.ts";
+import { orderFields, orders } from "./orders.ts";
+import type { AnyRow } from "./row.ts";
+import { assignments, staff } from "./staff.ts";
 
 /** Every row, by area; the settings stand in this order in the configuration's schema and documentation. */
 export const rows = calls
@@ -16,3 +15,26 @@ export const rows = calls
   .and(staff)
   .and(assignments)
   .and(locks);
+
+/** What the contracts leave open, for people. */
+export interface Assumption extends Pick<AnyRow<string>, "id" | "kind" | "question" | "default"> {
+  /** Where it is decided: keys of the configuration, or `fixed` in the program. */
+  decidedBy: { setting: string } | "fixed";
+  /** Endpoints that are blocked while a setting of this row has no value. */
+  requiredBefore: EndpointId[];
+}
+
+/** A1–A43, in this order. */
+export const assumptions: readonly Assumption[] = rows.list
+  .toSorted((left, right) => Number(left.id.slice(1)) - Number(right.id.slice(1)))
+  .map(({ id, kind, question, default: standard, decidedBy, needs = [] }) => ({
+    id,
+    kind,
+    question,
+    default: standard,
+    decidedBy:
+      typeof decidedBy === "object" && "length" in decidedBy
+        ? { setting: decidedBy.map((key) => `assumptions.${key}`).join(", ") }
+        : decidedBy,
+    requiredBefore: [...new Set(needs.flatMap(({ endpoints }) => endpoints))],
+  }));

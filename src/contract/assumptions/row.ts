@@ -14,7 +14,7 @@ type KeyOf<S extends Shape> = {
 }[keyof S & string];
 
 /** That an endpoint cannot be called while a setting has no value. */
-export interface Need<Key extends string, Use extends string, Settings> {
+interface Need<Key extends string, Use extends string, Settings> {
   /** Under `assumptions` in the configuration. */
   key: Key;
   endpoints: readonly EndpointId[];
@@ -27,7 +27,7 @@ export interface Need<Key extends string, Use extends string, Settings> {
 }
 
 /** What the contracts leave open: all that the program says of one of A1–A43, and the settings that decide it. */
-export interface Row<S extends Shape, Use extends string> {
+interface Row<S extends Shape, Use extends string> {
   id: AssumptionId;
   /** An assumption is about the services and can be contradicted by reality; a choice is ours. */
   kind: "assumption" | "choice";
@@ -56,7 +56,7 @@ export interface AnyRow<Use extends string> {
 }
 
 /** Rows, with the settings of all of them as one shape; its type grows with each row, so no key is said twice. */
-export class Rows<S extends Shape, Use extends string> {
+class Rows<S extends Shape, Use extends string> {
   readonly list: readonly AnyRow<Use>[];
   readonly shape: S;
 
@@ -79,3 +79,9 @@ export class Rows<S extends Shape, Use extends string> {
 export function row<S extends Shape, const Use extends string = never>(first: Row<S, Use>): Rows<S, Use> {
   return new Rows<S, Use>([first], first.settings);
 }
+
+/** A1 to A43, in this order. */
+export const assumptionIds: readonly AssumptionId[] = Array.from(
+  { length: 43 },
+  (_, index): AssumptionId => `A${index + 1}`,
+);

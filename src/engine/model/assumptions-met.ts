@@ -1,5 +1,5 @@
 import type { AssumptionId } from "../../contract/assumptions/row.ts";
-import { assumptionIds } from "../../contract/assumptions/ids.ts";
+import { assumptionIds } from "../../contract/assumptions/row.ts";
 
 /** A call or a reading contradicted a row of A1–A43. It has only ids, numbers and words of the contracts. */
 export interface AssumptionMet {

@@ -21,7 +21,7 @@ import type {
 } from "../../platform/snapshot.ts";
 import { handedIn } from "../model/registry.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
-import { selectCustomer } from "../../contract/selection.ts";
+import { selectCustomer } from "../../contract/template.ts";
 
 /** Options of planning, beside the input. */
 export interface PlanOptions {

@@ -5,7 +5,7 @@ import { streams } from "../../crm/model.ts";
 import { statementKinds } from "../../report/statement/shape.ts";
 import { statementFormats } from "../../report/statement/render.ts";
 import { parseCron } from "../../base/cron.ts";
-import { timeoutMs, webhook } from "../../http/webhook-settings.ts";
+import { timeoutMs, webhook } from "../../http/http-settings.ts";
 
 /** A time zone that this machine knows, such as `Europe/Berlin`. */
 export const zoneSchema = z.string().superRefine((zone, context) => {

@@ -1,4 +1,4 @@
-import { ReadFailure } from "../../http/call-outcome.ts";
+import { ReadFailure } from "../../http/call.ts";
 import { keptForMs, toleranceMs, TrustedTime } from "../../base/trusted-time.ts";
 import type { ClockDoubt, ClockEvidence, ServiceTime } from "../../base/trusted-time.ts";
 import type { HeardTime } from "../../http/call.ts";

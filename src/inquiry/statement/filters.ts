@@ -5,7 +5,7 @@ import type { Problem } from "../../base/errors.ts";
 import { parseKey, formatKey } from "../../crm/keys.ts";
 import type { Filters, Period, PeriodBy } from "../../report/statement/shape.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
-import type { DateZones } from "../../crm/date-zones.ts";
+import type { DateZones } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import { periodDays } from "../../report/statement/period.ts";

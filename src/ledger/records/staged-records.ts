@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import type { JsonObject } from "../../base/canonical-json.ts";
-import type { DateZones } from "../../crm/date-zones.ts";
+import type { DateZones } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../database/damage.ts";

@@ -4,7 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { MailSettings } from "../../engine/run/run-settings.ts";
-import { environmentOf } from "../../http/command.ts";
+import { environmentOf } from "../../http/token-sources.ts";
 import { scrub } from "../../http/redaction.ts";
 import { credentialOf } from "../../http/secrets.ts";
 import type { AlertSettings, ChannelSettings, NotifySettings } from "../notify-settings.ts";

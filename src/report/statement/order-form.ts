@@ -1,5 +1,5 @@
 import type { Asset, InstanceWith, Money, Package } from "../../crm/model.ts";
-import type { DateZones } from "../../crm/date-zones.ts";
+import type { DateZones } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 import { crmDate } from "../crm-date.ts";
 import type { CrmDate } from "../crm-date.ts";

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { limits } from "../../contract/limits.ts";
-import { assetNumberOf } from "../../contract/selection.ts";
+import { assetNumberOf } from "../../contract/template.ts";
 import { licenseTypes } from "../../crm/model.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { WantedNumbers } from "./state/asset-number-rows.ts";

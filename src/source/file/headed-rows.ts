@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { keptTextOf } from "../json.ts";
-import { sourceProblem } from "../problems.ts";
-import { toChoose } from "../problems.ts";
+import { sourceProblem, toChoose } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 

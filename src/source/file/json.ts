@@ -4,7 +4,7 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { keptTextOf, parseJson } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
-import { parsePath, valueAt } from "../mapping/path.ts";
+import { pathOf, valueAt } from "../mapping/path.ts";
 import { notAsMarked, sourceProblem } from "../problems.ts";
 import type { BadRecord, FileItem, FormatReader, NamedBytes } from "../reader.ts";
 import { readUtf8 } from "./bytes.ts";
@@ -276,8 +276,7 @@ function trailerProblem(
   last: Json | undefined,
   records: number,
 ): { isTrailer: boolean; problem: Problem | undefined } {
-  const path = parsePath(count);
-  const found = path.ok ? valueAt({ item: last, parent: undefined }, path.value) : undefined;
+  const found = valueAt({ item: last, parent: undefined }, pathOf(count));
   if (found === undefined) {
     const problem = sourceProblem(
       notAsMarked,

@@ -9,12 +9,12 @@ import type { Stream } from "../../crm/model.ts";
 import { groupingPlaces, placeInRecord } from "../group-settings.ts";
 import { readJoined } from "../joined.ts";
 import type { Joined, JoinedPart } from "../joined.ts";
+import { keyReader, toItem } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
 import { readsOf } from "../mapping/compile.ts";
-import { parsePath } from "../mapping/path.ts";
+import { parsePath, pathOf } from "../mapping/path.ts";
 import { fileProblem, sourceProblem } from "../problems.ts";
-import { keyReader, toItem } from "../reader.ts";
-import type { FileItem, FormatReader, ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
+import type { FileItem, FormatReader, OpenedReader, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
 import { notAsExpected, readUtf8, stateOf } from "./bytes.ts";
 import type { Expected, OpenedFile } from "./bytes.ts";
@@ -27,7 +27,7 @@ import { readXlsx } from "./xlsx/sheet.ts";
 export function createFileSource(
   settings: FileSourceSettings,
   deps: { directory: string; staging: Staging },
-): SourceReader & { check(signal?: AbortSignal): Promise<Problem | undefined> } {
+): OpenedReader {
   return {
     async *read(stream, options) {
       const files = settings.streams[stream];
@@ -197,10 +197,8 @@ function formatReader(
       const count = completeWhen !== undefined && "count" in completeWhen ? completeWhen.count : undefined;
       return readNdjson({ name: file.name, bytes: readUtf8(file, signal) }, count, limits, batchSize);
     }
-    case "json": {
-      const path = parsePath(set.records ?? ".");
-      return readJsonList(file, path.ok ? path.value.steps : [], limits, batchSize, signal);
-    }
+    case "json":
+      return readJsonList(file, pathOf(set.records ?? ".").steps, limits, batchSize, signal);
   }
 }
 

@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
-import { isJsonObject } from "../../base/canonical-json.ts";
+import { hasRepeatedMember, isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
-import { hasRepeatedMember } from "../../base/repeated-members.ts";
 import { shownWords } from "../../http/redaction.ts";
 import { undeclaredUtf8, utf16Of } from "../file/bytes.ts";
 import { csvSettingsSchema } from "../file/file-source-settings.ts";
@@ -11,12 +10,12 @@ import type { CsvSettings } from "../file/file-source-settings.ts";
 import { JsonListScanner } from "../file/json.ts";
 import { measureJson, parseExact, parseInexact } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
-import { valueAt } from "../mapping/path.ts";
+import { pathOf, valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
-import { pathOf, valueIn } from "./placement.ts";
+import { valueIn } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
 import type { CsvMemory } from "./rows.ts";
 

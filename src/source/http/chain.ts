@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { keyReader } from "../reader.ts";
+import { keyReader } from "../json.ts";
 import type { ReadOptions, ReadOutcome, SourceItem } from "../reader.ts";
 import { placeholders } from "./chain-settings.ts";
 import type { ChainSettings } from "./chain-settings.ts";

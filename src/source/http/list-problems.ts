@@ -1,12 +1,11 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
-import { formatRawPath } from "../mapping/path.ts";
+import { formatRawPath, pathOf } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { PagingSettings } from "./paging-settings.ts";
 import { nextOf } from "./paging.ts";
 import type { PagePosition } from "./paging.ts";
-import { pathOf } from "./placement.ts";
 import { shownUrl } from "./request.ts";
 import type { PageAnswer } from "./request.ts";
 

@@ -1,6 +1,6 @@
 import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
-import { keyReader, toItem } from "../reader.ts";
+import { keyReader, toItem } from "../json.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { acceptOf, readAnswer } from "./answer.ts";
 import type { Page } from "./answer.ts";

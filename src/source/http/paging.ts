@@ -1,12 +1,12 @@
 import { sha256 } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/canonical-json.ts";
-import { valueAt } from "../mapping/path.ts";
+import { pathOf, valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
 import { movingOf } from "./moving.ts";
 import type { PagingSettings } from "./paging-settings.ts";
-import { pathOf, valueIn } from "./placement.ts";
+import { valueIn } from "./placement.ts";
 import { shownUrl } from "./request.ts";
 import type { PageAnswer } from "./request.ts";
 

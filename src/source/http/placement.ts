@@ -1,7 +1,6 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { parsePath, valueAt } from "../mapping/path.ts";
-import type { Path } from "../mapping/path.ts";
+import { parsePath, pathOf, valueAt } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 
 /** A value that a request carries. In a body the parameter is a path, elsewhere a name. */
@@ -181,12 +180,6 @@ function set(
   const value = set(Object.hasOwn(object, step) ? object[step] : undefined, rest, change);
   Object.defineProperty(object, step, { value, enumerable: true, configurable: true, writable: true });
   return object;
-}
-
-/** The path of a setting, which was checked when the configuration was read. */
-export function pathOf(text: string): Path {
-  const parsed = parsePath(text);
-  return parsed.ok ? parsed.value : { up: 0, steps: [] };
 }
 
 /** What an answer holds at a path. */

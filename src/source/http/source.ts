@@ -1,21 +1,18 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Problem } from "../../base/errors.ts";
 import type { Randomness } from "../../base/ids.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { createPace } from "../../http/pace.ts";
-import { timeouts } from "../../http/timeouts.ts";
-import { undici } from "../../http/undici.ts";
+import { timeouts, undici } from "../../http/undici.ts";
 import { columnsOf, neededColumns } from "../file/source.ts";
 import { placeInRecord } from "../group-settings.ts";
 import { recordLimitsSchema } from "../json.ts";
 import { formatRawPath } from "../mapping/path.ts";
 import { hiddenPlaces, openPlaces, waysOf } from "../mapping/ways.ts";
 import type { Way } from "../mapping/ways.ts";
-import type { ReadOutcome, SourceItem, SourceReader, Staging } from "../reader.ts";
+import type { OpenedReader, ReadOutcome, SourceItem, Staging, TableRows } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
-import type { TableRows } from "../table.ts";
 import { createCredentials, createSession } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { HttpTable } from "./http-source-settings.ts";
@@ -36,15 +33,8 @@ interface HttpSourceDeps {
   onRequest?: ((source: string, seen: SeenRequest) => void) | undefined;
 }
 
-interface HttpSource extends SourceReader {
-  check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** The rows of a look-up table that is a list of the service; returns why they are not whole. */
-  table(name: string, settings: HttpTable, signal?: AbortSignal): TableRows;
-  close(): Promise<void>;
-}
-
 /** Reads streams over HTTP as the settings declare them, each from its lists. */
-export function createHttpSource(name: string, settings: HttpSourceSettings, deps: HttpSourceDeps): HttpSource {
+export function createHttpSource(name: string, settings: HttpSourceSettings, deps: HttpSourceDeps): OpenedReader {
   const { clock, random, secrets, known, staging } = deps;
   const onRequest = (seen: SeenRequest): void => deps.onRequest?.(name, seen);
   const { auth, baseUrl, connectTimeoutMs, headersTimeoutMs, requestsAtOnce, requestsPerSecond } = settings;
@@ -92,7 +82,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
       }
       return undefined;
     },
-    table(table, declared, signal) {
+    lists(table, declared, signal) {
       const about = { who: `source ${name}, table ${table}`, columns: columnsOfList(declared) };
       return tableRows(listOf(listOfTable(declared), about), signal);
     },

@@ -3,7 +3,7 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, failed, ok, Problem } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
-import type { DateZones } from "../../crm/date-zones.ts";
+import type { DateZones } from "../../crm/model.ts";
 import { recordSchemas, secretFields } from "../../crm/model.ts";
 import type { CanonicalRecord, RecordKey, Stream } from "../../crm/model.ts";
 import { plausibleMoments } from "./coerce.ts";

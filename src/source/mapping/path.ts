@@ -105,6 +105,12 @@ function parseQuoted(text: string): string | undefined {
   }
 }
 
+/** The path of a setting, which was checked when the configuration was read. */
+export function pathOf(text: string): Path {
+  const parsed = parsePath(text);
+  return parsed.ok ? parsed.value : { up: 0, steps: [] };
+}
+
 /** The value a path leads to, by own members only, so that a record cannot reach what every object inherits. */
 export function valueAt(scope: Scope, path: Path): Json | undefined {
   let from: Scope | undefined = scope;

@@ -2,7 +2,7 @@ import { hashOf, isJsonObject, parseJsonObject } from "../../base/canonical-json
 import { Problem } from "../../base/errors.ts";
 import { readJoined } from "../joined.ts";
 import type { JoinedPart } from "../joined.ts";
-import { keyReader, toItem } from "../reader.ts";
+import { keyReader, toItem } from "../json.ts";
 import type { FileItem, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
 import { DatabaseFailure } from "./dialect.ts";

@@ -5,18 +5,15 @@ import { Problem } from "../../base/errors.ts";
 import { readRegular } from "../../base/regular-file.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { recordLimitsSchema } from "../json.ts";
-import { toItem } from "../reader.ts";
-import type { SourceReader, Staging } from "../reader.ts";
+import { recordLimitsSchema, toItem } from "../json.ts";
+import type { OpenedReader, Staging, TableRows } from "../reader.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
-import type { TableRows } from "../table.ts";
 import { dialectOf } from "./dialect.ts";
 import { columnsStatement, loadQuery, queryProblem, questionOf, statementOf } from "./query.ts";
 import type { Query, QueryPlaces } from "./query.ts";
 import { readStream, View } from "./reading.ts";
 import type { Asking, Open } from "./reading.ts";
 import { columnOf } from "./sql-source-settings.ts";
-import type { SqlTable } from "./sql-source-settings.ts";
 import { rowReader } from "./values.ts";
 
 interface SqlSourceDeps {
@@ -29,21 +26,11 @@ interface SqlSourceDeps {
   placeOf: (key: string) => string;
 }
 
-interface SqlSource extends SourceReader {
-  check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** The rows of a look-up table that is a query, in the same view as the streams; returns why they are not whole. */
-  table(name: string, settings: SqlTable): TableRows;
-  queryFiles(): Record<string, string>;
-  /** Lets go of the view that the streams were read in. */
-  endReading(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /**
  * Reads streams from queries, all of them in one view of the database.
  * In one piece: everything that it hands out shares that view.
  */
-export function createSqlSource(name: string, settings: SqlSourceSettings, deps: SqlSourceDeps): SqlSource {
+export function createSqlSource(name: string, settings: SqlSourceSettings, deps: SqlSourceDeps): OpenedReader {
   const { clock, secrets, staging, baseDirectory: directory, placeOf } = deps;
   const { connection } = settings;
   const at = `sources.${name}`;
@@ -108,7 +95,7 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
         await view.end();
       }
     },
-    async *table(table, declared) {
+    async *queries(table, declared) {
       const place = `${at}.tables.${table}`;
       try {
         const query = loadQuery(declared, place, places);

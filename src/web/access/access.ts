@@ -10,7 +10,7 @@ import { actingAs, identityKey } from "../../base/who.ts";
 import type { Who } from "../../base/who.ts";
 import { roles } from "../../config/access-settings.ts";
 import type { Role } from "../../config/access-settings.ts";
-import type { ServeSettings } from "../../config/serve.ts";
+import type { ServeSettings } from "../../config/schema.ts";
 import type { Session, Sessions } from "../../ledger/sessions/sessions.ts";
 import type { Own } from "../../ledger/sessions/sessions.ts";
 import type { Dashboard } from "../../operate/dashboard.ts";

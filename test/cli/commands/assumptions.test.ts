@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assumptions } from "../../../src/contract/assumptions/assumptions.ts";
+import { assumptions } from "../../../src/contract/assumptions/registry.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";

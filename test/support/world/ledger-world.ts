@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
 import { sha256 } from "../../../src/base/canonical-json.ts";
-import type { DateZones } from "../../../src/crm/date-zones.ts";
+import type { DateZones } from "../../../src/crm/model.ts";
 import type { Customer, Order, RecordKey, Staff, Stream } from "../../../src/crm/model.ts";
 import { openInquiry } from "../../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../../src/inquiry/inquiry.ts";

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { request } from "undici";
 import { describe, expect, it } from "vitest";
 import { executeJob } from "../../../src/app/execute-job.ts";
-import { projectFolder } from "../../../src/base/project-folder.ts";
+import { projectFolder } from "../../../src/base/program-version.ts";
 import { operationsOf, runsOf } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
