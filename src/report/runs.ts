@@ -351,7 +351,8 @@ const byExit: Readonly<Record<number, Omit<RunVerdict, "sign">>> = {
   [exitCodes.sourceDown]: { tone: "wait", words: "a source or a service was down or incomplete" },
 };
 
-const signs = { good: "✓", wait: "!", bad: "✗", on: "…", stopped: "■" } as const;
+/** The sign that stands for a tone. */
+export const signs = { good: "✓", wait: "!", bad: "✗", on: "…", stopped: "■" } as const;
 
 /** What a run came to; an end that is none of the known ones is never a good one. */
 export function runVerdict({ state, exitCode }: Pick<RunFacts, "state" | "exitCode">): RunVerdict {

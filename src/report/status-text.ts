@@ -3,7 +3,7 @@ import type { TakenFacts } from "./facts.ts";
 import { holdsText, nextForOperation } from "./waiting.ts";
 import type { OpenRecords } from "./open.ts";
 import { openCode } from "./open.ts";
-import { readsTable } from "./runs.ts";
+import { readsTable, signs } from "./runs.ts";
 import type { StatusFacts } from "./status.ts";
 import {
   ageOf,
@@ -25,7 +25,6 @@ import type { TodayFacts, Waiting } from "./today.ts";
 /** Lines of the short status at most. */
 const mostLines = 40;
 const colourOf = { bad: "worse", wait: "waits", on: "waits", good: "better" } as const;
-const signs = { bad: "✗", wait: "!" } as const;
 
 /** The status for people: one sentence, then each open issue, the worst first. `all`: every issue, and the figures. */
 export function statusText(
