@@ -2,14 +2,13 @@ import { sql } from "kysely";
 import { z } from "zod";
 import { ledgerBegan } from "../ledger/database/began.ts";
 import { stored } from "../ledger/database/damage.ts";
-import type { QuestionTable } from "../ledger/decisions/tables.ts";
 import { closingFactsOf } from "../ledger/books/tables.ts";
 import type { ClosedPeriodTable } from "../ledger/books/tables.ts";
 import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
 import { joinedTo, requireObserved } from "../report/statement/period.ts";
 import type { Period, Tolerances, Row, StatementRequest } from "../report/statement/shape.ts";
-import { holdFacts } from "./holds.ts";
+import { holdFacts, standingStates } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -21,8 +20,6 @@ import type { Money } from "../crm/model.ts";
 import { otherMoneyItems } from "./statement/reconciliation.ts";
 import { statements } from "./statement/statement.ts";
 import type { Statement, StatementKind } from "./statement/statement.ts";
-
-type HoldState = QuestionTable["state"];
 
 /** Every closing of a period, or of all periods, in the order of time. */
 export async function closings(ledger: ReadOnlyLedger, period?: string): Promise<ClosingFacts[]> {
@@ -152,7 +149,7 @@ function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void
     .selectFrom("question")
     .selectAll()
     .select(sql<number>`0`.as("operations"))
-    .where("state", "in", spelled<HoldState>(["open", "approved"]))
+    .where("state", "in", spelled(standingStates))
     .where("created_at", "<", to)
     .orderBy("number");
   for (const row of ledger.rows(query)) yield holdBlocker(holdFacts(ledger, row));

@@ -98,15 +98,20 @@ const recordsOf = ofEachCustomer<RecordRow>(({ db }, customer) => {
     .orderBy("id");
 });
 
-const fixedRows = ofEachCustomer<FixedNumber>(({ db }, customer) =>
-  db
+/** The numbers that are fixed to assets that stand. */
+export function standingNumbers({ db }: ReadOnlyLedger) {
+  return db
     .selectFrom("asset_number as n")
     .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
-    .where("n.customer_namespace", "=", customer.namespace)
-    .where("n.customer_id", "=", customer.id)
     .where("n.fixed_at", "is not", null)
     .where("n.ended_at", "is", null)
-    .orderBy("n.unit"),
+    .orderBy("n.unit");
+}
+
+const fixedRows = ofEachCustomer<FixedNumber>((ledger, customer) =>
+  standingNumbers(ledger)
+    .where("n.customer_namespace", "=", customer.namespace)
+    .where("n.customer_id", "=", customer.id),
 );
 
 function fixedNumbers(ledger: ReadOnlyLedger, customer: RecordKey): FixedNumbers {

@@ -1,4 +1,4 @@
-import { recordsIn } from "./operations.ts";
+import { recordsIn, waitingStates } from "./operations.ts";
 import { sql } from "kysely";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { QuestionTable } from "../ledger/decisions/tables.ts";
@@ -102,9 +102,10 @@ export interface HeldByRun {
   mark: string | undefined;
 }
 
+/** States in which a hold stands. */
+export const standingStates = ["open", "approved"] as const;
+
 const mostSummed = 10_000;
-const standing = ["open", "approved"] as const;
-const waiting = ["planned", "held"] as const;
 
 const approved = sql<number>`${sql.raw(isApproved("operation.id"))}`.as("approved");
 const heldFor = sql<string | null>`(select h.reason from hold h where h.operation_id = operation.id
@@ -130,11 +131,11 @@ export async function standingHolds(
   ledger: ReadOnlyLedger,
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<{ total: number; waits: number; holds: HoldFacts[] }> {
-  const from = ledger.db.selectFrom("question").where("state", "in", spelled(standing));
+  const from = ledger.db.selectFrom("question").where("state", "in", spelled(standingStates));
   const counted = await from.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
   const open = await ledger.db
     .selectFrom("question")
-    .where("state", "in", spelled(standing))
+    .where("state", "in", spelled(standingStates))
     .where("state", "=", sql.lit<QuestionTable["state"]>("open"))
     .select(sql<number>`count(*)`.as("total"))
     .executeTakeFirst();
@@ -185,7 +186,7 @@ export async function waitingOperations(
     .selectFrom("operation")
     .select(columns)
     .select([sql<number>`operation.rowid`.as("place"), approved, heldFor])
-    .where("state", "in", spelled(waiting))
+    .where("state", "in", spelled(waitingStates))
     .orderBy("customer_namespace")
     .orderBy("customer_id")
     .orderBy("position")

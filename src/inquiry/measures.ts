@@ -7,7 +7,8 @@ import type { RunTable } from "../ledger/runs/tables.ts";
 import { takenThings } from "../engine/model/taking.ts";
 import type { TakenThing } from "../engine/model/taking.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
-import { openStates } from "./operations.ts";
+import { standingStates } from "./holds.ts";
+import { openStates, waitingStates } from "./operations.ts";
 import { paused } from "./status.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -77,7 +78,7 @@ export async function measures(ledger: ReadOnlyLedger, asked: MeasuresAsked = {}
       .orderBy("state")
       .execute(),
     open: openMeasures(ledger),
-    operations: [...(await operationsIn(ledger, openStates)), ...(await operationsIn(ledger, ["planned", "held"]))],
+    operations: [...(await operationsIn(ledger, openStates)), ...(await operationsIn(ledger, waitingStates))],
     holds: await holdMeasures(ledger),
     held: await held(ledger),
     lastRuns: await db
@@ -144,10 +145,10 @@ async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["hol
   const rows = await db
     .selectFrom("question")
     .select(["state", "created_at as at"])
-    .where("state", "in", spelled(["open", "approved"] as const))
+    .where("state", "in", spelled(standingStates))
     .orderBy("created_at")
     .execute();
-  return (["open", "approved"] as const).flatMap((state) => {
+  return standingStates.flatMap((state) => {
     const those = rows.filter((row) => row.state === state);
     const [oldest] = those;
     return oldest === undefined ? [] : [{ state, count: those.length, oldest: oldest.at }];

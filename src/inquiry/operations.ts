@@ -36,6 +36,9 @@ const endings = { observe: "read", resend: "send-again", lost: "lost", ask: "ask
 /** States in which an operation waits for its outcome. */
 export const openStates: readonly OperationState[] = ["sending", "unknown", "parked"];
 
+/** States in which an operation waits to be begun. */
+export const waitingStates: readonly OperationState[] = ["planned", "held"];
+
 /** Operations with their attempts, oldest first. */
 export async function* operations(
   ledger: ReadOnlyLedger,

@@ -11,7 +11,7 @@ import type {
   CustomerCase,
 } from "../report/reconciliation/case.ts";
 import { asOf } from "./audit.ts";
-import { customerCase, shownOf } from "./customer-case.ts";
+import { customerCase, shownOf, standingNumbers } from "./customer-case.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { DesiredOrder } from "../engine/model/desired.ts";
@@ -170,14 +170,9 @@ function thingsOf(instances: DesiredOrder["instances"]): OrderSides["things"] {
 }
 
 async function numbersOf(ledger: ReadOnlyLedger, key: RecordKey): Promise<FixedNumber[]> {
-  const fixed = await ledger.db
-    .selectFrom("asset_number as n")
-    .select(["n.wire_number", "n.unit", "n.namespace", "n.order_id", "n.instance_id"])
+  const fixed = await standingNumbers(ledger)
     .where("n.namespace", "=", key.namespace)
     .where("n.order_id", "=", key.id)
-    .where("n.fixed_at", "is not", null)
-    .where("n.ended_at", "is", null)
-    .orderBy("n.unit")
     .limit(mostThings + 1)
     .execute();
   const renewed = await renewedNumbers(ledger, key);

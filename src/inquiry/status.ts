@@ -14,8 +14,8 @@ import type { OperationFacts, DeliveryFacts } from "../report/facts.ts";
 import type { AbsenceFacts, StatusFacts, Paused } from "../report/status.ts";
 import { auditHead, headPlaces, ledgerName } from "./audit.ts";
 import { byHandCounts } from "./exceptions.ts";
-import { holds } from "./holds.ts";
-import { openStates, operations } from "./operations.ts";
+import { holds, standingStates } from "./holds.ts";
+import { openStates, operations, waitingStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
@@ -30,8 +30,6 @@ import { evidenceOf } from "../ledger/state/assumptions-met.ts";
 import type { AssumptionStanding } from "../report/assumptions.ts";
 
 const shownOperations = 20;
-/** States in which an operation waits to be begun. */
-const waitingStates = ["planned", "held"] as const;
 const count = sql<number>`count(*)`.as("count");
 
 /** The state of the ledger at a glance. */
@@ -64,10 +62,7 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     reads: await lastReads(ledger),
     cutReads: await cutReads(ledger),
     absence: await absence(ledger),
-    holds: [
-      ...(await holds(ledger, { states: ["open", "approved"] })),
-      ...(await holds(ledger, { states: ["rejected"] })),
-    ],
+    holds: [...(await holds(ledger, { states: standingStates })), ...(await holds(ledger, { states: ["rejected"] }))],
     operations: await unfinished(ledger),
     openOperations,
     open,

@@ -66,7 +66,7 @@ const next: Record<Blocker["kind"], string> = {
 export function blockersText(blockers: readonly Blocker[], period: string, view: View = plainView): string {
   const open = blockers.filter(({ signedOff }) => signedOff === null);
   const table = renderTable(
-    [{ title: "blocker" }, { title: "what" }, { title: "signed off" }],
+    ["blocker", "what", "signed off"],
     blockers.map(({ id, what, signedOff }) => [
       id,
       withLocalInstants(printable(what), view),
@@ -117,14 +117,7 @@ export interface ClosedFileFacts {
 export function closingsText(closings: readonly ClosingFacts[], view: View = plainView): string {
   if (closings.length === 0) return "no period is closed";
   return renderTable(
-    [
-      { title: "period" },
-      { title: "closing" },
-      { title: "closed" },
-      { title: "by" },
-      { title: "entry" },
-      { title: "opened again" },
-    ],
+    ["period", "closing", "closed", "by", "entry", "opened again"],
     closings.map(({ period, closing, closedAt, closedBy, entry, reopened }) => [
       period,
       String(closing),

@@ -35,9 +35,9 @@ export function mappedText(row: MappedRow, view: View): string {
     left[index] ?? "",
     right[index] ?? "",
   ]);
-  const table = renderTable([{ title: "raw" }, { title: "mapped" }], beside, view);
+  const table = renderTable(["raw", "mapped"], beside, view);
   const way = renderTable(
-    [{ title: "field" }, { title: "gives" }, { title: "finds" }, { title: "by" }],
+    ["field", "gives", "finds", "by"],
     ways.map(({ field, kind, expression, reads, gives }) => [
       kind === undefined ? field : `${field} (${kind})`,
       gives.map(short).join(", ") || "nothing",

@@ -150,7 +150,7 @@ export function openTable(all: readonly OpenRecords[], view: View): string[] {
   const open = all.filter(({ counts }) => counts);
   if (open.length === 0) return [];
   const table = renderTable(
-    [{ title: "records" }, { title: "such as", tone: "id" }, { title: "because" }],
+    ["records", { title: "such as", tone: "id" }, "because"],
     open.slice(0, mostReasons).map((group) => [openWhat(group), group.examples[0]?.record, group.examples[0]?.reason]),
     view,
   );

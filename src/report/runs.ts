@@ -23,16 +23,7 @@ import { exitCodes } from "../base/errors.ts";
 export function runsText(runs: readonly RunFacts[], view: View = plainView): string {
   if (runs.length === 0) return "no runs yet";
   return renderTable(
-    [
-      { title: "run" },
-      { title: "job" },
-      { title: "by" },
-      { title: "state" },
-      { title: "exit", align: "right" },
-      { title: "started" },
-      { title: "took" },
-      { title: "balance" },
-    ],
+    ["run", "job", "by", "state", { title: "exit", align: "right" }, "started", "took", "balance"],
     runs.map((run) => [
       run.id,
       run.job,
@@ -52,13 +43,13 @@ export function readsTable(reads: readonly ReadFacts[], now: string | undefined,
   if (reads.length === 0) return undefined;
   return renderTable(
     [
-      { title: "source" },
-      { title: "stream" },
+      "source",
+      "stream",
       { title: "rows", align: "right" },
       { title: "bad", align: "right" },
-      { title: "read" },
+      "read",
       { title: now === undefined ? "started" : "ago" },
-      { title: "problem" },
+      "problem",
     ],
     reads.map((read) => [
       read.source,
@@ -197,7 +188,7 @@ export function balanceText(balance: BalanceFigures, view: View = plainView): st
       [
         { title: name },
         ...titles.map((title) => ({ title, align: title === "=" ? ("left" as const) : ("right" as const) })),
-        { title: "" },
+        "",
       ],
       rows.map((row, at) => [of[at]?.stream, ...row, of[at]?.adds === true ? "adds up" : "DOES NOT ADD UP"]),
       view,
@@ -272,7 +263,7 @@ function headerText(header: JsonObject): string {
 function operationsTable({ operations }: RunStory, view: View): string[] {
   if (operations.length === 0) return [];
   const table = renderTable(
-    [{ title: "operation" }, { title: "state" }, { title: "count", align: "right" }, { title: "listed by" }],
+    ["operation", "state", { title: "count", align: "right" }, "listed by"],
     operations.map(({ kind, state, count }) => [
       kind,
       state === "dropped" ? "not attempted" : state,
@@ -286,11 +277,7 @@ function operationsTable({ operations }: RunStory, view: View): string[] {
 
 function heldTable(held: z.infer<typeof leftSchema>["held"], view: View): string[] {
   if (held.length === 0) return [];
-  const columns = [
-    { title: "held", tone: "id" as const },
-    { title: "customer", tone: "id" as const },
-    { title: "because" },
-  ];
+  const columns = [{ title: "held", tone: "id" as const }, { title: "customer", tone: "id" as const }, "because"];
   const rows = held.map(({ hold, customer, explanation }) => [hold, customer, explanation]);
   return ["", ...renderTable(columns, rows, view).split("\n")];
 }
@@ -351,7 +338,8 @@ const byExit: Readonly<Record<number, Omit<RunVerdict, "sign">>> = {
   [exitCodes.sourceDown]: { tone: "wait", words: "a source or a service was down or incomplete" },
 };
 
-const signs = { good: "✓", wait: "!", bad: "✗", on: "…", stopped: "■" } as const;
+/** The sign that stands for a tone. */
+export const signs = { good: "✓", wait: "!", bad: "✗", on: "…", stopped: "■" } as const;
 
 /** What a run came to; an end that is none of the known ones is never a good one. */
 export function runVerdict({ state, exitCode }: Pick<RunFacts, "state" | "exitCode">): RunVerdict {

@@ -3,7 +3,7 @@ import type { TakenFacts } from "./facts.ts";
 import { holdsText, nextForOperation } from "./waiting.ts";
 import type { OpenRecords } from "./open.ts";
 import { openCode } from "./open.ts";
-import { readsTable } from "./runs.ts";
+import { readsTable, signs } from "./runs.ts";
 import type { StatusFacts } from "./status.ts";
 import {
   ageOf,
@@ -25,7 +25,6 @@ import type { TodayFacts, Waiting } from "./today.ts";
 /** Lines of the short status at most. */
 const mostLines = 40;
 const colourOf = { bad: "worse", wait: "waits", on: "waits", good: "better" } as const;
-const signs = { bad: "✗", wait: "!" } as const;
 
 /** The status for people: one sentence, then each open issue, the worst first. `all`: every issue, and the figures. */
 export function statusText(
@@ -167,15 +166,7 @@ function lastRunsTable(facts: StatusFacts, now: string, view: View): string | un
     return slot === undefined ? "" : instantText(slot, view);
   };
   return renderTable(
-    [
-      { title: "job" },
-      { title: "run" },
-      { title: "state" },
-      { title: "exit", align: "right" },
-      { title: "started" },
-      { title: "ago" },
-      { title: "last fire time" },
-    ],
+    ["job", "run", "state", { title: "exit", align: "right" }, "started", "ago", "last fire time"],
     facts.lastRuns.map((run) => [
       run.job,
       run.id,
@@ -192,12 +183,7 @@ function lastRunsTable(facts: StatusFacts, now: string, view: View): string | un
 function recordsTable(facts: StatusFacts, view: View): string | undefined {
   if (facts.records.length === 0) return undefined;
   return renderTable(
-    [
-      { title: "stream" },
-      { title: "state" },
-      { title: "records", align: "right" },
-      { title: "for the next run", align: "right" },
-    ],
+    ["stream", "state", { title: "records", align: "right" }, { title: "for the next run", align: "right" }],
     facts.records.map((row) => [row.stream, row.state, row.count, row.pending]),
     view,
   );
@@ -207,15 +193,7 @@ function openLines(facts: StatusFacts, standing: OpenRecords["standing"], now: s
   const groups = facts.open.filter((group) => group.standing === standing);
   if (groups.length === 0) return [];
   const table = renderTable(
-    [
-      { title: "stream" },
-      { title: "code" },
-      { title: "records", align: "right" },
-      { title: "oldest" },
-      { title: "owner" },
-      { title: "such as" },
-      { title: "because" },
-    ],
+    ["stream", "code", { title: "records", align: "right" }, "oldest", "owner", "such as", "because"],
     groups.map((row) => [
       row.stream,
       openCode(row),
@@ -234,14 +212,7 @@ function operationLines(facts: StatusFacts, now: string, view: View): string[] {
   const counts = facts.operations.map((item) => `${item.count} ${item.state}`).join(", ");
   if (facts.openOperations.length === 0) return counts === "" ? [] : [counts];
   const table = renderTable(
-    [
-      { title: "operation" },
-      { title: "call" },
-      { title: "subject" },
-      { title: "state" },
-      { title: "age" },
-      { title: "next" },
-    ],
+    ["operation", "call", "subject", "state", "age", "next"],
     facts.openOperations.map((row) => [
       row.id,
       row.endpoint,

@@ -118,13 +118,13 @@ export function absenceTable(rows: readonly AbsenceFacts[], now: string, view: V
   if (rows.length === 0) return undefined;
   return renderTable(
     [
-      { title: "source" },
-      { title: "stream" },
+      "source",
+      "stream",
       { title: "missing now", align: "right" },
-      { title: "since" },
-      { title: "counts as deleted" },
-      { title: "read whole" },
-      { title: "because" },
+      "since",
+      "counts as deleted",
+      "read whole",
+      "because",
     ],
     rows.map((row) => [
       row.source,

@@ -212,6 +212,7 @@ export function painted(
   return shows && tone !== undefined ? styleText(colours[tone], text, { validateStream: false }) : text;
 }
 
+/** A column of a table; its title alone where nothing else is to be said. */
 interface Column {
   title: string;
   align?: "left" | "right";
@@ -233,10 +234,11 @@ const beside = 3;
  * characters count as two. What could disturb a terminal is written out.
  */
 export function renderTable(
-  columns: readonly Column[],
+  headed: readonly (string | Column)[],
   rows: readonly (readonly Cell[])[],
   view: View = plainView,
 ): string {
+  const columns = headed.map((column): Column => (typeof column === "string" ? { title: column } : column));
   const { suggested = (text) => text } = view;
   const cells = [
     columns.map(({ title }) => title),

@@ -11,16 +11,7 @@ import { serviceNameOf } from "../contract/endpoints.ts";
 export function quarantineListText(rows: readonly QuarantineFacts[], view: View = plainView): string {
   if (rows.length === 0) return "nothing waits in quarantine";
   return renderTable(
-    [
-      { title: "id" },
-      { title: "stream" },
-      { title: "record" },
-      { title: "code" },
-      { title: "field" },
-      { title: "since" },
-      { title: "place" },
-      { title: "because" },
-    ],
+    ["id", "stream", "record", "code", "field", "since", "place", "because"],
     rows.map((row) => [
       row.id,
       row.stream,
@@ -62,15 +53,15 @@ export function unsettledText(rows: readonly OperationFacts[], view: View = plai
   if (rows.length === 0) return "every operation is settled";
   return renderTable(
     [
-      { title: "operation" },
-      { title: "call" },
-      { title: "what" },
-      { title: "subject" },
-      { title: "state" },
-      { title: "since" },
+      "operation",
+      "call",
+      "what",
+      "subject",
+      "state",
+      "since",
       { title: "attempts", align: "right" },
-      { title: "because" },
-      { title: "next" },
+      "because",
+      "next",
     ],
     rows.map((row) => [
       row.id,
@@ -157,14 +148,7 @@ export function attemptText(attempt: OperationFacts["attempts"][number], view: V
 export function holdsText(rows: readonly HoldFacts[], view: View = plainView): string {
   if (rows.length === 0) return "nothing is held";
   return renderTable(
-    [
-      { title: "hold" },
-      { title: "customer" },
-      { title: "state" },
-      { title: "since" },
-      { title: "because" },
-      { title: "next" },
-    ],
+    ["hold", "customer", "state", "since", "because", "next"],
     rows.map((row) => [
       row.id,
       `${row.customer.namespace}/${row.customer.id}`,

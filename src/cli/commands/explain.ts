@@ -50,7 +50,7 @@ async function explainCommand(
   invocation: Invocation,
   first: string,
   second: string | undefined,
-  { showPrivate = false, by }: { showPrivate?: boolean; by?: string | undefined } = {},
+  { showPrivate, by }: { showPrivate: boolean; by?: string | undefined },
 ): Promise<ExitCode> {
   const { output, options } = invocation;
   const privateFor = showPrivate ? deciderOf(by) : undefined;

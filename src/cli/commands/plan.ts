@@ -117,7 +117,6 @@ function planJson(plan: CustomerPlan): JsonObject {
       ...operation,
       customer: { ...operation.customer },
       records: operation.records.map((record) => ({ ...record })),
-      // For whom stands what is to go before this is sent.
     })),
     records: plan.records.map((record) => ({
       stream: record.stream,
@@ -140,30 +139,28 @@ export const addApply: Register = (program, carryOut) => {
       "after",
       example("crm-sync apply plan.ndjson", "crm-sync apply plan.ndjson --only 1a2b3c4d --customer ALFKI"),
     )
-    .action((file, { only, customer }) =>
-      carryOut((invocation) => applyCommand(invocation, file, { operations: only, customers: customer })),
-    );
+    .action((file, chosen) => carryOut((invocation) => applyCommand(invocation, file, chosen)));
 };
 
 /** `apply`: the plan of now; `apply FILE`: a saved plan as it is, or what is chosen of it, each operation once. */
 async function applyCommand(
   invocation: Invocation,
   file: string | undefined,
-  chosen: { operations: readonly string[]; customers: readonly string[] } = { operations: [], customers: [] },
+  { only, customer }: { only: readonly string[]; customer: readonly string[] },
 ): Promise<ExitCode> {
-  if (file === undefined && chosen.operations.length + chosen.customers.length > 0)
+  if (file === undefined && only.length + customer.length > 0)
     throw usage("--only and --customer choose from a saved plan", "name the file");
   const { output, options, signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { applyByHand } = await import("../../requests/plans.ts");
     const { showRun } = await import("../run-summary.ts");
-    const customers = chosen.customers.map((key) => parseKey(key, application.config.namespace));
+    const customers = customer.map((key) => parseKey(key, application.config.namespace));
     let undone: string | undefined;
     const told = (before: readonly string[], undo: string | undefined): void => {
       for (const text of before) output.note(safeLines(text));
       undone = undo;
     };
-    const from = file === undefined ? undefined : { file, choice: { operations: chosen.operations, customers }, told };
+    const from = file === undefined ? undefined : { file, choice: { operations: only, customers }, told };
     return await applyByHand(application, from, {
       signal,
       show: async (summary) => {

@@ -10,11 +10,14 @@ import type { LoanRequest } from "../../requests/loans.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { PasswordReset } from "../../requests/staff-password.ts";
 
-interface LockWords extends DecisionWords {
-  asset: string[];
-  largeCustomer?: boolean | undefined;
+interface RequestWords extends DecisionWords {
   withdraw?: boolean | undefined;
   dryRun?: boolean | undefined;
+}
+
+interface LockWords extends RequestWords {
+  asset: string[];
+  largeCustomer?: boolean | undefined;
 }
 
 export const addLock: Register = (program, carryOut) => {
@@ -67,12 +70,10 @@ async function lockCommand(
   });
 }
 
-interface LoanWords extends DecisionWords {
+interface LoanWords extends RequestWords {
   staff: string;
   lock: string;
   asset?: string[] | undefined;
-  withdraw?: boolean | undefined;
-  dryRun?: boolean | undefined;
 }
 
 export const addBorrow: Register = (program, carryOut) => {
@@ -167,14 +168,12 @@ async function staffPasswordCommand(
   });
 }
 
-interface ResetWords extends DecisionWords {
-  fromCrm?: boolean | undefined;
-  withdraw?: boolean | undefined;
-  dryRun?: boolean | undefined;
-}
-
 /** `staff reset-password ID`. */
-async function resetCommand(invocation: Invocation, id: string, words: ResetWords): Promise<ExitCode> {
+async function resetCommand(
+  invocation: Invocation,
+  id: string,
+  words: RequestWords & { fromCrm?: boolean | undefined },
+): Promise<ExitCode> {
   return await withApplication(invocation, async (application) => {
     const reset: PasswordReset = {
       staff: parseKey(id, application.config.namespace),

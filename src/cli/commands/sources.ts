@@ -194,13 +194,7 @@ function show(output: Output, source: string, stream: Stream, schema: StreamSche
   const { rows, fields, problem } = schema;
   output.line(`source ${source}, ${stream}: ${wayOf(schema)}`);
   if (fields.length > 0) {
-    const columns = [
-      { title: "field" },
-      { title: "types" },
-      { title: "filled", align: "right" as const },
-      { title: "read for" },
-      { title: "example" },
-    ];
+    const columns = ["field", "types", { title: "filled", align: "right" as const }, "read for", "example"];
     const lines = fields.map(({ place, types, filled, fields: readFor, example: shown }) => [
       place,
       types.join(", "),

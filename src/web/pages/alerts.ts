@@ -6,7 +6,7 @@ import { counted } from "../../report/text.ts";
 import { needs } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page } from "../page.ts";
-import { goodOrFailing, table } from "../parts/tables.ts";
+import { goodOrFailing, table, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
 /** What stands that needs a person, who was told of it by which channel, and which channels fail. */
@@ -63,5 +63,5 @@ function channelsTable(
     moment(doneAt, when),
     goodOrFailing(problem, failingSince, when),
   ]);
-  return table(caption, [{ title: "Name" }, { title: "Kind" }, { title: "Last" }, { title: "State" }], rows, none);
+  return table(caption, words("Name", "Kind", "Last", "State"), rows, none);
 }

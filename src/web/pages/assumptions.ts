@@ -8,7 +8,7 @@ import { failedNotice, framed } from "../frame.ts";
 import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
-import { table, terms } from "../parts/tables.ts";
+import { table, terms, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
 const place = "Assumptions";
@@ -46,7 +46,7 @@ async function allRows(
     row.decidedBy === "fixed" ? "the program" : html`<code>${row.decidedBy.setting}</code>`,
     standingPart(row, dashboard),
   ]);
-  const columns = [{ title: "Row" }, { title: "Question" }, { title: "Decided by" }, { title: "How it stands" }];
+  const columns = words("Row", "Question", "Decided by", "How it stands");
   const body = html`${against.map((row) => contradiction(context, dashboard, row))}
   ${table("Open points of the contracts", columns, cells)}`;
   return await framed(context, { title: "Assumptions", place, body, notice }, status);

@@ -11,7 +11,7 @@ import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { buttonForm } from "../parts/forms.ts";
 import { markedJson, moment, shown, whenOf } from "../shown.ts";
-import { goodOrFailing, table, terms } from "../parts/tables.ts";
+import { goodOrFailing, numbers, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 const place = "Audit";
@@ -139,7 +139,7 @@ function placesPart(places: readonly HeadPlaceFacts[], dashboard: Dashboard): Ht
     moment(keptAt, when),
     goodOrFailing(problem, failingSince, when),
   ]);
-  const columns = [{ title: "Place" }, { title: "Entry", number: true }, { title: "Kept" }, { title: "State" }];
+  const columns = [...words("Place"), ...numbers("Entry"), ...words("Kept", "State")];
   return html`<h2>Where the head is kept outside the database</h2>
     ${table(
       "Places of the head",
@@ -169,14 +169,7 @@ function entriesTable(rows: readonly AuditFacts[], dashboard: Dashboard): Html {
       typeof reason === "string" ? shown(reason, 200) : "",
     ];
   });
-  const columns = [
-    { title: "Entry", number: true },
-    { title: "At" },
-    { title: "What" },
-    { title: "About" },
-    { title: "By" },
-    { title: "Reason" },
-  ];
+  const columns = [...numbers("Entry"), ...words("At", "What", "About", "By", "Reason")];
   return table("The newest first", columns, cells, "There is no such entry.");
 }
 

@@ -17,7 +17,7 @@ import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { askedText, buttonForm } from "../parts/forms.ts";
 import { markedJson, moment, shown, whenOf } from "../shown.ts";
-import { table, terms } from "../parts/tables.ts";
+import { numbers, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 /** So many rows are mapped anew at one press of a button: a request has an end. */
@@ -102,13 +102,7 @@ async function allGroups(context: PageContext, dashboard: Dashboard, notice?: No
     group.count,
     moment(group.oldest, when),
   ]);
-  const columns = [
-    { title: "Reason" },
-    { title: "Source" },
-    { title: "Stream" },
-    { title: "Rows", number: true },
-    { title: "Oldest" },
-  ];
+  const columns = [...words("Reason", "Source", "Stream"), ...numbers("Rows"), ...words("Oldest")];
   const body = html`<p>
       Records that cannot be used as they are wait here, and so does what depends on them. Nothing else is stopped by
       them.
@@ -137,13 +131,7 @@ async function rowsOf(
   const rows = found.slice(0, rowsOnPage);
   const last = found.length > rowsOnPage ? rows.at(-1) : undefined;
   const when = whenOf(dashboard);
-  const columns = [
-    { title: "Record" },
-    { title: "Place" },
-    { title: "Field" },
-    { title: "Because" },
-    { title: "Since" },
-  ];
+  const columns = words("Record", "Place", "Field", "Because", "Since");
   const cells = rows.map((row) => [
     html`<a href="${pagePath.quarantine(row.id)}">${shown(nameOf(row))}</a>`,
     shown(row.place),

@@ -12,7 +12,7 @@ import { counted } from "../../report/text.ts";
 import { needs } from "../access/person.ts";
 import { framed } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
-import { table, terms } from "../parts/tables.ts";
+import { numbers, table, terms, words } from "../parts/tables.ts";
 import { moment, shown, whenOf } from "../shown.ts";
 
 const monthsOnPage = 24;
@@ -58,7 +58,7 @@ async function periods(context: PageContext, dashboard: Dashboard): Promise<Resp
     html`<a href="${pagePath.report(label)}">${label}</a>`,
     standing(label, closings, dashboard),
   ]);
-  const columns = [{ title: "Period" }, { title: "How it stands" }];
+  const columns = words("Period", "How it stands");
   const body = html`<form class="choose" action="/reports" method="get">
       <label for="period">Another period: a day, a month, a quarter, a year, or a range of them</label>
       <input id="period" name="period" placeholder="2026-Q4, 2026-09..2026-11" maxlength="50" required />
@@ -120,7 +120,7 @@ async function onePeriod(context: PageContext, dashboard: Dashboard): Promise<Re
       <a href="${path}/blockers">What stands in the way of closing it</a>: that is counted when you ask for it. Signing
       off and closing are done at the command line: <code>crm-sync report close ${label} --by NAME</code>.
     </p>
-    ${table("Statements, made now from the ledger", [{ title: "Statement" }, { title: "Files" }], rows)}
+    ${table("Statements, made now from the ledger", words("Statement", "Files"), rows)}
     ${closings.map(({ closing, files }) => closingPart(closing, files, dashboard))}`;
   return await framed(context, { title: `Reports: ${label}`, place, body });
 }
@@ -143,7 +143,7 @@ function closingPart(closing: ClosingFacts, files: readonly ClosedFileFacts[], d
     bytes,
     html`<code class="digest">${sha256}</code>`,
   ]);
-  const columns = [{ title: "File" }, { title: "Format" }, { title: "Bytes", number: true }, { title: "SHA-256" }];
+  const columns = [...words("File", "Format"), ...numbers("Bytes"), ...words("SHA-256")];
   return html`<h2>Closing ${number}</h2>
     ${terms([
       ["Closed", html`${moment(closing.closedAt, when)} by ${shown(closing.closedBy)}`],
@@ -198,7 +198,7 @@ async function blockers(context: PageContext, dashboard: Dashboard): Promise<Res
       ? html`<span class="state wait">no</span>`
       : html`${shown(signedOff.by)} ${moment(signedOff.at, when)}: ${shown(signedOff.reason)}`,
   ]);
-  const columns = [{ title: "Blocker" }, { title: "Kind" }, { title: "What" }, { title: "Signed off" }];
+  const columns = words("Blocker", "Kind", "What", "Signed off");
   const body = html`<p><a href="${pagePath.report(label)}">Statements of ${label}</a></p>
     <p>${counted(open, "thing stands", "things stand")} in the way of closing ${label}.</p>
     ${table(`Blockers of ${label}`, columns, rows, "No blockers.")}

@@ -13,7 +13,7 @@ import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { askedText, decisionForm, keepableReason, sentDecision } from "../parts/forms.ts";
 import { markedJson, moment, shown, whenOf } from "../shown.ts";
-import { table, terms } from "../parts/tables.ts";
+import { table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
 const place = "Settle";
@@ -61,13 +61,7 @@ async function openOnes(context: PageContext, dashboard: Dashboard): Promise<Res
   const rows = found.slice(0, rowsOnPage);
   const last = found.length > rowsOnPage ? rows.at(-1) : undefined;
   const when = whenOf(dashboard);
-  const columns = [
-    { title: "Operation" },
-    { title: "About" },
-    { title: "State" },
-    { title: "Since" },
-    { title: "Next" },
-  ];
+  const columns = words("Operation", "About", "State", "Since", "Next");
   const cells = rows.map((row) => [
     html`<a href="${pagePath.settle(row.id)}">${row.kind} (${row.endpoint})</a>`,
     shown(row.subject),

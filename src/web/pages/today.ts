@@ -5,7 +5,7 @@ import { pagePath } from "../../report/page-links.ts";
 import type { FireTimes } from "../../operate/dashboard.ts";
 import { grouped } from "../../engine/model/taking.ts";
 import type { RunFacts } from "../../report/facts.ts";
-import { balanceFigures, runVerdict } from "../../report/runs.ts";
+import { balanceFigures, runVerdict, signs } from "../../report/runs.ts";
 import type { StatusFacts } from "../../report/status.ts";
 import { stateSentence, waitingOf } from "../../report/today.ts";
 import type { StateSentence, Waiting } from "../../report/today.ts";
@@ -49,8 +49,6 @@ export const todayPage: Page = (routes, dashboard) => {
     return framed(context, { title: "Today", place: "Today", body });
   });
 };
-
-const signs = { good: "✓", wait: "!", bad: "✗", on: "…" } as const;
 
 function sentence({ tone, text, notes }: StateSentence): Html {
   return html`<div class="card ${tone}" id="state">
