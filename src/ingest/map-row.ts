@@ -5,7 +5,7 @@ import { customerKeyOf } from "../crm/keys.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { MappedRow } from "../ledger/records/staged-records.ts";
 import type { SkippedRecord } from "../ledger/records/skipped.ts";
-import { validate } from "../engine/plan/bind.ts";
+import { validate } from "../engine/plan/validate.ts";
 import type { Rejection } from "../source/mapping/compile.ts";
 import { blankSecrets } from "../source/mapping/path.ts";
 import type { RawRecord, SourceItem } from "../source/reader.ts";

@@ -46,7 +46,7 @@ export interface LedgerOptions {
   fillsGap?: boolean | undefined;
   /** Where it is opened; without it the end of no earlier process is proven. */
   host?: Host | undefined;
-  /** How a commit is waited for; at once where nothing is said. */
+  /** How a commit, or a turn in which something is read, is waited for; at once where nothing is said. */
   awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
 
@@ -201,6 +201,11 @@ export class LedgerContext {
   /** The same of work whose commit nobody waits for to go on: it is committed with what comes next. */
   ride<T>(work: () => T): Promise<T> {
     return this.#awaited(() => this.#writer.write(keepingWho(work), true));
+  }
+
+  /** Waits for a turn of this ledger, in which something is read, as it does for a commit. */
+  turn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#awaited(work);
   }
 
   /** Runs a reading. Damage that it meets ends the writing too, and is thrown as a Problem with exit code 65. */

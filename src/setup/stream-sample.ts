@@ -5,7 +5,7 @@ import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { customerKeyOf, formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import { isAddressOrNumber } from "../crm/personal-data.ts";
-import { validate } from "../engine/plan/bind.ts";
+import { validate } from "../engine/plan/validate.ts";
 import { orderableFields } from "../resources/order/records.ts";
 import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
 import { parsePath } from "../source/mapping/path.ts";

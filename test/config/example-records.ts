@@ -7,7 +7,7 @@ import type { Loaded } from "../../src/config/load.ts";
 import type { Customer, Order, Package, Product, Staff } from "../../src/crm/model.ts";
 import { buildAssets } from "../../src/crm/tree.ts";
 import { createStaging } from "../../src/ledger/records/staging.ts";
-import { validate } from "../../src/engine/plan/bind.ts";
+import { validate } from "../../src/engine/plan/validate.ts";
 import { createSource } from "../../src/source/source.ts";
 
 /** Loads a configuration that has to be right. */

@@ -18,9 +18,11 @@ export class ReadTogether<Question, Answer> {
 
   /** Rejects with what reading for this very question threw. */
   ask(question: Question): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      if (this.#asked.push({ question, resolve, reject }) === 1) setImmediate(() => this.#answer());
-    });
+    const answered = (): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        if (this.#asked.push({ question, resolve, reject }) === 1) setImmediate(() => this.#answer());
+      });
+    return this.#context.turn(answered);
   }
 
   #answer(): void {

@@ -35,7 +35,7 @@ import type { RenewalsGiven, Renewing } from "./renewals.ts";
 import { selectionBlock } from "../../engine/plan/input.ts";
 import { isGone } from "../../engine/plan/input.ts";
 import { awaitingTakeovers, takersOfInstance, withoutRenewed, withTransfers } from "./transfers.ts";
-import { instancesFault } from "../../engine/plan/bind.ts";
+import { instancesFault } from "../../engine/plan/validate.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import { wantedForm } from "./state/placed-orders.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
