@@ -41,7 +41,7 @@ import type { CarryOut } from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
 import { deferredOf, hasOutcome, movingIn, unfinishedIn } from "./outcomes.ts";
 import type { Why } from "./outcomes.ts";
-import { endUnwanted, lacksSeats } from "./unwanted.ts";
+import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { settleOpen, endRequested } from "./requested.ts";
 
 /**

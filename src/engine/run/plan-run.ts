@@ -23,7 +23,7 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 import { scopeOf } from "./run.ts";
 import { SourceReading } from "../../ingest/source-reading.ts";
 import { TrustedClock } from "./trusted-clock.ts";
-import { lacksSeats, mootHolds } from "../unwanted.ts";
+import { lacksSeats, mootHolds } from "../ended-holds.ts";
 import { pendingCustomers } from "./queue.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 
