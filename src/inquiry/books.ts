@@ -8,7 +8,7 @@ import { blockerOf, holdBlocker, outcomeBlocker } from "../report/books.ts";
 import type { Blocker, ClosedFileFacts, ClosingFacts } from "../report/books.ts";
 import { joinedTo, requireObserved } from "../report/statement/period.ts";
 import type { Period, Tolerances, Row, StatementRequest } from "../report/statement/shape.ts";
-import { holdFacts, standingStates } from "./holds.ts";
+import { holdFacts, standingQuestions } from "./holds.ts";
 import { openStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -149,7 +149,7 @@ function* openHolds(ledger: ReadOnlyLedger, to: string): Generator<Blocker, void
     .selectFrom("question")
     .selectAll()
     .select(sql<number>`0`.as("operations"))
-    .where("state", "in", spelled(standingStates))
+    .where("state", "in", spelled(standingQuestions))
     .where("created_at", "<", to)
     .orderBy("number");
   for (const row of ledger.rows(query)) yield holdBlocker(holdFacts(ledger, row));

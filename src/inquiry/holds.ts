@@ -103,7 +103,7 @@ export interface HeldByRun {
 }
 
 /** States in which a hold stands. */
-export const standingStates = ["open", "approved"] as const;
+export const standingQuestions = ["open", "approved"] as const;
 
 const mostSummed = 10_000;
 
@@ -131,11 +131,11 @@ export async function standingHolds(
   ledger: ReadOnlyLedger,
   { limit, after }: { limit: number; after?: string | undefined },
 ): Promise<{ total: number; waits: number; holds: HoldFacts[] }> {
-  const from = ledger.db.selectFrom("question").where("state", "in", spelled(standingStates));
+  const from = ledger.db.selectFrom("question").where("state", "in", spelled(standingQuestions));
   const counted = await from.select(sql<number>`count(*)`.as("total")).executeTakeFirst();
   const open = await ledger.db
     .selectFrom("question")
-    .where("state", "in", spelled(standingStates))
+    .where("state", "in", spelled(standingQuestions))
     .where("state", "=", sql.lit<QuestionTable["state"]>("open"))
     .select(sql<number>`count(*)`.as("total"))
     .executeTakeFirst();

@@ -7,7 +7,7 @@ import type { RunTable } from "../ledger/runs/tables.ts";
 import { takenThings } from "../engine/model/taking.ts";
 import type { TakenThing } from "../engine/model/taking.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
-import { standingStates } from "./holds.ts";
+import { standingQuestions } from "./holds.ts";
 import { openStates, waitingStates } from "./operations.ts";
 import { paused } from "./status.ts";
 import { spelled } from "./read-only-ledger.ts";
@@ -145,10 +145,10 @@ async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["hol
   const rows = await db
     .selectFrom("question")
     .select(["state", "created_at as at"])
-    .where("state", "in", spelled(standingStates))
+    .where("state", "in", spelled(standingQuestions))
     .orderBy("created_at")
     .execute();
-  return standingStates.flatMap((state) => {
+  return standingQuestions.flatMap((state) => {
     const those = rows.filter((row) => row.state === state);
     const [oldest] = those;
     return oldest === undefined ? [] : [{ state, count: those.length, oldest: oldest.at }];

@@ -14,7 +14,7 @@ import type { OperationFacts, DeliveryFacts } from "../report/facts.ts";
 import type { AbsenceFacts, StatusFacts, Paused } from "../report/status.ts";
 import { auditHead, headPlaces, ledgerName } from "./audit.ts";
 import { byHandCounts } from "./exceptions.ts";
-import { holds, standingStates } from "./holds.ts";
+import { holds, standingQuestions } from "./holds.ts";
 import { openStates, operations, waitingStates } from "./operations.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -62,7 +62,10 @@ export async function status(ledger: ReadOnlyLedger): Promise<StatusFacts> {
     reads: await lastReads(ledger),
     cutReads: await cutReads(ledger),
     absence: await absence(ledger),
-    holds: [...(await holds(ledger, { states: standingStates })), ...(await holds(ledger, { states: ["rejected"] }))],
+    holds: [
+      ...(await holds(ledger, { states: standingQuestions })),
+      ...(await holds(ledger, { states: ["rejected"] })),
+    ],
     operations: await unfinished(ledger),
     openOperations,
     open,

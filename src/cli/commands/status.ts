@@ -1,4 +1,3 @@
-import { notFired } from "../../operate/dashboard.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
@@ -25,6 +24,7 @@ async function statusCommand(invocation: Invocation, all: boolean): Promise<Exit
     const inquiry = await application.inquiry();
     const now = application.clock.now();
     const status = { ...(await inquiry.status()), taken: await inquiry.taken(application.config.limits.removals, now) };
+    const { notFired } = await import("../../operate/dashboard.ts");
     const scheduled = application.jobs().filter(({ schedule }) => schedule !== undefined);
     const facts = {
       status,
