@@ -241,6 +241,10 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^(?:with recursive each_source\(source\) as|update record indexed by record_by_hash set source = \?)/u,
     why: "there are none but until a person decides about them",
   },
+  "whether anything stands refused": {
+    statement: /^select 1 from rejection limit 1$/u,
+    why: "it ends at the first one",
+  },
   "whether a stream has a record": {
     statement: /^select id from record where stream = \? and last_read < \? and state <> 'absent' limit 1$/u,
     why: "it ends at the first one, but for a first reading that is continued",

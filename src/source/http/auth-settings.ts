@@ -226,11 +226,9 @@ interface AskedList {
 }
 
 /** Where credentials would go to another machine over plain http, which everybody on the way can read. */
-export function checkPlainHttp(
-  { baseUrl, auth, allowPlainHttp }: Asked,
-  lists: readonly AskedList[],
-): { path: string[]; message: string }[] {
-  if (allowPlainHttp || auth.kind === "none") return [];
+export function checkPlainHttp(asked: Asked, lists: readonly AskedList[]): { path: string[]; message: string }[] {
+  const { baseUrl, auth } = asked;
+  if (asked.allowPlainHttp || auth.kind === "none") return [];
   const message =
     "must be https, since credentials are sent there; plain http is allowed " +
     "to this machine only, or with `allowPlainHttp: true` for this source";
