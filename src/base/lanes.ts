@@ -21,7 +21,7 @@ export async function workInLanes<Item>(
     failure ??= { error };
     changed();
   };
-  /** Nothing once a piece of work failed. */
+  /** The next item; undefined if a piece of work failed first. */
   const taken = (): Promise<IteratorResult<Item> | undefined> =>
     new Promise((resolve) => {
       changed = () => {

@@ -21,7 +21,7 @@ interface AtTheGate {
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
 }
 
-/** Of a plan without operations that may be held. */
+/** The answer for a plan without operations that can be held. */
 export const nothingToJudge: AtTheGate = {
   decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
 };

@@ -46,7 +46,7 @@ export interface LedgerOptions {
   fillsGap?: boolean | undefined;
   /** Where it is opened; without it the end of no earlier process is proven. */
   host?: Host | undefined;
-  /** How a commit, or a turn in which something is read, is waited for; at once where nothing is said. */
+  /** How the ledger waits for a commit, or for a later turn of the event loop. A clock of a test stands still meanwhile. */
   awaited?: <T>(commit: () => Promise<T>) => Promise<T>;
 }
 
@@ -203,7 +203,7 @@ export class LedgerContext {
     return this.#awaited(() => this.#writer.write(keepingWho(work), true));
   }
 
-  /** Waits for a turn of this ledger, in which something is read, as it does for a commit. */
+  /** Waits for work that reads the ledger in a later turn of the event loop, as for a commit. */
   turn<T>(work: () => Promise<T>): Promise<T> {
     return this.#awaited(work);
   }

@@ -241,7 +241,7 @@ const allowed: Record<string, { statement: RegExp; why: string }> = {
     statement: /^(?:with recursive each_source\(source\) as|update record indexed by record_by_hash set source = \?)/u,
     why: "there are none but until a person decides about them",
   },
-  "whether anything stands refused": {
+  "whether there is any rejection": {
     statement: /^select 1 from rejection limit 1$/u,
     why: "it ends at the first one",
   },

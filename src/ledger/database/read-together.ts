@@ -5,7 +5,7 @@ interface Asked<Answer> {
   reject: (error: unknown) => void;
 }
 
-/** Answers questions that come in one turn of the event loop in one reading transaction, which costs its start once. */
+/** Answers all questions of one turn of the event loop in one reading transaction: its start and end cost once. */
 export class ReadTogether<Question, Answer> {
   readonly #context: LedgerContext;
   readonly #read: (question: Question) => Answer;
@@ -16,7 +16,7 @@ export class ReadTogether<Question, Answer> {
     this.#read = read;
   }
 
-  /** Rejects with what reading for this very question threw. */
+  /** Rejects if this question could not be read; the others of its turn are answered. */
   ask(question: Question): Promise<Answer> {
     const answered = (): Promise<Answer> =>
       new Promise((resolve, reject) => {

@@ -38,8 +38,8 @@ export class Journal {
   readonly #claims: UniquenessChecks;
   readonly #clockNotes: ClockNoteTables;
   readonly #rejections: RejectionTables;
-  /** Whether anything stands refused in this ledger. */
-  readonly #anyRefused: PerTransaction<boolean>;
+  /** Whether the ledger has any rejection. */
+  readonly #hasRejections: PerTransaction<boolean>;
   readonly #work: WorkTables;
   readonly #changes: ChangeTables;
   readonly #private: PrivateValues;
@@ -64,7 +64,7 @@ export class Journal {
     this.#claims = new UniquenessChecks(context.database, tables);
     this.#clockNotes = new ClockNoteTables(context.database);
     this.#rejections = tables.rejections;
-    this.#anyRefused = context.perTransaction();
+    this.#hasRejections = context.perTransaction();
     this.#work = tables.work;
     this.#changes = tables.changes;
     this.#private = tables.private;
@@ -169,12 +169,12 @@ export class Journal {
     const settleAfter = settleMs === undefined ? conclusion.settleAfter : toInstant(Date.parse(at) + settleMs);
     this.#journal.finish(id, { ...conclusion, settleAfter }, at);
     for (const change of conclusion.changes) this.#changes.apply(change, at);
-    if (conclusion.state === "done" && this.#anyRefused.get(() => this.#rejections.any())) {
+    if (conclusion.state === "done" && this.#hasRejections.get(() => this.#rejections.any())) {
       this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
     }
     if (conclusion.rejections !== undefined) {
       this.#rejections.add(id, conclusion.rejections, at);
-      this.#anyRefused.put(true);
+      this.#hasRejections.put(true);
     }
     this.#context.audit.append({
       at,

@@ -30,7 +30,7 @@ export class RejectionTables {
     this.#statements = prepareStatements(database);
   }
 
-  /** Whether anything stands refused at all. */
+  /** Whether there is any rejection at all. */
   any(): boolean {
     return this.#statements.any.get() !== undefined;
   }

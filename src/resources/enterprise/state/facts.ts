@@ -268,7 +268,7 @@ export class AcknowledgedRows {
   } satisfies Writes;
 }
 
-/** Writes what was acknowledged if a condition holds. */
+/** Inserts the acknowledged fields if the condition is true, in one statement. */
 const acknowledgedWhere = (condition: string): string =>
   `insert into acknowledged (namespace, customer_id, from_at, fields) select ?, ?, ?, ? where ${condition}
    on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`;

@@ -174,7 +174,7 @@ function linkOf(row: LinkRow): Link {
   };
 }
 
-/** Writes a link if a condition holds. */
+/** Inserts a link if the condition is true, in one statement. */
 const linkedWhere = (condition: string): string =>
   `insert into link (namespace, customer_id, from_at, enterprise_global_id, channel_code, channel_customer_id, origin,
      examined)
