@@ -5,7 +5,8 @@ import { OrderAdoption } from "../../src/resources/order/seek.ts";
 import { CustomerState } from "../../src/engine/customer.ts";
 import { openSandbox } from "../support/world/start.ts";
 import { ApplyWorld, customer } from "../support/world/apply-world.ts";
-import { orderRecord } from "../support/world/records.ts";
+import { customerRecord, key, orderRecord } from "../support/world/records.ts";
+import { shownOrderKind } from "../../src/ledger/state/observations.ts";
 import { runJob, runResultOf } from "../support/program.ts";
 import { temporaryFolder } from "../support/northwind.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
@@ -78,5 +79,35 @@ describe("two orders of the CRM under the channel number of one that is placed t
     await new OrderAdoption(world.deps, world.reader.of(customer)).seek(new CustomerState(world.deps, customer));
     expect([...(await world.ledger.state.known(customer)).placedOrders.keys()]).toEqual(["crm/O1"]);
     expect(await world.plan()).toEqual([]);
+  });
+});
+
+describe("existing orders are looked for", () => {
+  it("for a customer without an enterprise only if some enterprise showed an order", async () => {
+    const world = await ApplyWorld.start();
+    await world.take("customers", customerRecord("C1"));
+    const isNeeded = (): boolean =>
+      new OrderAdoption(world.deps, world.reader.of(customer)).isNeeded(new CustomerState(world.deps, customer));
+    await world.take("orders", orderRecord("O1", "C1"));
+    expect(isNeeded()).toBe(false);
+    const shown = { licenceOrders: {}, products: {}, forms: {} };
+    const other = key("C2");
+    await world.ledger.state.record(other, [
+      { type: "observed", customer: other, kind: shownOrderKind, subject: "O1", body: shown },
+    ]);
+    expect(isNeeded()).toBe(true);
+  });
+
+  it("in the enterprise of a customer that could not be read, although no order is open", async () => {
+    const world = await ApplyWorld.start();
+    await world.makeEnterprise();
+    world.sqlite().exec("update link set origin = 'adopted'");
+    const isNeeded = (): boolean =>
+      new OrderAdoption(world.deps, world.reader.of(customer)).isNeeded(new CustomerState(world.deps, customer));
+    expect(isNeeded()).toBe(false);
+    await world.ledger.state.record(customer, [
+      { type: "customer-unread", customer, why: "the service was down", ofAllOrders: true },
+    ]);
+    expect(isNeeded()).toBe(true);
   });
 });

@@ -140,3 +140,15 @@ it("throws the first error at once, although the next item is long in coming, an
   long.resolve();
   await turn();
 });
+
+it("does not begin the item that was on its way when it was stopped", async () => {
+  let stop = false;
+  const begun: number[] = [];
+  async function* items(): AsyncGenerator<number, void, void> {
+    yield 1;
+    stop = true;
+    yield 2;
+  }
+  await workInLanes(items(), { lanes: 2, stopped: () => stop }, async (item) => void begun.push(item));
+  expect(begun).toEqual([1]);
+});

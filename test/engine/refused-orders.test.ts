@@ -4,6 +4,7 @@ import { lookForRefusedOrder, unwantedOrders } from "../../src/engine/refused-or
 import type { OrderService } from "../../src/platform/order-service/order-service.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
+import { runWorld } from "../support/world/run.ts";
 
 it(
   "an order that was refused and has another customer now is looked for beside the other orders of the one it was sent for",
@@ -34,6 +35,23 @@ it(
     expect(world.calls("M7") - reads, "what stands under the number of O1 is not read").toBe(0);
   },
 );
+
+it("an order that was refused, done all the same and cancelled in the CRM is not done: its run says that it looks again", async () => {
+  const world = await ApplyWorld.start();
+  await world.makeEnterprise();
+  await world.take("orders", orderRecord("O1", "C1"));
+  const { orderService } = world.deps.platform;
+  const does: OrderService["placeOrders"] = async (...given) => {
+    await orderService.placeOrders(...given);
+    return { kind: "rejected", status: 200, code: "13004", raw: {} };
+  };
+  const doing = world.with({ orderService: { ...orderService, placeOrders: does } });
+  expect(await doing.deliver(await world.planned("place-order"))).toMatchObject({ kind: "rejected" });
+  await world.take("orders", { ...orderRecord("O1", "C1"), cancelled: true });
+  const { exitCode, open } = await runWorld(world);
+  expect(exitCode).toBe(3);
+  expect(open).toMatchObject([{ code: "settle-time", examples: [{ record: "crm/O1" }] }]);
+});
 
 it("only orders that the CRM gave up, that nobody decided on since and that are not placed are looked for", async () => {
   const world = await ApplyWorld.start();
