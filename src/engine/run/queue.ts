@@ -37,7 +37,7 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     await ledger.journal.retryRejected({ source });
     await ledger.records.markPending({ source, ...(since === undefined ? {} : { since }) });
   }
-  await ledger.journal.tryRejectedAgain();
+  await ledger.journal.lookAgain();
   let after: RecordKey | undefined;
   for (;;) {
     const keys = await ledger.records.pendingCustomers(after, page);

@@ -362,10 +362,14 @@ export class Journal {
     await this.#context.write(() => this.#rejections.ask(scope));
   }
 
-  /** What was refused in words that may pass is tried once more, some times. */
-  async tryRejectedAgain(): Promise<void> {
+  /**
+   * What a run looks at although no record of its customer changed: what was refused in words that may pass, some
+   * times; and holds that show a record as it is no more, whomever it belongs to now, which nobody can approve.
+   */
+  async lookAgain(): Promise<void> {
     await this.#context.write(() => {
       for (const record of this.#rejections.tryAgain()) this.#work.markPending({ record });
+      this.#holds.lookAtChanged();
     });
   }
 

@@ -176,3 +176,22 @@ it("what a person rejected stays when its policy is to tell of it for a while", 
   expect(standing(w)).toMatchObject({ products: 4 });
   expect(await openHolds(w)).toEqual([]);
 });
+
+it("a seat that a person left with their customer is asked about anew when the person changes where they are now", async () => {
+  const w = await world({ records: { ...company(1, 1), customers: [{ id: "C1" }, { id: "C2" }] } });
+  rule(w, "assignments.revoked", "ask");
+  expect((await w.run("run", "everything")).exitCode).toBe(0);
+  const { id } = w.staff[0] ?? { id: "" };
+  Object.assign(personOf(w, id), { customer: "C2", holds: [] });
+  w.write();
+  await w.does("run", "everything");
+  const asked = await openHold(w);
+  personOf(w, id).name = "Zqcanary Person 2";
+  w.write();
+  await w.does("run", "everything");
+  const again = await openHold(w);
+  expect(again).not.toBe(asked);
+  await decide(w, "approve", again);
+  expect((await w.does("run", "everything")).calls).toEqual({ M9: 1 });
+  expect(standing(w)).toMatchObject({ assignments: 0 });
+});
