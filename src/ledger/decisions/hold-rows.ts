@@ -72,8 +72,7 @@ interface StandingRow extends Row<"hold", "id" | "kind" | "hash" | "policy" | "s
 const mark = "(coalesce(r.version, 0) || ' ' || coalesce(r.changed_at, '') || ' ' || (r.state is 'absent'))";
 const recordOf = `left join record r on r.stream = one.value ->> 'stream' and r.namespace = one.value ->> 'namespace'
   and r.id = one.value ->> 'id'`;
-const isChanged = `exists (select 1 from json_each(h.records) one ${recordOf}
-  where ${mark} is not one.value ->> 'mark')`;
+const isChanged = `exists (select 1 from json_each(h.records) one ${recordOf} where ${mark} is not one.value ->> 'mark')`;
 const holdColumns = `h.id, h.question_id as question, h.operation_id as operation, h.subject, h.kind, h.hash, h.policy, h.scope,
   h.reason, h.state, h.records, h.removes, ${isChanged} as changed,
   exists (select 1 from operation o where o.id = h.operation_id and o.state in ('sending', 'unknown', 'parked')) as sent`;
@@ -110,31 +109,18 @@ export class HoldRows {
   }
 
   openQuestion(question: Question & { policy: PolicyName | undefined; toEarn: number | undefined }): void {
-    const { id, scope, policy, toEarn, customer, createdAt, ofUndo } = question;
-    const values = { id, scope, namespace: customer.namespace, customerId: customer.id, createdAt };
-    const rules = { policy: policy ?? null, toEarn: toEarn ?? null };
-    this.#statements.openQuestion.run({ ...values, ...rules, ofUndo: ofUndo ? 1 : 0 });
+    const { id, scope, policy = null, toEarn = null, createdAt } = question;
+    this.#statements.openQuestion.run({ ...named(question), question: id, scope, policy, toEarn, createdAt });
   }
 
   /** Holds what the journal has planned of a customer. */
-  hold({ customer, ofUndo }: Whose, question: string, hold: NewHold, at: string): void {
-    const { kind, hash, subject, policy, scope, reason, records, removes } = hold;
-    const whose = { namespace: customer.namespace, id: customer.id, ofUndo: ofUndo ? 1 : 0 };
-    const operation = this.#planned({ customer, ofUndo }, hold);
+  hold(whose: Whose, question: string, hold: NewHold, at: string): void {
+    const operation = this.#planned(whose, hold);
     if (operation === undefined) throw new Error("a held operation is in the journal as planned");
-    const said = { policy: policy ?? null, scope, reason, records: JSON.stringify(records) };
-    const values = {
-      ...whose,
-      ...said,
-      question,
-      operation,
-      kind,
-      hash,
-      subject,
-      removes: JSON.stringify(removes),
-      at,
-    };
-    this.#statements.hold.run(values);
+    const { kind, hash, subject, policy = null, scope, reason } = hold;
+    const said = { kind, hash, subject, policy, scope, reason, records: JSON.stringify(hold.records) };
+    const removes = JSON.stringify(hold.removes);
+    this.#statements.hold.run({ ...named(whose), ...said, removes, question, operation, at });
     this.#statements.holdOperation.run(question, at, operation);
   }
 
@@ -143,9 +129,8 @@ export class HoldRows {
     return this.#planned(whose, hold) !== undefined;
   }
 
-  #planned({ customer, ofUndo }: Whose, { kind, hash }: Pick<NewHold, "kind" | "hash">): string | undefined {
-    const { namespace, id } = customer;
-    return this.#statements.planned.get({ namespace, id, ofUndo: ofUndo ? 1 : 0, kind, hash })?.id;
+  #planned(whose: Whose, { kind, hash }: Pick<NewHold, "kind" | "hash">): string | undefined {
+    return this.#statements.planned.get({ ...named(whose), kind, hash })?.id;
   }
 
   /** A hold is of this operation, which the journal has planned anew. */
@@ -248,18 +233,15 @@ export class HoldRows {
     const hold = this.ofOperation(operation);
     if (hold === undefined) return;
     this.happens("done", hold, at, "carried out");
-    if (hold.state === "approved") this.#calm(hold.records);
+    // A person has seen that these records turned to and fro: it is counted anew.
+    if (hold.state === "approved")
+      for (const { stream, namespace, id } of hold.records) this.#statements.calm.run(stream, namespace, id);
     this.answered(hold.question, at, "carried out", null);
   }
 
   /** The customers of holds that are not about what a person was shown are looked at. */
   lookAtChanged(): void {
     this.#statements.lookAtChanged.run();
-  }
-
-  /** How often these records turned to and fro is counted anew: a person has seen it. */
-  #calm(records: readonly RecordReference[]): void {
-    for (const { stream, namespace, id } of records) this.#statements.calm.run(stream, namespace, id);
   }
 
   /** A person has seen what a rebuild left of a customer to be made: what comes later is not asked about. */
@@ -271,6 +253,11 @@ export class HoldRows {
   earned(): Map<PolicyName, number> {
     return new Map(this.#statements.earned.all().map(({ policy, count }) => [policy, count]));
   }
+}
+
+/** Whose holds, as the statements have it. */
+function named({ customer, ofUndo }: Whose): { namespace: string; id: string; ofUndo: number } {
+  return { namespace: customer.namespace, id: customer.id, ofUndo: ofUndo ? 1 : 0 };
 }
 
 type QuestionRow = Omit<QuestionTable, "number" | "policy" | "to_earn" | "decided_at" | "reason" | "decided_by">;
@@ -310,7 +297,7 @@ function prepareStatements(database: Sqlite) {
     openQuestion: () =>
       database.prepare(
         `insert into question (id, scope, policy, to_earn, customer_namespace, customer_id, state, created_at, of_undo)
-       values (@id, @scope, @policy, @toEarn, @namespace, @customerId, 'open', @createdAt, @ofUndo)`,
+       values (@question, @scope, @policy, @toEarn, @namespace, @id, 'open', @createdAt, @ofUndo)`,
       ),
     setQuestion: () =>
       database.prepare(
