@@ -27,7 +27,7 @@ export interface Dashboard {
   close(): void;
 }
 
-export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running" | "clockBehind">;
+export type FireTimes = Pick<ScheduleState, "job" | "nextFireTime" | "running">;
 
 interface DashboardRequest {
   application: Application;

@@ -23,8 +23,6 @@ export interface Health {
     nextSlot: string | undefined;
     lastSlot: string | undefined;
     running: boolean;
-    /** The clock was set back behind the last fire time, and the job waits. */
-    clockBehind?: boolean;
     lastRun:
       | { id: string; state: string; exitCode: number | null; startedAt: string; finishedAt: string | null }
       | undefined;
@@ -113,16 +111,13 @@ export async function readHealth(platform: Platform, ledger: Ledger, schedule: S
   return {
     ledger: { reachable: true },
     ...(paused !== undefined && { paused: { since: paused.since } }),
-    jobs: state.map(({ job, nextFireTime, lastFireTime, running, clockBehind }) => {
-      return {
-        job,
-        nextSlot: nextFireTime,
-        lastSlot: lastFireTime,
-        running,
-        clockBehind,
-        lastRun: lastRunOf(last.get(job)),
-      };
-    }),
+    jobs: state.map(({ job, nextFireTime, lastFireTime, running }) => ({
+      job,
+      nextSlot: nextFireTime,
+      lastSlot: lastFireTime,
+      running,
+      lastRun: lastRunOf(last.get(job)),
+    })),
     open: {
       unknown: open.length,
       holds: holds.filter((hold) => hold.state === "open").length,

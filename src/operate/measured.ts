@@ -34,7 +34,6 @@ export interface MeasuredJob {
   job: string;
   kind: string;
   isRunning: boolean;
-  clockBehind: boolean;
   nextFire: number | undefined;
   /** Seconds from the next fire time to the one after it. */
   fireInterval: number | undefined;
@@ -227,7 +226,6 @@ export class LedgerReading {
         job: id,
         kind,
         isRunning: run?.state === "running",
-        clockBehind: state?.clockBehind ?? false,
         nextFire,
         fireInterval: nextFire === undefined || schedule === undefined ? undefined : intervalAfter(nextFire, schedule),
         lastRun: secondsOf(run?.startedAt),

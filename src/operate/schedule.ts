@@ -23,11 +23,8 @@ export interface FireTimeStore {
   finish(job: string, fireTime: string): Promise<void>;
   /** Claimed fire times that are not finished, the oldest first. */
   unfinished(job: string): Promise<string[]>;
-  /**
-   * Sets the last fire time back after the clock was set back a long way. `claim` still refuses fire times that fired.
-   * Without it a job waits until the clock passes its last fire time again.
-   */
-  rewind?(job: string, fireTime: string): Promise<void>;
+  /** Sets the last fire time back after the clock was set back. `claim` still refuses fire times that fired. */
+  rewind(job: string, fireTime: string): Promise<void>;
 }
 
 export interface ScheduledRun {
@@ -50,8 +47,6 @@ export interface ScheduleState {
   lastFireTime: string | undefined;
   nextFireTime: string | undefined;
   running: boolean;
-  /** The last fire time is in the future: the clock was set back, and the job waits for it. */
-  clockBehind: boolean;
 }
 
 /** Calls back about once a minute, at full minutes, until stopped. */
@@ -93,7 +88,6 @@ export class Schedule {
   readonly #owed = new Map<string, Due>();
   /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
-  readonly #behind = new Set<string>();
   /** Fire times of earlier processes that still need another run, by job, once they have been looked up. */
   readonly #interruptedFireTimes = new Map<string, string[]>();
   readonly #jobs: readonly BoundJob[];
@@ -153,7 +147,6 @@ export class Schedule {
           lastFireTime: await this.#deps.store.last(job.id),
           nextFireTime: next === undefined ? undefined : toInstant(next),
           running: this.#running === job.id,
-          clockBehind: this.#behind.has(job.id),
         };
       }),
     );
@@ -323,19 +316,15 @@ export class Schedule {
     }
     const lastMs = Date.parse(last);
     if (lastMs > now) {
-      const far = lastMs > now + farAheadMs;
-      const fields = { event: "schedule.clock-set-back", job: job.id, last, now: toInstant(now) };
-      if (store.rewind !== undefined) {
-        if (far) logger.warn(fields, "the clock was set back; the schedule starts anew from now");
-        await store.rewind(job.id, toInstant(now));
-        this.#refused.delete(job.id);
-      } else if (far && !this.#behind.has(job.id)) {
-        this.#behind.add(job.id);
-        logger.warn(fields, "the clock was set back; the job waits until its last fire time has passed again");
-      }
+      if (lastMs > now + farAheadMs)
+        logger.warn(
+          { event: "schedule.clock-set-back", job: job.id, last, now: toInstant(now) },
+          "the clock was set back; the schedule starts anew from now",
+        );
+      await store.rewind(job.id, toInstant(now));
+      this.#refused.delete(job.id);
       return undefined;
     }
-    this.#behind.delete(job.id);
     const refused = this.#refused.get(job.id);
     return refused !== undefined && refused <= now ? Math.max(lastMs, refused) : lastMs;
   }

@@ -38,8 +38,8 @@ export interface StateSentence {
 export interface TodayFacts {
   status: StatusFacts;
   assumptions: readonly Pick<AssumptionStanding, "id" | "contradicted" | "stops">[];
-  /** Configured jobs that have a schedule; `clockBehind`: one waits because the clock was set back. */
-  jobs: readonly { job: string; clockBehind: boolean }[];
+  /** Configured jobs that have a schedule. */
+  jobs: readonly { job: string }[];
   /** Jobs that should have fired, and since when. */
   notFired: readonly { job: string; since: string }[];
 }
@@ -290,14 +290,12 @@ export function stateSentence(facts: TodayFacts, now: string): StateSentence {
 }
 
 /** What is not well although it has no item of its own. */
-function wrongBeside({ status, jobs, notFired }: TodayFacts, waiting: number, now: string): string[] {
+function wrongBeside({ status, notFired }: TodayFacts, waiting: number, now: string): string[] {
   const notes: string[] = [];
   for (const run of status.lastRuns) {
     const { tone, words } = runVerdict(run);
     if (!byHand(run) && tone !== "good" && tone !== "on") notes.push(`The last run of ${run.job}: ${words}.`);
   }
-  for (const { job, clockBehind } of jobs)
-    if (clockBehind) notes.push(`${job} waits until the clock, which was set back, has caught up.`);
   // Behind a run that is on, others wait for their turn.
   if (status.running.length === 0)
     for (const { job, since } of notFired)

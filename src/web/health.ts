@@ -65,7 +65,6 @@ function complaints(health: Health): string[] {
   return [
     ...(health.ledger.reachable ? [] : ["ledger.unreachable"]),
     ...open.map(([service]) => `breaker.open:${service}`),
-    ...health.jobs.filter((job) => job.clockBehind === true).map((job) => `clock.behind:${job.job}`),
   ];
 }
 

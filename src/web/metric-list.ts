@@ -94,7 +94,6 @@ export const metricList = {
   info: now("build_info", "1, with the version of the program.", ["version"]),
   jobInfo: ledger("job_info", "1 for each configured job, with its kind.", ["job_name", "kind"]),
   jobRunning: ledger("job_running", "1 while a run of the job is in progress, in any process.", ["job_name"]),
-  jobClockBehind: ledger("job_clock_behind", "1 while the job waits as the clock was set back.", ["job_name"]),
   jobLastRun: ledger("job_last_run_timestamp_seconds", "When the last run of the job began.", ["job_name"]),
   jobLastExit: ledger(
     "job_last_exit_code",

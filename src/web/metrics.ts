@@ -174,7 +174,6 @@ function jobGauges(metrics: Metrics, of: MeasuredJob): void {
   const labels = { job_name: job };
   metrics.set("jobInfo", 1, { ...labels, kind });
   metrics.set("jobRunning", of.isRunning ? 1 : 0, labels);
-  metrics.set("jobClockBehind", of.clockBehind ? 1 : 0, labels);
   const told: readonly [MetricName, number | undefined][] = [
     ["jobLastRun", of.lastRun],
     ["jobLastExit", of.lastExitCode],

@@ -105,15 +105,6 @@ export class MemoryFireTimes implements FireTimeStore {
   }
 }
 
-/** A store that only moves forward. */
-export class ForwardFireTimes implements FireTimeStore {
-  readonly #inner = new MemoryFireTimes();
-  claim = (job: string, fireTime: string): Promise<boolean> => this.#inner.claim(job, fireTime);
-  last = (job: string): Promise<string | undefined> => this.#inner.last(job);
-  finish = (job: string, fireTime: string): Promise<void> => this.#inner.finish(job, fireTime);
-  unfinished = (job: string): Promise<string[]> => this.#inner.unfinished(job);
-}
-
 export interface World {
   clock: HandClock;
   schedule: Schedule;

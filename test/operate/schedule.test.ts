@@ -6,7 +6,7 @@ import { Problem } from "../../src/base/errors.ts";
 import { cronTicker } from "../../src/operate/schedule-ticker.ts";
 import { latestFireTime } from "../../src/operate/fire-times.ts";
 import { sizes } from "../support/sizes.ts";
-import { day, ForwardFireTimes, HandClock, hour, job, MemoryFireTimes, minute, world } from "./hand-schedule.ts";
+import { day, HandClock, hour, job, MemoryFireTimes, minute, world } from "./hand-schedule.ts";
 
 const year = 365 * day;
 
@@ -307,22 +307,6 @@ describe("a clock that jumps", () => {
       "2026-01-01T02",
       "2026-01-01T03",
     ]);
-  });
-
-  it("is reported, and fires nothing twice, where the store can only move forward", async () => {
-    const here = world([job("a", "0 * * * *")], "2026-01-01T00:30:00Z", { store: new ForwardFireTimes() });
-    await here.schedule.tick();
-    here.clock.jump(day);
-    await here.schedule.tick();
-    here.clock.jump(-day);
-    await here.schedule.tick();
-    expect((await here.schedule.state())[0]?.clockBehind).toBe(true);
-    for (let passed = 0; passed < 25; passed += 1) {
-      here.clock.pass(hour);
-      await here.schedule.tick();
-    }
-    expect(here.fireTimes()).toEqual(["a 2026-01-02T00:00", "a 2026-01-02T01:00"]);
-    expect((await here.schedule.state())[0]?.clockBehind).toBe(false);
   });
 });
 

@@ -26,7 +26,6 @@ it("the sentence on how all is is good only where nothing of what is known says 
     toneOf({ openCircuits: [{ service: "order-service", since: now, reason: "503", probeAt: now }] }),
     toneOf({ openOperations: [{ ...operation, state: "unknown" }] }),
     toneOf({ differences: [{ class: "missing", count: 1, since: now }] as unknown as StatusFacts["differences"] }),
-    toneOf({}, { jobs: [{ job: "staff", clockBehind: true }] }),
     toneOf({}, { notFired: [{ job: "staff", since: now }] }),
   ];
   for (const [at, tone] of tones.entries()) expect(["wait", "bad"], String(at)).toContain(tone);

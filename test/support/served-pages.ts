@@ -100,6 +100,6 @@ function firesNext(application: Application): FireTimes[] {
     const next =
       schedule === undefined ? undefined : nextFireTime(schedule.cron, schedule.zone, application.clock.now());
     const nextTime = next === undefined ? undefined : toInstant(next);
-    return { job: id, nextFireTime: nextTime, running: false, clockBehind: false };
+    return { job: id, nextFireTime: nextTime, running: false };
   });
 }

@@ -29,7 +29,6 @@ const read: MeasuredLedger = {
       job: "staff",
       kind: "sync",
       isRunning: false,
-      clockBehind: false,
       nextFire: undefined,
       fireInterval: undefined,
       lastRun: 1,

@@ -29,7 +29,7 @@ async function statusCommand(invocation: Invocation, all: boolean): Promise<Exit
     const facts = {
       status,
       assumptions: await inquiry.assumptions(),
-      jobs: scheduled.map(({ id }) => ({ job: id, clockBehind: false })),
+      jobs: scheduled.map(({ id }) => ({ job: id })),
       notFired: notFired(application, status.slots),
     };
     if (options.json) {
