@@ -84,12 +84,16 @@ create trigger tally_record_pending after update of pending on record when old.p
   = new.state and old.stream = new.stream begin insert into record_tally (stream, state, count, pending) values
   (new.stream, new.state, 0, new.pending - old.pending) on conflict (stream, state) do update set pending = pending +
   excluded.pending; end;
--- A record that changed is looked at, and so is what waits at the customer that it is, and the customer that it left.
+-- A record that changed is looked at, and so is what waits at the customer that it is, the customer that it left, and
+-- every other one of whom something of it was refused.
 create trigger record_looked_at after update of state, version on record when new.state <> 'quarantined' and
   (old.state, old.version) is not (new.state, new.version) begin update record set pending = 1 where pending = 0 and
   stream = new.stream and namespace = new.namespace and id = new.id; update record set pending = 1 where new.stream =
   'customers' and customer_namespace = new.namespace and customer_id = new.id and stream <> 'customers' and pending =
-  0 and deferred_code is not null and state = 'current'; end;
+  0 and deferred_code is not null and state = 'current'; update record set pending = 1 where stream = 'customers' and
+  pending = 0 and state <> 'quarantined' and (namespace, id) in (select customer_namespace, customer_id from rejection
+  where stream = new.stream and namespace = new.namespace and record_id = new.id and (customer_namespace, customer_id)
+  is not (new.customer_namespace, new.customer_id)); end;
 create trigger record_left_looked_at after update of customer_namespace, customer_id on record when
   (old.customer_namespace, old.customer_id) is not (new.customer_namespace, new.customer_id) begin update record set
   pending = 1 where stream = 'customers' and namespace = old.customer_namespace and id = old.customer_id and pending

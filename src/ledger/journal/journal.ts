@@ -170,7 +170,7 @@ export class Journal {
     this.#journal.finish(id, { ...conclusion, settleAfter }, at);
     for (const change of conclusion.changes) this.#changes.apply(change, at);
     if (conclusion.state === "done" && this.#hasRejections.get(() => this.#rejections.any())) {
-      this.#rejections.forget(row.operation.kind, row.operation.records, conclusion.rejections?.parts);
+      this.#rejections.forget(row.operation, conclusion.rejections?.parts);
     }
     if (conclusion.rejections !== undefined) {
       this.#rejections.add(id, conclusion.rejections, at);

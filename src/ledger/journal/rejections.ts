@@ -20,6 +20,9 @@ export interface NewRejections {
   parts: readonly { record: RecordReference; hash: string; code: string; reason: string; shared: boolean }[];
 }
 
+/** An operation that went through. */
+type Forgiven = Pick<NewRejections, "kind" | "customer"> & { records: readonly RecordReference[] };
+
 type RejectionRow = Omit<RejectionTable, "customer_namespace" | "customer_id" | "version" | "at" | "asked" | "tries">;
 
 /** What services refused and what is not sent again as it was. Writes run inside the writer's transaction. */
@@ -75,13 +78,13 @@ export class RejectionTables {
   }
 
   /**
-   * Forgets what was refused of these records, because an operation of that kind went through; not of those whom it
-   * refused.
+   * Forgets what was refused of these records of a customer, and of earlier versions of them, because an operation of
+   * that kind went through; not of those whom it refused.
    */
-  forget(kind: OperationName, records: readonly RecordReference[], refused: NewRejections["parts"] = []): void {
+  forget({ kind, customer, records }: Forgiven, refused: NewRejections["parts"] = []): void {
     for (const { stream, namespace, id } of records) {
       const again = refused.some(({ record }) => record.namespace === namespace && record.id === id);
-      if (!again) this.#statements.forget.run(stream, namespace, id, kind);
+      if (!again) this.#statements.forget.run(stream, namespace, id, kind, customer.namespace, customer.id);
     }
   }
 
@@ -136,7 +139,11 @@ function prepareStatements(database: Sqlite) {
            then rejection.tries + 1 else 1 end`,
       ),
     forget: () =>
-      database.prepare("delete from rejection where stream = +? and namespace = +? and record_id = +? and kind = +?"),
+      database.prepare(
+        `delete from rejection as j where stream = +? and namespace = +? and record_id = +? and kind = +?
+          and ((customer_namespace, customer_id) = (?, ?) or not exists (select 1 from record r
+            where r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id and r.version = j.version))`,
+      ),
     askCustomer: () =>
       database.prepare(
         "update rejection set asked = 1, tries = 0 where customer_namespace = +? and customer_id = +? and asked = 0",

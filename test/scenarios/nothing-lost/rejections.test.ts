@@ -5,6 +5,7 @@ import type { World } from "../../support/cli.ts";
 import { runResultOf } from "../../support/program.ts";
 import type { Ended } from "../../support/program.ts";
 import { base, secondCustomer, secondOrder } from "../../support/world/small.ts";
+import { canary } from "../../support/world/crm.ts";
 import type { Crm, GivenStaff } from "../../support/world/crm.ts";
 import type { FaultRule } from "../../../src/sandbox/faults.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
@@ -385,6 +386,21 @@ describe("an order that was refused (E5)", { tags: "long" }, () => {
     expect(await company.run()).toEqual({ exit: 5, adds: true, calls: {} });
     expect(await company.isParked()).toBe(true);
     expect(company.sandbox.batches("O2")).toHaveLength(1);
+  });
+});
+
+describe("what is refused of a person at the customer that they left", { tags: "long" }, () => {
+  it("stays refused whatever goes through where they are now, and is sent again when their record changes", async () => {
+    const company = await Company.settled({ ...twoCustomers, staff: [person("S1", { holds: ["A1"] })] });
+    company.fault({ operation: "M9", fault: "status299", code: "60025", times: 1 });
+    const moved = { customer: "C2", holds: [] };
+    company.export({ staff: [person("S1", moved)] });
+    expect(await company.run()).toMatchObject({ exit: 3, adds: true, calls: { M1: 1, M9: 1 } });
+    expect(await company.run()).toEqual(nothing);
+    expect(await company.open()).toMatchObject([{ record: "customers C1", code: "rejected.60025" }]);
+    company.export({ staff: [person("S1", { ...moved, name: `${canary.person} 2` })] });
+    expect(await company.run()).toEqual({ exit: 0, adds: true, calls: { M2: 1, M9: 1 } });
+    expect(company.sandbox.state()).toMatchObject({ assignments: 0 });
   });
 });
 
