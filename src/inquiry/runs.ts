@@ -93,7 +93,7 @@ export async function runStory(ledger: ReadOnlyLedger, id: string): Promise<RunS
 export async function notAttempted(ledger: ReadOnlyLedger, run: string): Promise<NotAttempted[]> {
   return await ledger.db
     .selectFrom("operation")
-    .select(["kind", sql<string>`coalesce(outcome_message, '')`.as("why"), sql<number>`count(*)`.as("count")])
+    .select(["kind", sql<string>`coalesce(outcome_message, verdict, '')`.as("why"), sql<number>`count(*)`.as("count")])
     .where("run_id", "=", run)
     .where("state", "=", "dropped")
     .groupBy(["kind", "why"])

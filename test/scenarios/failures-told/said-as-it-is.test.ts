@@ -109,6 +109,18 @@ it("a plan counts nothing that waited for an earlier plan and goes now", async (
   expect(await last(w, "plan")).toMatchObject({ open: [], exit: 2 });
 });
 
+it("an operation that reading showed not to be applied is told of with that reason", async () => {
+  const w = await placedOrders();
+  personOf(w, "S1").holds = [];
+  w.write();
+  w.sandbox.faults.add({ operation: "M9", fault: "oddCode", times: 1 });
+  const run = await w.run("run", "everything");
+  expect([run.exitCode, run.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^not attempted: 1 revoke-assets: not applied; planned anew$/mu),
+  ]);
+});
+
 it("what stands twice keeps every run from saying that all is well", async () => {
   const w = await placedOrders();
   const [{ number } = { number: "" }] = w.rows<{ number: string }>(
