@@ -88,6 +88,5 @@ export const otherSteps: Readonly<Record<string, string>> = {
   "source.half-written": "wait until the export has ended, or export the file and its marker again",
   "source.more-beyond": "correct `paging` of the source; if the list is complete, write `sure: true` there",
   "source.not-found": "correct the address of the list in the configuration of the source",
-  "source.order-went-back":
-    "request the order of the key in `query` or `body`, and check `paging.order` and `paging.compare`",
+  "source.order-went-back": "request the ascending order of the key in `query` or `body`",
 };

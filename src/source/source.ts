@@ -111,7 +111,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     return secret;
   };
   const reader = openReader(name, settings, { ...deps, directory: from, known, secrets });
-  const tables = new HeldTables(settings.tables, reader, from);
+  const tables = new HeldTables(settings.tables, from);
   const readStream = groupingReader(reader, settings, deps.staging);
   const withoutSecrets = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -160,7 +160,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
         nullTexts,
         tableEntries: Object.fromEntries([...found].map(([table, { rows }]) => [table, rows.size])),
         fingerprint,
-        question: questionOf(settings, stream, fingerprint, reader.queryFiles?.()),
+        question: questionOf(settings, stream, fingerprint),
       };
     },
     fullReadEveryMs(stream) {
@@ -242,23 +242,9 @@ const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMa
 
 /**
  * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
- * what its tables and the files of its queries hold. A stream may be asked for by records of another one, so that one's
- * settings are part of it, but for how it is mapped. As long as it stays, a reading of changes has missed nothing, and
- * one that was cut may go on.
+ * what its tables hold. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
  */
-function questionOf(
-  settings: SourceSettings,
-  stream: Stream,
-  mapping: string,
-  files: Readonly<Record<string, string>> = {},
-): string {
-  const others: Record<string, unknown> = {};
-  for (const other of streams)
-    if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts|plausibleDates)$/u);
-  const { streams: all, ...ofSource } = settings;
-  return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience), files }));
-}
-
-function without(settings: object | undefined, names: RegExp): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(settings ?? {}).filter(([name]) => !names.test(name)));
+function questionOf({ streams: all, ...source }: SourceSettings, stream: Stream, mapping: string): string {
+  const asked = Object.entries(source).filter(([name]) => !patience.test(name));
+  return hashOf(toJson({ mapping, own: all[stream], source: Object.fromEntries(asked) }));
 }

@@ -5,10 +5,9 @@ import type { ReadFilesOptions } from "./file/source.ts";
 import { keyReader, recordLimitsSchema, toItem } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
-import type { OpenedReader, SourceItem, TableRows } from "./reader.ts";
-import type { AnyTable } from "./source-settings.ts";
+import type { SourceItem, TableRows } from "./reader.ts";
 import { columnsOfTable, namedColumns } from "./table-settings.ts";
-import type { FileTableSettings, InlineTableSettings, TableColumns } from "./table-settings.ts";
+import type { FileTableSettings, InlineTableSettings, TableColumns, TableSettings } from "./table-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;
@@ -111,16 +110,14 @@ type Tables = ReadonlyMap<string, LookupTable>;
  * streams are mapped alike and nobody is asked again; before that they are looked at anew each time.
  */
 export class HeldTables {
-  readonly #settings: Readonly<Record<string, AnyTable>>;
-  readonly #reader: OpenedReader;
+  readonly #settings: Readonly<Record<string, TableSettings>>;
   readonly #directory: string;
   #held: Promise<Tables> | undefined;
   #isKept = false;
 
   /** `directory` is where files are. */
-  constructor(settings: Readonly<Record<string, AnyTable>>, reader: OpenedReader, directory: string) {
+  constructor(settings: Readonly<Record<string, TableSettings>>, directory: string) {
     this.#settings = settings;
-    this.#reader = reader;
     this.#directory = directory;
   }
 
@@ -158,19 +155,13 @@ export class HeldTables {
 
   async #read(signal: AbortSignal | undefined): Promise<Tables> {
     const tables = new Map<string, LookupTable>();
-    for (const [name, table] of Object.entries(this.#settings)) {
-      const read = "inline" in table ? inlineTable(table) : await tableOf(name, table, this.#rows(name, table, signal));
-      tables.set(name, read);
-    }
+    const options = { directory: this.#directory, limits: recordLimitsSchema.parse({}), signal };
+    for (const [name, table] of Object.entries(this.#settings))
+      tables.set(
+        name,
+        "inline" in table ? inlineTable(table) : await tableOf(name, table, rowsOfFiles(table, options)),
+      );
     return tables;
-  }
-
-  #rows(name: string, table: Exclude<AnyTable, InlineTableSettings>, signal: AbortSignal | undefined): TableRows {
-    if ("files" in table)
-      return rowsOfFiles(table, { directory: this.#directory, limits: recordLimitsSchema.parse({}), signal });
-    const rows = "url" in table ? this.#reader.lists?.(name, table, signal) : this.#reader.queries?.(name, table);
-    if (rows === undefined) throw new TypeError(`the table ${name} is of another kind than its source`);
-    return rows;
   }
 }
 

@@ -111,26 +111,18 @@ describe("a token service", () => {
     expect(service.asked.slice(1).every(({ headers }) => headers.authorization === "Bearer t1")).toBe(true);
   });
 
-  it("gives a token by password, with the client in the body", async () => {
+  it("gives a token to a client in the body", async () => {
     const service = await startService(({ path }) =>
       path === "/token" ? { body: { access_token: "t1", token_type: "Bearer" } } : list,
     );
-    const more = {
-      grant: "password",
-      user: "robot",
-      password: "env:PASSWORD",
-      clientAuth: "body",
-      parameters: { audience: "crm" },
-    };
+    const more = { clientAuth: "body", parameters: { audience: "crm" } };
     expect((await readAll(sourceWith(service.origin, auth(service.origin, more)), "customers")).outcome.complete).toBe(
       true,
     );
     expect(Object.fromEntries(new URLSearchParams(service.asked[0]?.body))).toEqual({
       audience: "crm",
       scope: "read",
-      username: "robot",
-      password: "value-of-PASSWORD",
-      grant_type: "password",
+      grant_type: "client_credentials",
       client_id: "crm-sync",
       client_secret: "value-of-SECRET",
     });

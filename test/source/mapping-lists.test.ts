@@ -146,7 +146,7 @@ describe("secrets in lists that are chosen from", () => {
   });
 
   it("do not keep a list from being counted or gone through", () => {
-    const skip = { path: { count: bought }, atMost: 0 };
+    const skip = { path: { count: bought }, below: 1 };
     const name = { firstWhere: "lines", where: { path: "type", equals: "licence" }, give: "name" };
     expect(mistakes("orders", withSecrets(bought, { id: name }), skip)).toEqual([]);
   });

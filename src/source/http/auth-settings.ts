@@ -172,43 +172,28 @@ export const authSchema = () =>
           { kind: "apiKey", query: "api_key", key: "env:CRM_KEY" },
         ],
       }),
-    z
-      .strictObject({
-        kind: z.literal("oauth2").describe("A token of an OAuth2 token endpoint."),
-        tokenUrl: webUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
-        grant: z
-          .enum(["client_credentials", "password"])
-          .default("client_credentials")
-          .describe("Grant: client_credentials for the application, password for a user"),
-        clientId: z
-          .string()
-          .min(1)
-          .meta({ description: "Client id", examples: ["crm-sync"] }),
-        clientSecret: secretRef,
-        clientAuth: z
-          .enum(["basic", "body"])
-          .default("basic")
-          .describe("Client id and secret in the Authorization header or in the body"),
-        user: z
-          .string()
-          .min(1)
-          .optional()
-          .meta({ description: "User, for the password grant", examples: ["sync"] }),
-        password: secretRef.optional(),
-        scope: z
-          .string()
-          .min(1)
-          .optional()
-          .meta({ description: "Scope to ask for", examples: ["read"] }),
-        parameters: z
-          .record(z.string(), z.string())
-          .default({})
-          .meta({ description: "Further parameters of the token request", examples: [{ audience: "crm" }] }),
-      })
-      .refine(
-        (auth) => auth.grant !== "password" || (auth.user !== undefined && auth.password !== undefined),
-        "the grant password needs user and password",
-      ),
+    z.strictObject({
+      kind: z.literal("oauth2").describe("A token of an OAuth2 token endpoint."),
+      tokenUrl: webUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
+      clientId: z
+        .string()
+        .min(1)
+        .meta({ description: "Client id", examples: ["crm-sync"] }),
+      clientSecret: secretRef,
+      clientAuth: z
+        .enum(["basic", "body"])
+        .default("basic")
+        .describe("Client id and secret in the Authorization header or in the body"),
+      scope: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ description: "Scope to ask for", examples: ["read"] }),
+      parameters: z
+        .record(z.string(), z.string())
+        .default({})
+        .meta({ description: "Further parameters of the token request", examples: [{ audience: "crm" }] }),
+    }),
     sessionSchema(),
   ]);
 export type AuthSettings = z.infer<ReturnType<typeof authSchema>>;

@@ -138,7 +138,7 @@ type OAuth2Auth = Extract<AuthSettings, { kind: "oauth2" }>;
 function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
   const request: OAuth2Request = {
     ...auth,
-    username: auth.user,
+    grant: "client_credentials",
     connectTimeoutMs: deps.connectTimeoutMs,
     timeoutMs: deps.timeoutMs,
   };
@@ -179,7 +179,7 @@ function tokenProblem(failure: TokenFailure, auth: OAuth2Auth, deps: CredentialD
         "source.wrong-password",
         place,
         `${who} refused our credentials with HTTP ${reason.status}${code}${said}.`,
-        `Correct the client id, secret, user and password in \`auth\`, or set \`clientAuth: ${otherWay}\`.`,
+        `Correct the client id and secret in \`auth\`, or set \`clientAuth: ${otherWay}\`.`,
       );
     }
     case "no-answer":

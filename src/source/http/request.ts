@@ -303,11 +303,9 @@ class Attempt {
 const typeOf: Readonly<Record<BodyForm, string>> = {
   json: "application/json",
   form: "application/x-www-form-urlencoded",
-  xml: "text/xml; charset=utf-8",
 };
 
 function bodyText(body: Json | undefined, bodyAs: BodyForm | undefined): string {
-  if (bodyAs === "xml") return typeof body === "string" ? body : "";
   if (bodyAs !== "form") return JSON.stringify(body ?? {});
   const form = new URLSearchParams();
   for (const [name, value] of isJsonObject(body) ? Object.entries(body) : [])

@@ -75,7 +75,7 @@ function assetOfOrder(order: string, { own, lines, products, zone }: OrderLists)
     id: { template: lines === undefined ? `P-{${order}}` : `{^.${order}}-{${code}}` },
     parentId: assetOf(`${up}${order}`),
     name: name ?? product ?? code,
-    gmsPid: { text: product ?? code },
+    gmsPid: product ?? code,
     ...(appKey === undefined ? {} : { appKey }),
     nodes: parts.get("nodes")?.path ?? constants.nodes,
     type: type ?? constants.type,

@@ -277,7 +277,7 @@ function userNameOf(email: string | undefined, names: readonly string[]): { expr
   if (names.length === 0) return { expression: toChoose, doubt: "an account name has letters and digits only" };
   const address = { template: `${names.map((path) => `{${path}}`).join("")}@name` };
   return {
-    expression: { login: { replace: address, find: " ", with: "" } },
+    expression: { login: { replace: address, pattern: " " } },
     doubt: `made of ${names.join(" and ")}; two people of one name get the same`,
   };
 }

@@ -30,8 +30,6 @@ export type ColumnKind =
 export interface Column {
   name: string;
   kind: ColumnKind;
-  /** The column holds lists of that kind. */
-  isList: boolean;
   /** What the database calls its type. */
   type: string;
 }

@@ -85,7 +85,7 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
 /** In one piece: a sentence for each kind. */
 function wordsOf(failure: Failure, { source, query }: About): Words {
   const { kind, name } = failure;
-  const of = query === undefined ? `the source ${source}` : `\`${query.settings}.${query.key}\``;
+  const of = query === undefined ? `the source ${source}` : `\`${query.settings}.query\``;
   const database = `The database of the source ${source}`;
   switch (kind) {
     case "missing":

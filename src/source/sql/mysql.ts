@@ -114,7 +114,6 @@ class MysqlSnapshot extends ServerSnapshot implements Snapshot {
     return fields.map((field) => ({
       name: field.name,
       kind: kindOf(field),
-      isList: false,
       type: typeOf(field),
     }));
   }

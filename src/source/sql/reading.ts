@@ -243,7 +243,7 @@ function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean
 
 /** The key, where rows can be read in its order. */
 function orderOf({ key }: Part): Column | undefined {
-  return key === undefined || key.isList || key.kind === "json" || key.kind === "boolean" ? undefined : key;
+  return key === undefined || key.kind === "json" || key.kind === "boolean" ? undefined : key;
 }
 
 /** Records with their details: of the changed ones alone, where changes are asked for. */

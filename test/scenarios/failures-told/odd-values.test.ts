@@ -165,7 +165,6 @@ describe("a count whose mark could be one of thousands", () => {
   it.each([
     ["number", { number: "quantity" }],
     ["multiply", { multiply: ["quantity", 2] }],
-    ["round", { round: "quantity", rounding: "up" }],
   ])("is refused by the operator %s too", async (_name, nodes) => {
     const w = await shop({ files: "orders.csv" }, { "orders.csv": csv("2.000") }, { nodes });
     expect(await waitsAfter(w, 1)).toMatchObject([{ key: { id: "O2" }, code: "not-a-number" }]);

@@ -2,17 +2,14 @@ import { canonicalJson } from "../../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import { textOf } from "../coerce.ts";
 import { compileCondition } from "../condition.ts";
-import { numeric, plain, refuse } from "../context.ts";
+import { plain, refuse } from "../context.ts";
 import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
-import { add, decimalOf, numberOf } from "../numbers.ts";
-import type { Decimal } from "../numbers.ts";
 import type { Scope } from "../path.ts";
 import {
   aCondition,
   anyExpression,
   beside,
   listExpression,
-  numberExpression,
   option,
   plainExpression,
   someText,
@@ -213,57 +210,6 @@ export const count: Operator = {
   compile(operand, _spec, at, compiler) {
     const list = compiler.elements(operand, at, true);
     return (scope) => list.read(scope)?.length;
-  },
-};
-
-export const sum: Operator = {
-  reference: {
-    form: "{sum: LIST, of: EXPRESSION}",
-    does:
-      "The sum of what an expression gives for each element, exact on decimals. No list gives nothing, an " +
-      "empty one 0.",
-    takes: takesList,
-    gives: "a number",
-    options: {
-      of:
-        `The numbers to add. ${elementPaths} The element itself by default. An element without a number adds ` +
-        "nothing.",
-    },
-    refuses: {
-      ...tooMany,
-      "not-a-number": "something is no decimal number with a point",
-      "not-exact": "a number beyond 40 digits, or a sum of more than 15",
-    },
-    examples: [
-      {
-        expression: { sum: "lines", of: { multiply: ["quantity", "seats"] } },
-        record: {
-          lines: [
-            { quantity: 2, seats: 5 },
-            { quantity: 1, seats: "0.5" },
-          ],
-        },
-        gives: 10.5,
-      },
-      { expression: { sum: "lines", of: "seats" }, record: { lines: [{ seats: "x" }] }, refused: "not-a-number" },
-    ],
-  },
-  written: { operand: listExpression, options: { of: numberExpression } },
-  gives: ["number"],
-  compile(operand, spec, at, compiler) {
-    const { context } = compiler;
-    const list = compiler.elements(operand, at, spec["of"] !== undefined);
-    const of = list.inside.expression(spec["of"] ?? ".", beside(at, "of"), numeric);
-    return (scope) => {
-      const found = list.read(scope);
-      if (found === undefined) return undefined;
-      let total: Decimal = { digits: 0n, scale: 0 };
-      for (const value of eachOf(found, scope, of, () => context.fault !== undefined)) {
-        const decimal = decimalOf(value, context);
-        if (decimal !== undefined) total = add(total, decimal);
-      }
-      return context.fault === undefined ? numberOf(total, context) : undefined;
-    };
   },
 };
 

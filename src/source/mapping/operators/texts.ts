@@ -69,16 +69,6 @@ export const trim = onText(
   (text) => text.trim(),
 );
 
-export const text = onText(
-  "text",
-  "The value as text: a number becomes the text of the number.",
-  [
-    { expression: { text: "number" }, record: { number: 10248 }, gives: "10248" },
-    { expression: { text: "name" }, record: { name: "a\u0000b" }, refused: "broken-text" },
-  ],
-  (found) => found,
-);
-
 /** Text in which braces stand in pairs, or double for the characters. */
 const templatePattern = "^(?:[^{}]|\\{\\{|\\}\\}|\\{[^{}]+\\})*$";
 
@@ -190,28 +180,6 @@ export const split: Operator = {
 
 const tooLong = { "too-long": "the text is longer than 10,000 characters" };
 const letters = "Letters that are written otherwise than the library writes them: `{ä: ae, Ä: Ae}`.";
-
-export const digits: Operator = {
-  reference: {
-    form: "{digits: EXPRESSION}",
-    does: "The digits 0 to 9 of a text, without all else. Gives nothing if the text has no digit.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
-    options: {},
-    refuses: { ...textRefusals, ...tooLong },
-    examples: [{ expression: { digits: "vat" }, record: { vat: "DE 123.456-789" }, gives: "123456789" }],
-  },
-  written: { operand: textExpression },
-  gives: ["text"],
-  compile(operand, _spec, at, compiler) {
-    const { context } = compiler;
-    const inner = ofText(operand, at, compiler);
-    return (scope) => {
-      const found = searchable(inner(scope), context)?.replaceAll(/[^0-9]/g, "");
-      return found === "" ? undefined : found;
-    };
-  },
-};
 
 export const phone: Operator = {
   reference: {
