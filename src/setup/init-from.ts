@@ -1,20 +1,14 @@
 import { dirname, relative, resolve } from "node:path";
-import { isJsonObject } from "../base/canonical-json.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { readsOf } from "../source/mapping/compile.ts";
 import { parsePath } from "../source/mapping/path.ts";
-import { columnsOfRows, listsOfRows, plainText, withinFirst } from "../source/proposal/columns.ts";
+import { columnsByField, columnsOfRows, keyOfList, listsOfRows, plainText } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
-import { columnsByField, columnsNamed, keyOfList } from "../source/proposal/columns.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
-import { holdingNames } from "../source/proposal/names.ts";
-import { productListOf, productTable } from "../source/proposal/instances.ts";
-import type { ProductList } from "../source/proposal/instances.ts";
 import { proposeMapping } from "../source/proposal/propose.ts";
-import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
-import { groupedSeats, seatRows } from "../source/proposal/instances.ts";
+import type { ProposedField } from "../source/proposal/propose.ts";
 import type { ProposedSkip } from "../source/proposal/columns.ts";
 import type { AddressAccess } from "./address-access.ts";
 import { lookAtAddress, lookAtFile } from "./looked-at.ts";
@@ -62,10 +56,7 @@ export async function proposeFrom(
   const directory = directoryOf(looked);
   for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
   const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
-  const catalogue = looked.find((list) => catalogueOf(list) !== undefined);
-  const ofOrders = looked.filter((list) => list.kind === "lines" && list !== catalogue);
-  const lines = ofOrders.sort((one, other) => named(one) - named(other));
-  const orders = looked.find(({ kind }) => kind === "orders");
+  const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
   const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
   for (const list of looked) {
@@ -81,35 +72,12 @@ export async function proposeFrom(
       list.origin === undefined
         ? { kind: "file", directory: shortPath(folder, directory) }
         : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
-    const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
-    if (seats?.table !== undefined) sources[source] = withTable(sources[source], "orders", seats.table);
-    const isOrders = kind === "orders";
-    const products = isOrders && list.origin === undefined ? catalogue : undefined;
-    const proposed = proposeStream(source, kind, list, { lines: isOrders ? lines : [], products, seats, zone });
-    const table = products === undefined ? undefined : catalogueOf(products)?.table;
-    if (table !== undefined && usesProducts(proposed))
-      sources[source] = withTable(sources[source], productTable, { ...products?.settings, ...table });
-    else if (catalogue !== undefined && isOrders)
-      proposed.doubts.push(`${catalogue.from} is left out: the orders name no product that is in it`);
-    streams.push(proposed);
+    streams.push(proposeStream(source, list, kind, { lines: kind === "orders" ? lines : [], zone }));
   }
   const [line] = lines;
-  if (line !== undefined && orders === undefined)
+  if (line !== undefined && !streams.some(({ stream }) => stream === "orders"))
     throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
   return { sources, streams };
-}
-
-function catalogueOf({ kind, origin, columns, rows }: LookedAt): ProductList | undefined {
-  return kind === "lines" && origin === undefined ? productListOf(columns, rows) : undefined;
-}
-
-function usesProducts({ fields }: ProposedStream): boolean {
-  return JSON.stringify(fields).includes(`"table":"${productTable}"`);
-}
-
-function withTable(source: JsonObject | undefined, name: string, table: JsonObject): JsonObject {
-  const tables = source?.["tables"];
-  return { ...source, tables: { ...(isJsonObject(tables) ? tables : {}), [name]: table } };
 }
 
 export function isAddress(input: string): boolean {
@@ -148,47 +116,19 @@ function sourceName(origin: string): string {
   return plainText(hostname.split(".").at(-2) ?? "api") || "api";
 }
 
-/** What a list of staff says of the orders whose licences its people hold, and how it is read for that. */
-interface Seats {
-  proposed: ProposedSeats | undefined;
-  group: JsonObject | undefined;
-  columns: readonly ColumnFacts[];
-  /** The look-up table from orders to their customers, where the list names no customer itself. */
-  table: JsonObject | undefined;
-}
-
-function seatsOf(list: LookedAt, orders: LookedAt | undefined): Seats {
-  const grouped = groupedSeats(list.columns, list.rows);
-  const found = columnsByField("staff", list.columns);
-  const order = orders === undefined ? undefined : found.get("order")?.column.path;
-  const ofOrders = columnsByField("orders", orders?.columns ?? []);
-  const key = ofOrders.get("id")?.column.path;
-  const value = ofOrders.get("customerId")?.column.path;
-  const isSought = order !== undefined && !found.has("customerId") && list.origin === undefined;
-  const table =
-    isSought && orders?.origin === undefined && key !== undefined && value !== undefined
-      ? { ...orders?.settings, key, value }
-      : undefined;
-  const rows = grouped === undefined ? undefined : seatRows;
-  const proposed = order === undefined ? undefined : { order, rows, table: table === undefined ? undefined : "orders" };
-  return { proposed, group: grouped?.group, columns: grouped?.columns ?? list.columns, table };
-}
-
 function proposeStream(
   source: string,
-  stream: Stream,
   list: LookedAt,
-  {
-    lines,
-    products,
-    seats,
-    zone,
-  }: { lines: readonly LookedAt[]; products: LookedAt | undefined; seats: Seats | undefined; zone: string },
+  stream: Stream,
+  { lines, zone }: { lines: readonly LookedAt[]; zone: string },
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
   for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
-  const key = seats?.group === undefined ? keyOfList(stream, list.columns) : undefined;
+  const key = keyOfList(stream, list.columns);
+  const person = stream === "staff" ? columnsByField(stream, list.columns).get("id")?.column : undefined;
+  if (person?.isFilled === true && !person.isUnique)
+    doubts.push(`${person.path} stands in several rows: set \`group\` to make one record of the rows of a person`);
   const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
   const joined =
     detail?.origin === undefined && list.origin === undefined && detailKey !== undefined ? detail : undefined;
@@ -200,20 +140,16 @@ function proposeStream(
     ...(key === undefined ? {} : { key }),
     ...(nullTexts.length === 0 ? {} : { nullTexts }),
     ...(joined === undefined ? {} : { details: { lines: { ...joined.settings, key: detailKey } } }),
-    ...(seats?.group === undefined ? {} : { group: seats.group }),
   };
-  const { fields, skip } = proposeMapping(stream, seats?.columns ?? list.columns, {
+  const { fields, skip } = proposeMapping(stream, list.columns, {
     zone,
     lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
-    products: products === undefined ? undefined : catalogueOf(products),
-    seats: seats?.proposed,
-    holds: stream === "staff" && seats?.group === undefined ? holdingsOf(list) : undefined,
   });
   const keys = [
     ...(key === undefined ? [] : [key]),
-    ...(detailKey === undefined ? [] : [withinFirst("lines", detailKey)]),
+    ...(detailKey === undefined ? [] : [`lines[0]${detailKey.startsWith("[") ? "" : "."}${detailKey}`]),
   ];
-  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
+  doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
   return {
     source,
     stream,
@@ -229,16 +165,6 @@ function proposeStream(
 function linesWithin(stream: Stream, list: LookedAt): ProposedLines | undefined {
   const within = stream === "orders" ? listsOfRows(list.rows)[0] : undefined;
   return within === undefined ? undefined : { name: within.path, columns: columnsOfRows(within.rows).columns };
-}
-
-/** A list inside the rows of staff that names what a person holds. */
-function holdingsOf(list: LookedAt): ProposedHoldings | undefined {
-  for (const { path, rows } of listsOfRows(list.rows)) {
-    const found = columnsNamed(holdingNames, columnsOfRows(rows).columns);
-    const [instance, number] = [found.get("instance")?.path, found.get("number")?.path];
-    if (instance !== undefined || number !== undefined) return { list: path, instance, number };
-  }
-  return undefined;
 }
 
 /** Most columns that are named to a person. */

@@ -240,7 +240,7 @@ export async function lookAtAddress(from: string, token: string | undefined, sig
   if (list === undefined)
     throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
   const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
-  const paging = pagingGuess(document, moreBeyond(document, list.rows.length), list.rows.length);
+  const paging = pagingGuess(moreBeyond(document, list.rows.length), list.rows.length);
   const { query, secrets } = withoutSecrets(url);
   return {
     from: shown,
