@@ -1,9 +1,7 @@
-import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
-import type { AccessOptions } from "../../setup/address-access.ts";
 import type { WrittenConfiguration } from "../../setup/configuration-text.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
@@ -23,15 +21,6 @@ export const addInit: Register = (program, carryOut) => {
     )
     .option("--template <name>", "a database (postgres, mysql, sqlite) with queries to adapt, or a CRM with a preset")
     .option("--token <reference>", "bearer token for the address: env:NAME or file:/path")
-    .option("--token-url <url>", "OAuth2 token endpoint for the address (client credentials)")
-    .option("--client-id <id>", "OAuth2 client")
-    .option("--client-secret <reference>", "its secret: env:NAME or file:/path")
-    .option(
-      "--client-auth <way>",
-      "whether client and secret go in the Authorization header (basic, the default) or in the body (body)",
-      wayOfClient,
-    )
-    .option("--scope <scope>", "OAuth2 scope to ask for")
     .addHelpText(
       "after",
       example(
@@ -44,13 +33,9 @@ export const addInit: Register = (program, carryOut) => {
     .action((options) => carryOut((invocation) => initCommand(invocation, options)));
 };
 
-function wayOfClient(text: string): "basic" | "body" {
-  if (text === "basic" || text === "body") return text;
-  throw new InvalidArgumentError("It must be basic or body.");
-}
-
-interface InitOptions extends AccessOptions {
+interface InitOptions {
   from: readonly string[];
+  token?: string | undefined;
   template?: string | undefined;
 }
 
@@ -107,11 +92,12 @@ function writeConfiguration(path: string, text: string): void {
 
 async function proposed({ signal, environment }: Invocation, path: string, init: InitOptions): Promise<Made> {
   const { isAddress, proposeFrom } = await import("../../setup/init-from.ts");
-  const { accessOf } = await import("../../setup/address-access.ts");
+  const { accessBy } = await import("../../setup/address-access.ts");
   const { proposalText } = await import("../../setup/configuration-text.ts");
   const zone = Temporal.Now.timeZoneId();
   const folder = dirname(path);
-  const access = await accessOf(init, { addresses: init.from.filter(isAddress), environment, folder });
+  const asked = { addresses: init.from.filter(isAddress), environment, folder };
+  const access = init.token === undefined ? undefined : accessBy(init.token, asked);
   const proposal = await proposeFrom(init.from, { folder, zone, signal, access });
   const streams = proposal.streams.map(({ source, stream, from }) => ({ source, stream, from: [...from] }));
   return { ...proposalText(proposal, zone), streams };

@@ -422,65 +422,6 @@ describe("init", () => {
     expect(mapped.stdout).toContain(expected);
   });
 
-  it("--token-url logs in at an OAuth2 service, and the file does the same", async () => {
-    const asked: string[] = [];
-    const url = await startServer(({ path, headers, body }, response) => {
-      response.setHeader("content-type", "application/json");
-      if (path === "/token") {
-        asked.push(`${headers.authorization} ${body}`);
-        response.end(JSON.stringify({ access_token: "zqsecret6", token_type: "bearer", expires_in: 600 }));
-        return;
-      }
-      response.statusCode = headers.authorization === "Bearer zqsecret6" ? 200 : 401;
-      response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
-    });
-    const place = newFolder();
-    const client = ["--token-url", `${url}/token`, "--client-id", "me", "--scope", "read"];
-    const half = await init(place, "--from", `${url}/customers`, ...client);
-    expect([half.exitCode, half.stderr]).toEqual([64, expect.stringContaining("--client-secret")]);
-    const wrong = await init(place, "--from", `${url}/customers`, ...client, "--client-secret", "zqsecret7");
-    expect([wrong.exitCode, `${wrong.stdout}${wrong.stderr}`.includes("zqsecret7")]).toEqual([64, false]);
-    const { config, text } = await made(place, [`${url}/customers`], ...client, "--client-secret", "env:TOKEN");
-    expect(asked).toEqual([expect.stringMatching(/^Basic .*grant_type=client_credentials/u)]);
-    expect(text).toMatch(/kind: oauth2\s+tokenUrl: \S+\s+clientId: me\s+clientSecret: env:TOKEN\s+scope: read/u);
-    expect(text).not.toContain("zqsecret");
-    expect((await checked(config)).streams[0]).toMatchObject({ good: true });
-    expect(asked).toHaveLength(2);
-  });
-
-  it("--client-auth puts client and secret where the service looks for them; its words say what is wrong", async () => {
-    const secret = { TOKEN: "zq-geheim_4.2*" };
-    const url = await startServer(({ path, headers, body }, response) => {
-      response.setHeader("content-type", "application/json");
-      const sent = `${headers.authorization ?? ""} ${path === "/basic" ? "" : body}`;
-      const expected =
-        path === "/basic"
-          ? `Basic ${Buffer.from("me-too:zq-geheim_4.2*").toString("base64")}`
-          : "client_secret=zq-geheim_4.2*";
-      if (path !== "/customers" && !sent.includes(expected)) {
-        response.statusCode = 401;
-        response.end(JSON.stringify({ error: "invalid_client", error_description: "client not found, Ann zqPrivate" }));
-      } else if (path === "/customers") response.end(JSON.stringify([{ id: "1", companyName: "Firma" }]));
-      else response.end(JSON.stringify({ access_token: "zqsecret6", token_type: "bearer" }));
-    });
-    const asked = async (way: string, ...more: string[]): Promise<Ended & { place: string }> => {
-      const place = newFolder();
-      const words = ["--from", `${url}/customers`, "--token-url", `${url}/${way}`, "--client-id", "me-too"];
-      const client = [...words, "--client-secret", "env:TOKEN", ...more];
-      const config = join(place, "crm-sync.yaml");
-      return { ...(await crmSync({ config, environment: secret }, "init", ...client)), place };
-    };
-    expect((await asked("basic")).exitCode).toBe(0);
-    const { exitCode, place } = await asked("body", "--client-auth", "body");
-    expect(exitCode).toBe(0);
-    expect(readFileSync(join(place, "crm-sync.yaml"), "utf8")).toContain("clientAuth: body");
-    const refused = await asked("body");
-    expect([refused.exitCode, refused.stderr]).toEqual([64, expect.stringContaining("--client-auth body")]);
-    expect(refused.stderr).toMatch(/invalid_client \(HTTP 401\): client not found/u);
-    expect(refused.stderr).not.toContain("zqPrivate");
-    expect((await asked("basic", "--client-auth", "post")).exitCode).toBe(64);
-  });
-
   it("proposes start and end of licences, and the length of a term", async () => {
     const lists = (columns: string, ...rows: string[]): string[] =>
       spreadsheets(newFolder(), { "orders.csv": [`order no;customer no;date;${columns}`, ...rows] });
