@@ -11,8 +11,6 @@ import { checkSession } from "./http/list-checks.ts";
 import { checkPlainHttp } from "./http/auth-settings.ts";
 import { checkHttpStream, listsOf } from "./http/chain-settings.ts";
 import { recordLimitsSchema } from "./json.ts";
-import { plausibleDatesSchema } from "./mapping/coerce.ts";
-import type { PlausibleDates } from "./mapping/coerce.ts";
 import { findMistakes, placeInStream, readsOf, secretPaths } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { parseRawPath } from "./mapping/path.ts";
@@ -46,9 +44,6 @@ const streamFields = {
     .array(z.string())
     .default([])
     .meta({ description: 'Texts that mean an empty value, such as "NULL"', examples: [["NULL"]] }),
-  plausibleDates: plausibleDatesSchema
-    .prefault({})
-    .describe("A record with a date beyond these days goes into quarantine: seconds read as milliseconds are of 1970"),
   limits: recordLimitsSchema.prefault({}).describe("Limits of a single record"),
   skip: z
     .json()
@@ -121,7 +116,6 @@ interface MappedStream {
   key?: string | undefined;
   skip?: Json | undefined;
   group?: GroupSettings | undefined;
-  plausibleDates?: PlausibleDates | undefined;
   mapping: JsonObject;
 }
 
@@ -168,9 +162,9 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
     const settings = source.streams[stream];
     if (settings === undefined) continue;
     count += 1;
-    const { mapping, key, skip, plausibleDates: dates } = settings;
+    const { mapping, key, skip } = settings;
     const keys = key === undefined ? [] : [key];
-    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip, dates })) {
+    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip })) {
       context.addIssue({
         code: "custom",
         path: ["streams", stream, ...placeInStream(mistake)],

@@ -100,8 +100,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   const declared = streams.filter((stream) => settings.streams[stream] !== undefined);
   const secretsOf = new Map<Stream, readonly string[]>();
   for (const stream of declared) {
-    const { mapping = {}, skip, plausibleDates: dates } = settings.streams[stream] ?? {};
-    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: tableNames, skip, dates });
+    const { mapping = {}, skip } = settings.streams[stream] ?? {};
+    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: tableNames, skip });
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const known = deps.known ?? new KnownSecrets();
@@ -147,9 +147,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const skip = streamSettings?.skip;
       const mappingPlace = `${place}.streams.${stream}.mapping`;
       const { namespace } = settings;
-      const dates = streamSettings?.plausibleDates;
-      const options = { place: mappingPlace, namespace, nullTexts, dates, tables: found, skip };
-      const fingerprint = fingerprintOf({ mapping, nullTexts, dates, namespace, skip }, found);
+      const options = { place: mappingPlace, namespace, nullTexts, tables: found, skip };
+      const fingerprint = fingerprintOf({ mapping, nullTexts, namespace, skip }, found);
       const compiled = compileStream(stream, mapping, options);
       return {
         ...compiled,
@@ -177,7 +176,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
 
 /** Changes when one of these does, or a table: see `StreamMapping`. */
 function fingerprintOf(
-  { skip, ...rest }: Record<"mapping" | "nullTexts" | "dates" | "namespace" | "skip", Json | undefined>,
+  { skip, ...rest }: Record<"mapping" | "nullTexts" | "namespace" | "skip", Json | undefined>,
   tables: ReadonlyMap<string, LookupTable>,
 ): string {
   return hashOf({

@@ -52,7 +52,7 @@ export const takenMappings: readonly WrittenMapping[] = [
   entry("a list of an expression in an entry", [
     {
       kind: "asset",
-      each: { distinct: "lines", by: "id" },
+      each: { filter: "lines", where: { path: "id", present: true } },
       fields: { ...asset, id: "^.id" },
       when: { path: ".", present: true },
     },
@@ -84,7 +84,6 @@ export const refusedMappings: readonly WrittenMapping[] = [
   address("replace without what to find", { replace: "a", with: "b" }),
   address("a match without its pattern", { extract: "a" }),
   address("a pattern that is too long", { extract: "a", pattern: "x".repeat(501) }),
-  address("letters that are none", { login: "a", letters: {} }),
   address("a separator that is no text", { split: "a", separator: 1 }),
   address("a single brace in a template", { template: "a {b" }),
   address("words without their list", { map: "a" }),

@@ -69,7 +69,6 @@ describe("a pattern", () => {
     expect(found({ replace: "x", pattern, with: "$2 $<last> $$1" }, record)).toBe("Ann Lee $1");
     expect(mistakes({ replace: "x", pattern, with: "$3" })[0]).toContain("no group $3");
     expect(mistakes({ replace: "x", pattern, with: "$<first>" })[0]).toContain("no group $<first>");
-    expect(mistakes({ extract: "x", pattern, group: "constructor" })[0]).toContain("expected one of last, 0, 1, 2");
   });
 
   it("makes no text larger than a record can be", () => {
@@ -113,7 +112,7 @@ describe("hostile values", () => {
           : typeof value === "object" && value !== null
             ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, broken(inner ?? null)]))
             : value;
-    const address = name === "split" || name === "distinct" ? { join: example.expression } : example.expression;
+    const address = name === "split" ? { join: example.expression } : example.expression;
     const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
     const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
     const result = mapped(
@@ -129,14 +128,13 @@ describe("hostile values", () => {
     );
     expect(found({ map: "k", values: { a: "b" } }, record)).toEqual(["unknown-word"]);
     expect(found({ lookup: { table: "names", key: "k" } }, record)).toEqual(["not-in-table"]);
-    expect(found({ join: { distinct: { collect: "list", give: "k" } } }, record)).toBe("constructor, __proto__");
+    expect(found({ join: { collect: "list", give: "k" } }, record)).toBe("constructor, __proto__");
     expect(found({ firstWhere: "list", where: { path: "x", present: true }, give: "x" }, record)).toBeUndefined();
     expect(found({ date: "k", format: "iso" }, record)).toEqual(["not-a-date"]);
     expect(mistakes({ date: "k", format: "__proto__" })[0]).toContain("expected");
     expect(mistakes({ lookup: { table: "packs", key: "k", column: "__proto__" } })[0]).toContain("columns seats");
     expect(mistakes({ constructor: "k" })[0]).toContain("expected one of");
     expect(mistakes({ phone: "k", country: "__proto__" })[0]).toContain("expected a country");
-    expect(mistakes({ login: "k", letters: JSON.parse('{"__proto__":"x"}') })).toEqual([]);
     expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
   });
 
@@ -145,8 +143,6 @@ describe("hostile values", () => {
     { tags: "long" },
     () => {
       const list = Array.from({ length: 10_000 }, (_, index) => ({ id: index % 5_000, seats: "0.1", tags: ["a"] }));
-      expect(found({ template: "{count}" }, { count: 5_000 })).toBe("5000");
-      expect(found({ first: [{ count: { distinct: "list", by: "id" } }, "x"] }, { list })).toBe("5000");
       const few = { count: { filter: "list", where: { path: "id", below: 10 } } };
       expect(found({ first: [few, "x"] }, { list })).toBe("20");
       const all = {
@@ -246,7 +242,6 @@ describe("what fits where", () => {
     [{ multiply: ["x", { split: "y" }] }, "address.multiply.1: gives a list; expected a number or text"],
     [{ join: { upper: "x" } }, "address.join: gives text; expected a list or an object"],
     [{ join: { filter: { count: "x" }, where: { path: ".", present: true } } }, "address.join.filter: gives a number"],
-    [{ join: { distinct: "x", by: { split: "y" } } }, "address.join.by: gives a list"],
     [{ lookup: { table: "names", key: { split: "x" } } }, "address.lookup.key: gives a list"],
     [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "address.when.path: gives a list; expected a number"],
     [

@@ -1,5 +1,4 @@
 import type { Json } from "../../base/canonical-json.ts";
-import type { PlausibleMoments } from "./coerce.ts";
 import type { Scope } from "./path.ts";
 
 /** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
@@ -42,7 +41,6 @@ export interface ReadPath {
 /** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
-  readonly dates: PlausibleMoments;
   readonly tables: ReadonlyMap<string, LookupTable>;
   /** The target fields that hold secrets: `password`, `assets[].password`. */
   readonly secrets: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 import { first, lookup, map, when } from "./operators/choices.ts";
 import { date, endOfDay, plusTerm } from "./operators/dates.ts";
-import { collect, count, distinct, filter, firstWhere, flatten, join } from "./operators/lists.ts";
+import { collect, count, filter, firstWhere, flatten, join } from "./operators/lists.ts";
 import type { Operator } from "./operators/operator.ts";
 import { extract, replace } from "./operators/parts-of-texts.ts";
 import { concat, hash, login, lower, phone, split, template, trim, upper } from "./operators/texts.ts";
@@ -30,7 +30,6 @@ export const operators: Readonly<Record<string, Operator>> = {
   list,
   filter,
   firstWhere,
-  distinct,
   collect,
   flatten,
   count,

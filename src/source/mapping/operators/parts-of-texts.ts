@@ -3,7 +3,7 @@ import { ofText } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
 import { compilePattern, searchable, writtenPattern } from "../pattern.ts";
-import { beside, isText, someText, textExpression, textRefusals, wholeNumber } from "./operator.ts";
+import { beside, isText, textExpression, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 /** What may come of a text that is changed, in UTF-16 code units. */
@@ -91,53 +91,33 @@ function unknownGroup(text: string, count: number, names: Readonly<Record<string
 
 export const extract: Operator = {
   reference: {
-    form: "{extract: EXPRESSION, pattern: PATTERN, group: GROUP}",
+    form: "{extract: EXPRESSION, pattern: PATTERN}",
     does:
-      "The first part of the text that matches a pattern, or a group of it. Gives nothing where nothing matches, " +
-      "or the " +
-      "group is empty.",
+      "The first part of the text that matches a pattern: its first group, where it has one. Gives nothing where " +
+      "nothing matches, or the group is empty.",
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
-      group:
-        "The number or the name of a group, 0 for all that matches; by default the first group, where the " +
-        "pattern has one.",
     },
     refuses: { ...textRefusals, ...tooLongToSearch },
     examples: [
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "see PO 4711!" }, gives: "4711" },
-      {
-        expression: { extract: "sku", pattern: "^(?<code>[A-Z]+)-(?<size>[0-9]+)$", group: "size" },
-        record: { sku: "CAD-25" },
-        gives: "25",
-      },
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "none" } },
     ],
   },
   written: {
     operand: textExpression,
-    options: { pattern: writtenPattern, group: { form: "either", of: [wholeNumber(0), someText] } },
+    options: { pattern: writtenPattern },
     required: ["pattern"],
   },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
-    const { group } = spec;
     return withPattern(operand, spec["pattern"], at, compiler, (pattern) => {
-      const count = pattern.groupCount();
-      const names = pattern.namedGroups();
-      const chosen = group ?? Math.min(1, count);
-      const isKnown = isText(chosen)
-        ? Object.hasOwn(names, chosen)
-        : typeof chosen === "number" && Number.isInteger(chosen) && chosen >= 0 && chosen <= count;
-      if (!isKnown || (typeof chosen !== "number" && !isText(chosen))) {
-        const known = [...Object.keys(names), ...Array.from({ length: count + 1 }, (_, index) => index)].join(", ");
-        mistake(compiler.context, beside(at, "group"), `found ${JSON.stringify(group)}; expected one of ${known}`);
-        return () => undefined;
-      }
+      const group = Math.min(1, pattern.groupCount());
       return (text) => {
         const matcher = pattern.matcher(text);
-        return matcher.find() ? nonEmpty(matcher.group(chosen) ?? undefined) : undefined;
+        return matcher.find() ? nonEmpty(matcher.group(group) ?? undefined) : undefined;
       };
     });
   },
