@@ -69,18 +69,6 @@ const oauth2Schema = z
 export const tokenSourceSchema = z.union([
   secretReferenceSchema.meta({ examples: ["env:ORDER_TOKEN"] }),
   z.strictObject({
-    env: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-      .meta({ description: "Environment variable that holds the token", examples: ["ORDER_TOKEN"] }),
-  }),
-  z.strictObject({
-    file: text.meta({
-      description: "File that holds the token; read again when it changes or the token is refused",
-      examples: ["/run/secrets/order-token"],
-    }),
-  }),
-  z.strictObject({
     command: z
       .array(z.string())
       .min(1)

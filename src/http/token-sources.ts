@@ -17,10 +17,13 @@ const rereadMs = 60_000;
 /** Makes the reader of a token source that is configured for a service. */
 export function readTokenSource(source: TokenSource, dependencies: TokenSourceDependencies): TokenReader {
   if (typeof source === "string") {
-    return readTokenSource(
-      source.startsWith("env:") ? { env: source.slice(4) } : { file: source.slice("file:".length) },
-      dependencies,
-    );
+    const isFile = source.startsWith("file:");
+    return {
+      place: isFile ? `the file ${source.slice(5)}` : `the environment variable ${source.slice(4)}`,
+      renewable: isFile,
+      // Who takes the token adds it.
+      read: async () => ({ token: credentialOf(readSecret(source, dependencies)), ...(isFile ? { rereadMs } : {}) }),
+    };
   }
   if ("fixed" in source)
     return {
@@ -28,29 +31,12 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
       renewable: false,
       read: async () => ({ token: source.fixed }),
     };
-  const secret = (reference: string): string => {
+  if ("command" in source) return commandReader(source, dependencies);
+  return oauth2Reader(source.oauth2, (reference) => {
     const read = readSecret(reference, dependencies);
     dependencies.known.add(read);
     return read;
-  };
-  // Who takes the token adds it.
-  const credential = (reference: string): string => credentialOf(readSecret(reference, dependencies));
-  if ("env" in source) {
-    return {
-      place: `the environment variable ${source.env}`,
-      renewable: false,
-      read: async () => ({ token: credential(`env:${source.env}`) }),
-    };
-  }
-  if ("file" in source) {
-    return {
-      place: `the file ${source.file}`,
-      renewable: true,
-      read: async () => ({ token: credential(`file:${source.file}`), rereadMs }),
-    };
-  }
-  if ("command" in source) return commandReader(source, dependencies);
-  return oauth2Reader(source.oauth2, secret);
+  });
 }
 
 /** Reads tokens from an OAuth2 token endpoint. */

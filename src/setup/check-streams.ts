@@ -2,13 +2,11 @@ import { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Application } from "../operate/application.ts";
 import { counted } from "../report/text.ts";
-import { formatRawPath } from "../source/mapping/path.ts";
 import { outsideGroup } from "../source/source-settings.ts";
 import type { SourceSettings } from "../source/source-settings.ts";
-import { tellsChange } from "../source/sql/values.ts";
 import type { Finding } from "./check.ts";
 import { lookAtStream } from "./stream-sample.ts";
-import type { ChangedAt, SampleFault, StreamSample } from "./stream-sample.ts";
+import type { SampleFault, StreamSample } from "./stream-sample.ts";
 
 /** The sample of a stream of a source; undefined: it cannot be read. */
 interface LookedAtStream {
@@ -34,8 +32,7 @@ export async function sourceFindings(application: Application, signal: AbortSign
     } else findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
     const settings = application.config.assumptions;
     for (const stream of source.streams) {
-      const changedAt = changedAtOf(application.config.sources[source.name], stream);
-      const sample = await lookAtStream(source, stream, { settings, changedAt }, signal).catch(problemOf);
+      const sample = await lookAtStream(source, stream, settings, signal).catch(problemOf);
       looked.push({ source: source.name, stream, sample: sample instanceof Problem ? undefined : sample });
       if (sample instanceof Problem) {
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
@@ -86,19 +83,6 @@ const ofOneStream: ReadonlySet<string> = new Set([
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
-}
-
-/** Where a stream says when a record was changed; in rows that are grouped it cannot be looked for any more. */
-function changedAtOf(source: SourceSettings | undefined, stream: Stream): ChangedAt | undefined {
-  if (source?.kind === "sql") {
-    const column = source.streams[stream]?.since?.column;
-    if (column === undefined) return undefined;
-    return { place: formatRawPath([column]), setting: "since.column", tells: tellsChange };
-  }
-  if (source?.kind !== "http") return undefined;
-  const { since, group } = source.streams[stream] ?? {};
-  const place = group === undefined ? since?.changedAt : undefined;
-  return place === undefined ? undefined : { place, setting: "since.changedAt" };
 }
 
 function unreadable(what: string, problem: Problem): Finding {
@@ -152,7 +136,7 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     const correct = "correct the path, or leave it where the CRM may fill it later";
     return { ...found, good: true, warning: true, detail, cure: correct };
   });
-  return [records, ...empty, ...changedAtFindings(what, sample), ...idFindings(what, sample)];
+  return [records, ...empty, ...idFindings(what, sample)];
 }
 
 /** Ids that are personal data stand in clear everywhere, and no erasure reaches them. */
@@ -194,32 +178,6 @@ function orderingFindings(source: string, { stream, mapped, notOrderable }: Stre
       cure: `map them, or give constants; \`crm-sync map ${source} ${stream}\` shows records, raw and mapped`,
     },
   ];
-}
-
-function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Finding[] {
-  if (changedAt === undefined) return [];
-  const { place, setting, filled, unclear } = changedAt;
-  if (unclear > 0)
-    return [
-      {
-        what,
-        good: true,
-        warning: true,
-        kind: "records",
-        detail:
-          `${place} (\`${setting}\`) holds no time, date or whole number in ${unclear} of ${rows} rows: each run ` +
-          "reads everything",
-        cure: "name a column that tells when a row was changed, or have the query write it as YYYY-MM-DD hh:mm:ss",
-      },
-    ];
-  if (filled === rows || (setting === "since.column" && filled > 0)) return [];
-  const detail =
-    filled === 0
-      ? `${place} (\`${setting}\`) holds nothing in any of ${rows} rows: each run reads everything`
-      : `${place} (\`${setting}\`) has a value in ${filled} of ${rows} rows: the newest of these values alone says ` +
-        "from which time on changes are read";
-  const cure = "correct the path, or see that a change of a record without it is found by the service all the same";
-  return [{ what, good: true, warning: true, kind: "records", detail, cure }];
 }
 
 /** Most reasons of one stream that are told. */

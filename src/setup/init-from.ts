@@ -4,19 +4,17 @@ import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import { readsOf } from "../source/mapping/compile.ts";
 import { parsePath } from "../source/mapping/path.ts";
-import { columnsByField, columnsOfRows, keyOfList, listsOfRows, plainText } from "../source/proposal/columns.ts";
+import { columnsByField, columnsOfRows, keyOfList, listsOfRows } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
 import { proposeMapping } from "../source/proposal/propose.ts";
 import type { ProposedField } from "../source/proposal/propose.ts";
 import type { ProposedSkip } from "../source/proposal/columns.ts";
-import type { AddressAccess } from "./address-access.ts";
-import { lookAtAddress, lookAtFile } from "./looked-at.ts";
+import { lookAtFile } from "./looked-at.ts";
 import type { LookedAt } from "./looked-at.ts";
 
 /** A stream as it is proposed. */
 export interface ProposedStream {
-  source: string;
   stream: Stream;
   from: readonly string[];
   settings: JsonObject;
@@ -27,37 +25,33 @@ export interface ProposedStream {
   doubts: string[];
 }
 
-/** A proposed configuration: its sources without their streams, and those. */
+/** A proposed configuration: its source without its streams, and those. */
 export interface Proposal {
-  sources: Record<string, JsonObject>;
+  source: JsonObject;
   streams: ProposedStream[];
 }
 
 interface ProposalOptions {
   folder: string;
   zone: string;
-  access: AddressAccess | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Looks at files and addresses and proposes how to read them. `folder` is where the configuration will be: files are
+ * Looks at files and proposes how to read them. `folder` is where the configuration will be: files are
  * named relative to it. Throws a Problem that names what cannot be read, or what nobody can tell the kind of.
  */
 export async function proposeFrom(
   inputs: readonly string[],
-  { folder, zone, access, signal }: ProposalOptions,
+  { folder, zone, signal }: ProposalOptions,
 ): Promise<Proposal> {
   const looked: LookedAt[] = [];
-  for (const input of inputs)
-    if (isAddress(input)) looked.push(await lookAtAddress(input, access?.token, signal));
-    else looked.push(...(await lookAtFile(input, signal)));
+  for (const input of inputs) looked.push(...(await lookAtFile(input, signal)));
   shareEncoding(looked);
   const directory = directoryOf(looked);
-  for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
+  for (const { file, settings } of looked) settings["files"] = relative(directory, file);
   const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
   const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
-  const sources: Record<string, JsonObject> = {};
   const streams: ProposedStream[] = [];
   for (const list of looked) {
     const { kind } = list;
@@ -67,21 +61,12 @@ export async function proposeFrom(
         `two lists look like ${kind}: ${list.from} is one of them`,
         "give one for each kind, or write it yourself",
       );
-    const source = list.origin === undefined ? "files" : sourceName(list.origin);
-    sources[source] ??=
-      list.origin === undefined
-        ? { kind: "file", directory: shortPath(folder, directory) }
-        : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
-    streams.push(proposeStream(source, list, kind, { lines: kind === "orders" ? lines : [], zone }));
+    streams.push(proposeStream(list, kind, { lines: kind === "orders" ? lines : [], zone }));
   }
   const [line] = lines;
   if (line !== undefined && !streams.some(({ stream }) => stream === "orders"))
     throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
-  return { sources, streams };
-}
-
-export function isAddress(input: string): boolean {
-  return /^https?:\/\//u.test(input);
+  return { source: { kind: "file", directory: shortPath(folder, directory) }, streams };
 }
 
 /** A list that is ASCII so far may hold more of the encoding of single bytes that the others are in. */
@@ -94,7 +79,7 @@ function shareEncoding(looked: readonly LookedAt[]): void {
 
 /** The folder around all files. */
 function directoryOf(looked: readonly LookedAt[]): string {
-  const folders = looked.flatMap(({ file }) => (file === undefined ? [] : [dirname(file)]));
+  const folders = looked.map(({ file }) => dirname(file));
   let [common = resolve(".")] = folders;
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
@@ -110,14 +95,7 @@ function shortPath(from: string, folder: string): string {
   return path.split("/").filter((step) => step === "..").length > mostUp ? folder : path;
 }
 
-function sourceName(origin: string): string {
-  const { hostname } = new URL(origin);
-  if (!/[a-z]/iu.test(hostname)) return "api";
-  return plainText(hostname.split(".").at(-2) ?? "api") || "api";
-}
-
 function proposeStream(
-  source: string,
   list: LookedAt,
   stream: Stream,
   { lines, zone }: { lines: readonly LookedAt[]; zone: string },
@@ -130,8 +108,7 @@ function proposeStream(
   if (person?.isFilled === true && !person.isUnique)
     doubts.push(`${person.path} stands in several rows: set \`group\` to make one record of the rows of a person`);
   const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
-  const joined =
-    detail?.origin === undefined && list.origin === undefined && detailKey !== undefined ? detail : undefined;
+  const joined = detailKey === undefined ? undefined : detail;
   if (detail !== undefined && joined === undefined) doubts.push(`how the lines of ${detail.from} belong to orders`);
   doubts.push(...(joined?.doubts ?? []));
   const nullTexts = [...new Set([...list.nullTexts, ...(joined?.nullTexts ?? [])])].sort();
@@ -151,7 +128,6 @@ function proposeStream(
   ];
   doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
   return {
-    source,
     stream,
     from: [list.from, ...(joined === undefined ? [] : [joined.from])],
     settings,

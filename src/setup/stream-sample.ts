@@ -8,22 +8,12 @@ import { isAddressOrNumber } from "../crm/personal-data.ts";
 import { validate } from "../engine/plan/validate.ts";
 import { orderableFields } from "../resources/order/records.ts";
 import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
-import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/path.ts";
 import { skipWay, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-
-/** Where a stream says when a record was changed. */
-export interface ChangedAt {
-  place: string;
-  /** The setting that says it. */
-  setting: "since.changedAt" | "since.column";
-  /** Whether a value tells it; without it, each does. */
-  tells?: (value: Json) => boolean;
-}
 
 /** What the first rows of a stream show of it and of its mapping. */
 export interface StreamSample {
@@ -37,11 +27,6 @@ export interface StreamSample {
   faults: SampleFault[];
   /** Raw places that the mapping reads and that hold nothing in any row. */
   emptyPlaces: EmptyPlace[];
-  /**
-   * In how many rows the place that tells changes holds something, and how many hold something that does not tell them;
-   * undefined: the stream has no such place.
-   */
-  changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
   /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
   notOrderable: { records: number; fields: string[] };
   /**
@@ -70,7 +55,7 @@ const sampleRows = 1_000;
 export async function lookAtStream(
   source: Source,
   stream: Stream,
-  { settings, changedAt }: { settings: AssumptionSettings; changedAt: ChangedAt | undefined },
+  settings: AssumptionSettings,
   signal: AbortSignal,
 ): Promise<StreamSample> {
   const mapping = await source.mapping(stream, signal);
@@ -84,7 +69,6 @@ export async function lookAtStream(
     skipped: 0,
     faults: [],
     emptyPlaces: [],
-    changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
     notOrderable: { records: 0, fields: [] },
     customers: { named: new Map(), reads: [] },
     personalIds: undefined,
@@ -147,17 +131,6 @@ function customerPlaces(stream: Stream, ways: readonly Way[]): string[] {
   const field = stream === "customers" ? "id" : "customerId";
   const reads = ways.filter((way) => way.field === field).flatMap((way) => way.reads);
   return [...new Set(reads.map((steps) => formatRawPath(steps)))];
-}
-
-function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { filled: number; unclear: number } {
-  const parsed = parsePath(place);
-  if (!parsed.ok) return { filled: 0, unclear: 0 };
-  const { steps } = parsed.value;
-  const there = items.map((item) => ("raw" in item ? valuesAt(item.raw.value, steps).filter(isThere) : []));
-  return {
-    filled: there.filter((values) => values.length > 0).length,
-    unclear: tells === undefined ? 0 : there.filter((values) => values.some((value) => !tells(value))).length,
-  };
 }
 
 /** `kept`: those that the stream does not skip. */

@@ -46,7 +46,7 @@ describe("the configuration of the program", () => {
     expect(printed).not.toContain("canary");
   });
 
-  it("asks at the start for every secret that it refers to, in any of the ways to refer to one", async () => {
+  it("asks at the start for every secret that it refers to", async () => {
     const lines = real.split("\n");
     for (const name of Object.keys(realEnvironment)) {
       const line = lines.findIndex((text) => text.includes(name)) + 1;

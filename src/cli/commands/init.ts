@@ -14,19 +14,17 @@ export const addInit: Register = (program, carryOut) => {
     .command("init")
     .description("write a configuration from your own lists, or from a template")
     .option(
-      "--from <file or url>",
-      "propose how to read this list: CSV, XLSX, JSON, JSON lines, or an address that answers with JSON (may be repeated)",
+      "--from <file>",
+      "propose how to read this list: CSV, XLSX, JSON or JSON lines (may be repeated)",
       repeated,
       [] as string[],
     )
     .option("--template <name>", "a database (postgres, mysql, sqlite) with queries to adapt, or a CRM with a preset")
-    .option("--token <reference>", "bearer token for the address: env:NAME or file:/path")
     .addHelpText(
       "after",
       example(
         "crm-sync init --from customers.csv --from orders.csv --from order-lines.csv",
         "crm-sync init --from crm.xlsx",
-        "crm-sync init --from https://crm.example.com/api/customers --token env:CRM_TOKEN",
         "crm-sync init --template postgres",
       ),
     )
@@ -35,7 +33,6 @@ export const addInit: Register = (program, carryOut) => {
 
 interface InitOptions {
   from: readonly string[];
-  token?: string | undefined;
   template?: string | undefined;
 }
 
@@ -90,16 +87,13 @@ function writeConfiguration(path: string, text: string): void {
   }
 }
 
-async function proposed({ signal, environment }: Invocation, path: string, init: InitOptions): Promise<Made> {
-  const { isAddress, proposeFrom } = await import("../../setup/init-from.ts");
-  const { accessBy } = await import("../../setup/address-access.ts");
-  const { proposalText } = await import("../../setup/configuration-text.ts");
+async function proposed({ signal }: Invocation, path: string, init: InitOptions): Promise<Made> {
+  const { proposeFrom } = await import("../../setup/init-from.ts");
+  const { proposalText, sourceOfFiles: source } = await import("../../setup/configuration-text.ts");
   const zone = Temporal.Now.timeZoneId();
   const folder = dirname(path);
-  const asked = { addresses: init.from.filter(isAddress), environment, folder };
-  const access = init.token === undefined ? undefined : accessBy(init.token, asked);
-  const proposal = await proposeFrom(init.from, { folder, zone, signal, access });
-  const streams = proposal.streams.map(({ source, stream, from }) => ({ source, stream, from: [...from] }));
+  const proposal = await proposeFrom(init.from, { folder, zone, signal });
+  const streams = proposal.streams.map(({ stream, from }) => ({ source, stream, from: [...from] }));
   return { ...proposalText(proposal, zone), streams };
 }
 

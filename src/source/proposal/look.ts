@@ -3,7 +3,6 @@ import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { utf16Of } from "../file/bytes.ts";
 import { namedDelimiter } from "../file/csv.ts";
-import type { MoreBeyond } from "../http/list-problems.ts";
 import { formatRawPath } from "../mapping/path.ts";
 
 /** The encoding of a text by its beginning. That of western Europe is a guess. */
@@ -39,29 +38,4 @@ export function listIn(document: Json): { path: string | undefined; rows: JsonOb
   };
   look(document, []);
   return best;
-}
-
-/** How to come to the next page of a list, as far as one answer shows it, and what is a guess of it. */
-interface PagingGuess {
-  settings: JsonObject;
-  doubts: string[];
-}
-
-/** `more` is what the answer says of records beyond the `records` that it holds. */
-export function pagingGuess(more: readonly MoreBeyond[], records: number): PagingGuess {
-  const total = more.find(({ what }) => what === "total");
-  const settings: JsonObject = total === undefined ? {} : { total: total.place };
-  if (more.length === 0) {
-    const doubt = `whether the ${records} records of this answer are all; it names no next page`;
-    return { settings, doubts: [doubt] };
-  }
-  const next = more.find(({ what, value }) => what === "next" && value !== "true");
-  if (next !== undefined && /^(?:https?:\/)?\//u.test(next.value))
-    return { settings: { ...settings, paging: { kind: "nextLink", next: next.place } }, doubts: [] };
-  if (next !== undefined) {
-    const paging = { kind: "cursor", parameter: "cursor", next: next.place };
-    return { settings: { ...settings, paging }, doubts: ["the name of the parameter that carries the cursor"] };
-  }
-  const places = more.map(({ place }) => place).join(", ");
-  return { settings, doubts: [`how to come to the next page: ${places} speaks of more; set \`paging\``] };
 }

@@ -268,13 +268,6 @@ export function boundOf(
     : { kind: "local", text: shifted(wholeInstant(local), -back - clockChangeMs).replace(/Z$/u, "") };
 }
 
-/** Whether a value of a record that was read can tell what changed: a time, a date or a whole number. */
-export function tellsChange(value: Json): boolean {
-  if (typeof value === "string" && /^-?\d{16,40}$/u.test(value)) return true;
-  const text = typeof value === "string" || typeof value === "number" ? comparedText(value, "any") : undefined;
-  return text !== undefined && kindOf(text) !== undefined;
-}
-
 function comparedText(cell: Exclude<Cell, null>, kind: ColumnKind): string | undefined {
   if (typeof cell === "bigint") return String(cell);
   if (typeof cell === "number") return Number.isSafeInteger(cell) ? String(cell) : undefined;

@@ -4,7 +4,6 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { document, world, worldConfiguration } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
-import { startServer } from "../../support/http-server.ts";
 import { crmSync } from "../../support/program.ts";
 import { folder as newFolder } from "../../support/world/start.ts";
 
@@ -280,7 +279,7 @@ streams:
   });
 
   /** What is found of a list of customers in a database, by its mapping and its column of changes. */
-  async function ofDatabase(id: string, since = ""): ReturnType<typeof checked> {
+  async function ofDatabase(id: string): ReturnType<typeof checked> {
     const place = newFolder();
     const database = new DatabaseSync(join(place, "erp.db"));
     database.exec(
@@ -288,7 +287,7 @@ streams:
         "insert into party values (1, 'Ann', 'last week', '2026-01-02 03:04:05'), (2, 'Bob', 'today', null)",
     );
     database.close();
-    const list = `{ query: select * from party, key: id, ${since}mapping: ${customer(id)} }`;
+    const list = `{ query: select * from party, key: id, mapping: ${customer(id)} }`;
     return await checkedSource(
       place,
       `kind: sql\nconnection: { kind: sqlite, file: erp.db }\nstreams:\n  customers: ${list}\n`,
@@ -299,32 +298,5 @@ streams:
     const { exitCode, found } = await ofDatabase("nr");
     expect([exitCode, badOf(found)]).toEqual([7, ["source crm"]]);
     expect(found.get("source crm").place).toMatch(/crm-sync\.yaml:7:\d+$/u);
-  });
-
-  it("warns of a column of changes that holds no times", async () => {
-    const wrong = await ofDatabase("id", "since: { column: changed }, ");
-    expect([wrong.exitCode, wrong.found.get("source crm, customers").warning]).toEqual([0, true]);
-    const right = await ofDatabase("id", "since: { column: at }, ");
-    expect(right.found.get("source crm, customers").warning).toBe(false);
-  });
-
-  it.each([
-    ["changed", "10 of 31"],
-    ["updated", "any of 31"],
-  ])("warns if the time of change is in no row or in a few (%s)", async (changedAt, rows) => {
-    const url = await startServer((_request, response) => {
-      response.setHeader("content-type", "application/json");
-      const rowOf = (id: number) => ({ id, name: "Ann", changed: id < 10 ? `2026-01-${id + 10}T00:00:00Z` : null });
-      response.end(JSON.stringify(Array.from({ length: 31 }, (_, id) => rowOf(id))));
-    });
-    const since = `since: { parameter: since, changedAt: ${changedAt} }`;
-    const list = `{ url: /customers, key: id, ${since}, mapping: ${customer("id")} }`;
-    const { exitCode, found } = await checkedSource(
-      newFolder(),
-      `kind: http\nbaseUrl: ${url}\nstreams:\n  customers: ${list}\n`,
-    );
-    expect(exitCode).toBe(0);
-    const warned = [...found.values()].filter(({ warning }) => warning);
-    expect(warned).toMatchObject([{ detail: expect.stringContaining(rows) }]);
   });
 });

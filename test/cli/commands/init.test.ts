@@ -5,7 +5,6 @@ import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { document } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
-import { startServer } from "../../support/http-server.ts";
 import { northwindDirectory, northwindIsMissing, northwindIsThere } from "../../support/northwind.ts";
 import { licenseTypes } from "../../../src/contract/vocabulary.ts";
 import { rowsOfCsv, workbook } from "../../support/xlsx.ts";
@@ -13,7 +12,7 @@ import { crmSync } from "../../support/program.ts";
 import type { Ended } from "../../support/program.ts";
 import { folder as newFolder } from "../../support/world/start.ts";
 
-const environment = { SEAL_KEY: "a key of this test that seals passwords", TOKEN: "zqsecret5" };
+const environment = { SEAL_KEY: "a key of this test that seals passwords" };
 
 interface Made extends Ended {
   config: string;
@@ -217,86 +216,6 @@ describe("init", () => {
     expect(exitCode).toBe(0);
     const warned = streams.filter(({ warning }) => warning).map(({ what }) => what);
     expect(warned).toEqual(["source files, customers", "source files, orders"]);
-  });
-
-  const answers = (body: () => unknown): Promise<string> =>
-    startServer((_asked, response) => {
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(body()));
-    });
-
-  it("--from takes a nested list of a service", async () => {
-    const customers = Array.from({ length: 12 }, (_, index) => ({
-      id: index + 1,
-      companyName: `Firma ${index}`,
-      address: { street: "Weg 1", zip: "3000", city: "Bern" },
-      contacts: [{ type: "admin", name: "Ann Lee", email: `a${index}@example.com`, phone: "+41313000000" }],
-    }));
-    const url = await answers(() => ({ data: customers, pagination: { total: customers.length } }));
-    const { config, text } = await made(newFolder(), [`${url}/customers`]);
-    for (const path of ["contacts[0].name", "contacts[0].email", "address.zip"]) expect(text).toContain(path);
-    const { exitCode, streams } = await checked(config);
-    expect([exitCode, streams.map(({ detail }) => detail).join()]).toEqual([0, expect.stringContaining("all 12 rows")]);
-  });
-
-  it("--from finds the list, the next page and the total in the answer of a service", async () => {
-    const people = ["P1", "P2", "P3"].map((id) => ({ id, companyId: "C1", login: id, firstName: "Ann", lastName: id }));
-    const url = await answers(() => ({ data: { items: people }, meta: { total: 31, next: "/employees?page=2" } }));
-    const { text } = await made(newFolder(), [`${url}/employees`]);
-    for (const setting of [
-      /records: data\.items/u,
-      /total: meta\.total/u,
-      /kind: nextLink\s+next: meta\.next/u,
-      /staff:/u,
-    ])
-      expect(text).toMatch(setting);
-  });
-
-  it("--token goes to its service alone and stands in no file and no message", async () => {
-    const asked: string[] = [];
-    const url = await startServer(({ path, headers }, response) => {
-      asked.push(headers.authorization ?? "nothing");
-      const refusal = path === "/busy" ? 429 : 401;
-      response.statusCode = headers.authorization === `Bearer ${environment.TOKEN}` ? 200 : refusal;
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify([{ id: "1", companyName: "Firma", email: "a@example.com" }]));
-    });
-    const place = newFolder();
-    const from = ["--from", `${url}/customers`];
-    const token = ["--token", "env:TOKEN"];
-    const said: string[] = [];
-    for (const words of [
-      from,
-      ["--from", `${url}/busy`],
-      [...from, "--token", "env:NOT_SET"],
-      [...from, "--token", environment.TOKEN],
-      ["--from", "http://crm.example.com/customers", ...token],
-      [...from, "--from", "https://crm.example.com/a", ...token],
-    ]) {
-      const refused = await init(place, ...words);
-      expect.soft(refused.exitCode, words.join(" ")).toBe(64);
-      said.push(refused.stdout, refused.stderr);
-    }
-    expect(asked).toEqual(["nothing", "nothing"]);
-    for (const why of ["over plain http", "to several services"]) expect(said.join("")).toContain(why);
-    const { text, stdout, stderr } = await made(place, [`${url}/customers`], ...token);
-    expect(text).toMatch(/auth:\s+kind: bearer\s+token: env:TOKEN/u);
-    expect([...said, text, stdout, stderr].join("\n")).not.toContain("zqsecret");
-  });
-
-  it("writes no secret of an address into the file, and names none", async () => {
-    let body: unknown = [{ id: "P1", companyId: "C1", login: "person1", firstName: "Ann", lastName: "Lee" }];
-    const url = await answers(() => body);
-    const query = "?active=1&api_key=zqsecret1&X-Sig=zqsecret2&design=a&accessToken=zqsecret3&keyword=b&author=c";
-    const { text, stdout, stderr } = await made(newFolder(), [`${url}/employees${query}`]);
-    expect(text).toContain("url: /employees?active=1&design=a&keyword=b&author=c\n");
-    for (const name of ["api_key", "X-Sig", "accessToken"]) expect(text).toContain(name);
-    body = [{ a: 1 }];
-    const unknown = await init(newFolder(), "--from", `${url}/things${query}`);
-    const none = await init(newFolder(), "--from", "http://:zqsecret4");
-    expect([unknown.exitCode, none.exitCode]).toEqual([64, 64]);
-    for (const shown of [text, stdout, stderr, unknown.stdout, unknown.stderr, none.stderr])
-      expect(shown).not.toContain("zqsecret");
   });
 
   it("lists what it guessed with the lines of the file, and explains the licence types", async () => {
