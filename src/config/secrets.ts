@@ -189,8 +189,6 @@ export function resolveSecrets(
   const values = new Map<string, string>();
   const short: SettingPlace[] = [];
   for (const { path, reference: wanted } of references) {
-    // Run when it is needed: a command may ask somebody, or count how often it was asked.
-    if (wanted.startsWith("command:")) continue;
     // Tokens are read again by the clients, which know no folder of the configuration: their files are named
     // absolutely.
     const directory = path.includes("tokens") ? undefined : options.directory;

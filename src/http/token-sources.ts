@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import type { TokenSource } from "./http-settings.ts";
 import type { OAuth2Request, SecretResolver } from "./oauth.ts";
-import { commandOf, credentialOf, readSecret, SecretFailure } from "./secrets.ts";
+import { credentialOf, readSecret, SecretFailure } from "./secrets.ts";
 import type { TokenReader, TokenReading } from "./tokens.ts";
 
 export interface TokenSourceDependencies {
@@ -82,8 +82,6 @@ function parseCommandOutput(output: string): TokenReading {
 }
 
 const mostBytes = 65_536;
-/** Longest time for a command that prints a secret. */
-const secretMs = 15_000;
 
 /** What every program needs: where others are, and its own files. */
 const always = ["PATH", "HOME"];
@@ -96,21 +94,7 @@ export function environmentOf(names: readonly string[], environment: Variables):
 }
 
 /**
- * The secret that `command:PROGRAM` prints; undefined for another reference. It is run each time: what it prints may be
- * another one by then. Rejects with SecretFailure.
- */
-export function commandSecret(reference: string, env: Variables): Promise<string> | undefined {
-  const command = commandOf(reference);
-  if (command.length === 0) return undefined;
-  return outputOf(command, secretMs, env).then((output) => {
-    const secret = output.replace(/\r?\n$/u, "");
-    if (secret === "") throw new SecretFailure("command", "printed nothing", command[0]);
-    return secret;
-  });
-}
-
-/**
- * Runs a program for a token or a secret and gives what it prints: without a shell, with this environment alone. It is
+ * Runs a program for a token and gives what it prints: without a shell, with this environment alone. It is
  * ended if it takes too long or prints too much.
  * Rejects with SecretFailure, whose text names the program and its exit code and nothing that it printed.
  */

@@ -137,7 +137,7 @@ function beforeProduction(): string {
 # docs/how-to/go-to-production.md goes through it; \`crm-sync check\` names what is missing.
 ${serviceText("orderService", "orders", "ORDER", "auth_order")}
 ${serviceText("memberCenter", "members", "MEMBER", "auth_me")}
-#    userToken: { file: /run/secrets/user-token }
+#    userToken: file:/run/secrets/user-token
 #assumptions:
 ${[...asked].map(([key, question]) => `#  # ${question}\n#  ${key}:`).join("\n")}
 `;

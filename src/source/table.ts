@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { columnsOf, readFiles } from "./file/source.ts";
 import type { ReadFilesOptions } from "./file/source.ts";
@@ -19,7 +19,7 @@ const mostEntries = 1_000_000;
 export async function tableOf(name: string, settings: TableColumns, rows: TableRows): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);
   const read = rowReader(settings);
-  const table = new Map<string, string | readonly (string | undefined)[]>();
+  const table = new Map<string, readonly (string | undefined)[]>();
   const wrong = (place: string, message: string): Problem =>
     sourceProblem(
       "source.wrong-shape",
@@ -53,34 +53,23 @@ export async function tableOf(name: string, settings: TableColumns, rows: TableR
   }
 }
 
-type Entry = string | readonly (string | undefined)[];
-
 /** What a row gives for its key; undefined where nothing stands there. */
-function rowReader({ value, columns, nullTexts }: TableColumns): (row: JsonObject) => Entry | undefined {
-  const present = (text: string | undefined): string | undefined =>
-    text === undefined || nullTexts.includes(text) ? undefined : text;
-  if (columns === undefined) {
-    const valueOf = keyReader(value ?? "");
-    return (row) => present(valueOf(row));
-  }
-  const paths = value === undefined ? Object.values(columns) : [value, ...Object.values(columns)];
-  const readers = paths.map((path) => keyReader(path));
-  return (row) => readers.map((readColumn) => present(readColumn(row)));
+function rowReader(settings: TableColumns): (row: JsonObject) => readonly (string | undefined)[] | undefined {
+  const { value, columns = {}, nullTexts } = settings;
+  const readers = [...(value === undefined ? [] : [value]), ...Object.values(columns)].map((path) => keyReader(path));
+  return (row) => {
+    const texts = readers.map((read) => read(row)).map((text) => (nullTexts.includes(text ?? "") ? undefined : text));
+    return texts.length === 1 && texts[0] === undefined ? undefined : texts;
+  };
 }
 
 /** The look-up table whose entries stand in the configuration. */
 function inlineTable(settings: InlineTableSettings): LookupTable {
   const columns = columnsOfTable(settings);
-  const rows = Object.entries(settings.inline).map(([key, entry]): [string, Entry] => {
-    if (typeof entry !== "object") return [key, String(entry)];
+  const rows = Object.entries(settings.inline).map(([key, entry]): [string, (string | undefined)[]] => {
+    if (typeof entry !== "object") return [key, [String(entry)]];
     const values = new Map(Object.entries(entry));
-    return [
-      key,
-      (columns ?? []).map((name) => {
-        const value = values.get(name);
-        return value === undefined ? undefined : String(value);
-      }),
-    ];
+    return [key, columns.map((name) => values.get(name)).map((one) => (one === undefined ? undefined : String(one)))];
   });
   return { columns, rows: new Map(rows) };
 }
@@ -167,8 +156,6 @@ export class HeldTables {
 
 /** A table as the fingerprint of a mapping has it. */
 export function tableJson({ columns, rows }: LookupTable): JsonObject {
-  const entries = Object.fromEntries(
-    [...rows].map(([key, row]) => [key, typeof row === "string" ? row : row.map((text) => text ?? null)]),
-  );
-  return columns === undefined ? entries : { columns: [...columns], rows: entries };
+  const entries = [...rows].map(([key, row]): [string, Json] => [key, row.map((text) => text ?? null)]);
+  return { columns: [...columns], rows: Object.fromEntries(entries) };
 }

@@ -64,7 +64,7 @@ describe("the configuration of the program", () => {
     expect(local.result.ok).toBe(true);
   });
 
-  it("takes names of secrets in a log-in, commands that are not run yet, and no secret in the file", async () => {
+  it("takes names of secrets in a log-in, and no secret in the file", async () => {
     const withLogIn = (password: string): string =>
       real.replace(
         /^sources:\n/mu,
@@ -73,7 +73,7 @@ describe("the configuration of the program", () => {
     kind: http
     auth:
       kind: session
-      secrets: {password: "command:/nowhere/print-secret --for crm"}
+      secrets: {password: "env:HOOK_TOKEN"}
       login: {url: "https://crm.example.com/login", body: {login: sync, password: "${password}"}}
       take: {token: {at: token}}
       put: [{parameter: X-Session, value: "{token}"}]

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isPlainHttp } from "../../base/loopback.ts";
-import { sourceSecretSchema } from "../../http/http-settings.ts";
+import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { answerErrorsSchema, headersSchema, scalar, webUrl } from "./request-settings.ts";
 
-const secretRef = sourceSecretSchema.meta({
-  description: "Where the secret is: env:NAME, file:/path, or command: and a program that prints it",
+const secretRef = secretReferenceSchema.meta({
+  description: "Where the secret is: env:NAME or file:/path",
   examples: ["env:CRM_SECRET"],
 });
 const valueName = z

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { OAuth2Request } from "../../http/oauth.ts";
-import { credentialOf, SecretFailure } from "../../http/secrets.ts";
+import { credentialOf } from "../../http/secrets.ts";
 import { oauth2Reader } from "../../http/token-sources.ts";
 import { abortable, createTokenProvider, TokenFailure } from "../../http/tokens.ts";
 import { sourceProblem } from "../problems.ts";
@@ -112,20 +112,8 @@ async function secretOf(ref: string, deps: Pick<CredentialDeps, "secrets" | "sou
 }
 
 function noSecret(ref: string, deps: Pick<CredentialDeps, "source">, cause: unknown): Problem {
-  const wrong = "source.wrong-password";
-  if (ref.startsWith("command:")) {
-    const why = cause instanceof SecretFailure ? cause.message : "a command printed nothing";
-    const message = `A secret of the source ${deps.source} is missing: ${why}.`;
-    return sourceProblem(
-      wrong,
-      deps.source,
-      message,
-      "Run that command yourself, as the user that runs crm-sync, to see why.",
-      cause,
-    );
-  }
   return sourceProblem(
-    wrong,
+    "source.wrong-password",
     deps.source,
     `The secret ${ref} of the source ${deps.source} is missing.`,
     "Set the environment variable, or write the file.",

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
-import { programEnvironment } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/coerce.ts";
 import { authSchema } from "./auth-settings.ts";
@@ -149,9 +148,6 @@ export const httpSourceFields = {
     examples: ["https://crm.example.com/api"],
   }),
   auth: z.lazy(authSchema).default({ kind: "none" }).describe("How the source knows us"),
-  environment: programEnvironment.describe(
-    "Environment variables that programs of `command:` in `auth` get, beside PATH and HOME; they get no other",
-  ),
   allowPlainHttp: z
     .boolean()
     .default(false)
