@@ -1,9 +1,6 @@
 import { Problem } from "../base/errors.ts";
-import type { Stream } from "../crm/model.ts";
 import type { Application } from "../operate/application.ts";
 import { counted } from "../report/text.ts";
-import { outsideGroup } from "../source/source-settings.ts";
-import type { SourceSettings } from "../source/source-settings.ts";
 import type { Finding } from "./check.ts";
 import { lookAtStream } from "./stream-sample.ts";
 import type { SampleFault, StreamSample } from "./stream-sample.ts";
@@ -38,7 +35,6 @@ export async function sourceFindings(application: Application, signal: AbortSign
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
         findings.push(...streamFindings(source.name, sample));
-      findings.push(...groupFindings(source.name, stream, application.config.sources[source.name]));
       if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
     }
     await source.endReading();
@@ -53,17 +49,6 @@ export async function sourceFindings(application: Application, signal: AbortSign
       cure: "add the stream customers to a source",
     });
   return findings;
-}
-
-/** What a mapping of grouped rows looks for where it cannot be. */
-function groupFindings(source: string, stream: Stream, settings: SourceSettings | undefined): Finding[] {
-  const mapped = settings?.streams[stream];
-  if (mapped === undefined) return [];
-  const { reads, has } = outsideGroup(stream, mapped);
-  if (reads.length === 0) return [];
-  const detail = `the mapping reads ${reads.join(", ")}, and a record of grouped rows has ${has.join(", ")} alone`;
-  const cure = "`key` is what rows are grouped by; give what else all rows of a record agree on in group.fields";
-  return [{ what: `source ${source}, ${stream}, grouped rows`, good: false, kind: "records", detail, cure }];
 }
 
 /** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */

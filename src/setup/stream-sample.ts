@@ -1,4 +1,3 @@
-import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
@@ -92,11 +91,6 @@ export async function lookAtStream(
   if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
   finding.customers = { named: namedCustomers(usable, mapping), reads: customerPlaces(stream, ways) };
   finding.personalIds = personalIds(stream, usable, mapping, ways);
-  const repeated = repeatedIds(usable, mapping);
-  if (repeated !== undefined) {
-    finding.mapped -= repeated.records;
-    faults.set("repeated ids", repeated);
-  }
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
   finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, kept, ways);
   return finding;
@@ -216,39 +210,6 @@ export function personalIds(
   return rows * 2 < usable.length
     ? undefined
     : { rows, are: "look like e-mail addresses or phone numbers", expression };
-}
-
-/**
- * Records of a sample that a run would quarantine, since another one of the same read has their id and different
- * content, as where the mapping takes the id from the wrong field.
- */
-function repeatedIds(usable: readonly SourceItem[], mapping: StreamMapping): SampleFault | undefined {
-  const known = new Map<string, { rows: number; contents: Set<string>; place: string }>();
-  for (const item of usable) {
-    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
-    if (mapped?.ok !== true || !("raw" in item)) continue;
-    const { record } = mapped.value;
-    const id = JSON.stringify([record.namespace, record.id]);
-    const content = canonicalJson(toJson(record));
-    const before = known.get(id);
-    if (before === undefined) {
-      known.set(id, { rows: 1, contents: new Set([content]), place: item.raw.place });
-      continue;
-    }
-    before.rows += 1;
-    before.contents.add(content);
-  }
-  const repeated = [...known.values()].filter(({ contents }) => contents.size > 1);
-  const [first] = repeated;
-  if (first === undefined) return undefined;
-  return {
-    field: "id",
-    code: "duplicate-id",
-    message: "other rows have the same id and different content",
-    expected: "an id that no two records have",
-    records: repeated.reduce((sum, { rows }) => sum + rows, 0),
-    place: first.place,
-  };
 }
 
 /** Why records of a sample cannot be used, said once for all that have the same fault. */

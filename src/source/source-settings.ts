@@ -11,7 +11,7 @@ import { checkSession } from "./http/list-checks.ts";
 import { checkPlainHttp } from "./http/auth-settings.ts";
 import { checkHttpStream, listsOf } from "./http/chain-settings.ts";
 import { recordLimitsSchema } from "./json.ts";
-import { findMistakes, placeInStream, readsOf, secretPaths } from "./mapping/compile.ts";
+import { findMistakes, placeInStream, secretPaths } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { parseRawPath } from "./mapping/path.ts";
 import { checkSqlSource, sqlSourceFields, sqlStreamFields } from "./sql/sql-source-settings.ts";
@@ -142,18 +142,6 @@ function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   });
 }
 
-/** What a mapping reads beside what a record of grouped rows has, and what it has; none where nothing is grouped. */
-export function outsideGroup(
-  stream: Stream,
-  { group, mapping, skip }: MappedStream,
-): { reads: string[]; has: string[] } {
-  if (group === undefined) return { reads: [], has: [] };
-  const has = ["key", group.into, ...Object.keys(group.fields)];
-  const firsts = readsOf(stream, mapping, skip).map(({ steps: [first] }) => first);
-  const reads = firsts.filter((first) => typeof first === "string").filter((first) => !has.includes(first));
-  return { reads: [...new Set(reads)], has };
-}
-
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
 function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
   const tables = declaredTables(source.tables);
@@ -251,9 +239,8 @@ const sqlStreamSchema = () =>
   z.strictObject({ ...streamFields, ...sqlStreamFields() }).meta({
     examples: [
       {
-        query: "select id, name, attributes, changed_at from customer",
+        query: "select id, name, changed_at from customer",
         key: "id",
-        json: ["attributes"],
         nullTexts: ["NULL"],
         skip: { path: "status", in: ["draft", "quote"] },
         mapping: { ...customerMapping, id: "id", name: "name" },

@@ -35,7 +35,6 @@ describe("credentials", () => {
       { kind: "apiKey", header: "X-Api-Key", key: "env:KEY" },
       (asked: Asked) => asked.headers["x-api-key"] === "value-of-KEY",
     ],
-    [{ kind: "apiKey", query: "apikey", key: "env:KEY" }, (asked: Asked) => asked.query["apikey"] === "value-of-KEY"],
   ])("of the settings %o are shown with each request", async (auth, isShown) => {
     const service = await startService(() => list);
     const { outcome } = await readAll(sourceWith(service.origin, auth), "customers");
@@ -58,7 +57,7 @@ describe("credentials", () => {
   it("that stay wrong are a problem after one more attempt, which names no secret", async () => {
     const service = await startService(() => ({ status: 401, body: { error: "value-of-KEY is wrong" } }));
     const { outcome } = await readAll(
-      sourceWith(service.origin, { kind: "apiKey", query: "apikey", key: "env:KEY" }),
+      sourceWith(service.origin, { kind: "apiKey", header: "X-Api-Key", key: "env:KEY" }),
       "customers",
     );
     expect(outcome).toMatchObject({ complete: false, problem: { code: "source.wrong-password", exitCode: 7 } });

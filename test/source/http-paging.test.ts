@@ -363,7 +363,7 @@ describe("a reading that was cut", () => {
       body: { items: all, link: query["n"] === "1" ? null : `customers?n=1&key=${encodeURIComponent("s3cret/key")}` },
     }));
     const deps = { secrets: () => "s3cret/key" };
-    const auth = { kind: "apiKey", query: "key", key: "env:K" };
+    const auth = { kind: "apiKey", header: "X-Key", key: "env:K" };
     const linked = { records: "items", paging: { kind: "nextLink", next: "link" } };
     expect(await cutAfter(customersOver(service.origin, linked, { auth }, deps), 1)).toEqual([]);
     const mail = await startService(({ query }) => ({

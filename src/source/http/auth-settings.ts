@@ -142,17 +142,11 @@ export const authSchema = () =>
     }),
     z
       .strictObject({
-        kind: z.literal("apiKey").describe("A key in a header or in the query."),
+        kind: z.literal("apiKey").describe("A key in a header."),
         header: z
           .string()
           .min(1)
-          .optional()
           .meta({ description: "Name of the header that carries the key", examples: ["X-Api-Key"] }),
-        query: z
-          .string()
-          .min(1)
-          .optional()
-          .meta({ description: "Name of the query parameter that carries the key", examples: ["api_key"] }),
         prefix: z
           .string()
           .regex(/^[\t\x20-\x7e]*$/u, "holds characters that a header cannot hold, such as a line end")
@@ -160,16 +154,10 @@ export const authSchema = () =>
           .meta({ description: "The text before the key in the header", examples: ["Token "] }),
         key: secretRef,
       })
-      .refine((auth) => (auth.header === undefined) !== (auth.query === undefined), "expected either header or query")
-      .refine((auth) => auth.prefix === "" || auth.query === undefined, {
-        path: ["prefix"],
-        message: "found with query; it is for a header",
-      })
       .meta({
         examples: [
           { kind: "apiKey", header: "X-Api-Key", key: "env:CRM_KEY" },
           { kind: "apiKey", header: "Authorization", prefix: "Token ", key: "env:CRM_KEY" },
-          { kind: "apiKey", query: "api_key", key: "env:CRM_KEY" },
         ],
       }),
     z.strictObject({

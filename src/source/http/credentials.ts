@@ -19,8 +19,6 @@ import type { PageAnswer, PageRequest, RequestDeps } from "./request.ts";
 /** What one request shows of who we are, and what became of it. */
 export interface Shown {
   headers: Readonly<Record<string, string>>;
-  /** Query parameters. They are secret: no place, message or log may show them. */
-  parameters: Readonly<Record<string, string>>;
   /** Further values at places of the request, secret likewise. */
   placed?: readonly Placement[];
   /** The service did not accept it: the next request reads the secret again or asks for a new token. */
@@ -38,7 +36,7 @@ export interface Credentials {
 
 /** Of requests that show nothing, such as the log-in itself. */
 const noCredentials: Credentials = {
-  show: () => Promise.resolve({ headers: {}, parameters: {}, refused: () => undefined, accepted: () => undefined }),
+  show: () => Promise.resolve({ headers: {}, refused: () => undefined, accepted: () => undefined }),
 };
 
 interface CredentialDeps {
@@ -53,7 +51,7 @@ interface CredentialDeps {
 }
 
 type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" | "session" }>;
-type Carried = Pick<Shown, "headers" | "parameters">;
+type Carried = Pick<Shown, "headers">;
 
 /**
  * Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is
@@ -80,21 +78,19 @@ function secretCredentials(auth: HeaderAuth, deps: CredentialDeps): Credentials 
 async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carried> {
   switch (auth.kind) {
     case "none":
-      return { headers: {}, parameters: {} };
+      return { headers: {} };
     case "bearer": {
       const token = await secretOf(auth.token, deps);
-      return { headers: { authorization: `Bearer ${token}` }, parameters: {} };
+      return { headers: { authorization: `Bearer ${token}` } };
     }
     case "basic": {
       const password = await secretOf(auth.password, deps);
       const pair = Buffer.from(`${auth.user}:${password}`, "utf8").toString("base64");
-      return { headers: { authorization: `Basic ${pair}` }, parameters: {} };
+      return { headers: { authorization: `Basic ${pair}` } };
     }
     case "apiKey": {
       const key = await secretOf(auth.key, deps);
-      if (auth.header !== undefined)
-        return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` }, parameters: {} };
-      return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key } };
+      return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` } };
     }
   }
 }
@@ -143,7 +139,6 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
       }
       return {
         headers: { authorization: `Bearer ${token}` },
-        parameters: {},
         refused: () => provider.reject(token),
         accepted: () => provider.accepted(),
       };
@@ -236,7 +231,6 @@ export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials
       for (const token of tokens) deps.known.addToken(token);
       return {
         headers: {},
-        parameters: {},
         placed,
         refused() {
           if (held !== session) return;

@@ -166,7 +166,6 @@ class Attempt {
   async #send(shown: Shown): Promise<PageAnswer | FailedAttempt> {
     const { method, bodyAs, accept = "application/json", placed = [] } = this.#page;
     const draft = withPlacements(this.#page, [...placed, ...(shown.placed ?? [])], this.#deps.who);
-    for (const [name, value] of Object.entries(shown.parameters)) draft.url.searchParams.set(name, value);
     const body = method === "GET" ? undefined : bodyText(draft.body, bodyAs);
     const late = AbortSignal.timeout(this.#deps.settings.answerTimeoutMs);
     const response = await undici().request(draft.url, {

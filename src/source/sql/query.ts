@@ -105,7 +105,6 @@ export interface StreamSettings {
   query: string;
   key?: string | undefined;
   details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
-  json: readonly string[];
   since?: SqlSince | undefined;
   limits: RecordLimits;
   skip?: Json | undefined;
@@ -166,7 +165,6 @@ export async function questionOf(
     );
   };
   if (settings.key !== undefined) needed(header, columnOf(settings.key) ?? "", `${place}.key`);
-  for (const name of settings.json) needed(header, name, `${place}.json`);
   const details: Record<string, Part> = {};
   for (const [name, set] of Object.entries(settings.details ?? {})) {
     const at = `${place}.details.${name}`;

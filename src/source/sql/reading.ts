@@ -339,7 +339,7 @@ async function* partRows(
   see: (cells: readonly Cell[]) => void = () => undefined,
 ): AsyncGenerator<Rows, Problem | undefined, void> {
   const { query, columns, key } = part;
-  const read = rowReader(columns, { zone, limits: settings.limits, json: new Set(settings.json) });
+  const read = rowReader(columns, { zone, limits: settings.limits });
   const keyAt = key === undefined ? -1 : columns.indexOf(key);
   const set = query.settings.split(".").slice(4).join(".");
   const place = set === "" ? name : `${name}/${set}`;

@@ -66,13 +66,6 @@ export const sqlStreamFields = () => ({
         "Queries whose rows belong to a record, by the name under which the mapping sees them; joined by key",
       examples: [{ lines: { query: "select order_id, product, quantity from order_line", key: "order_id" } }],
     }),
-  json: z
-    .array(text)
-    .default([])
-    .meta({
-      description: "Columns whose text is JSON although the database does not say so",
-      examples: [["attributes"]],
-    }),
   since: sinceSchema.optional().describe("How to ask for what changed"),
 });
 

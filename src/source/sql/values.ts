@@ -13,8 +13,6 @@ interface ValueRules {
   /** Zone of times without one; undefined: they stay local. */
   zone: string | undefined;
   limits: RecordLimits;
-  /** Columns whose text is JSON although the database does not say so. */
-  json: ReadonlySet<string>;
 }
 
 /** A value that no record can hold, by its code and in words that do not repeat it. */
@@ -38,8 +36,7 @@ export function rowReader(
   rules: ValueRules,
 ): (cells: readonly Cell[], place: string) => { row: { place: string; value: JsonObject } } | { bad: BadRecord } {
   const readers = columns.map((column): [string, Reader] => {
-    const kind = rules.json.has(column.name) ? "json" : column.kind;
-    return [column.name, readerOf(kind, rules)];
+    return [column.name, readerOf(column.kind, rules)];
   });
   return (cells, place) => {
     const value: JsonObject = {};
