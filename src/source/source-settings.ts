@@ -50,8 +50,7 @@ const streamFields = {
     .optional()
     .meta({
       description:
-        "The condition under which a record is left out: it counts as skipped, and does not change if it was " +
-        "known. " +
+        "The condition under which a record is left out: it counts as skipped, and does not change if it was known. " +
         "See the reference of the mapping",
       examples: [{ path: "status", in: ["draft", "quote"] }],
     }),

@@ -21,11 +21,10 @@ export const date: Operator = {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE, clockChange: POLICY}",
     does:
       "A time, as an instant in UTC. Formats: `iso`; `epoch_s` and `epoch_ms`; `excel`, the day numbers of " +
-      "spreadsheets; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), " +
-      "`dd`, `d`, `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to " +
-      "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are " +
-      "English; " +
-      "parts smaller than a millisecond are cut off.",
+      "spreadsheets; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), `dd`, " +
+      "`d`, `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to `SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` " +
+      "(Z or +0100), with other letters in single quotes. Names are English; parts smaller than a millisecond are " +
+      "cut off.",
     takes: "text, or a number for epochs, day numbers and patterns of digits alone",
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {
@@ -192,9 +191,8 @@ export const plusTerm: Operator = {
   reference: {
     form: "{plusTerm: EXPRESSION, term: TERM, zone: ZONE}",
     does:
-      "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not " +
-      "have is " +
-      "its last one.",
+      "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not have " +
+      "is its last one.",
     takes,
     gives: "an instant",
     options: {

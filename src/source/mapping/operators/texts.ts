@@ -189,8 +189,7 @@ export const phone: Operator = {
     options: {
       country:
         "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression " +
-        "that " +
-        "finds them. Without it such numbers are refused.",
+        "that finds them. Without it such numbers are refused.",
     },
     refuses: {
       ...textRefusals,
