@@ -1,9 +1,7 @@
 import { dirname, relative, resolve } from "node:path";
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { readsOf } from "../source/mapping/compile.ts";
-import { parsePath } from "../source/mapping/path.ts";
 import { columnsByField, columnsOfRows, keyOfList, listsOfRows } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
@@ -122,11 +120,9 @@ function proposeStream(
     zone,
     lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
   });
-  const keys = [
-    ...(key === undefined ? [] : [key]),
-    ...(detailKey === undefined ? [] : [`lines[0]${detailKey.startsWith("[") ? "" : "."}${detailKey}`]),
-  ];
-  doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
+  const mapped = fields.map(({ expression }) => expression ?? null);
+  const read = new Set([...mapped, skip?.expression ?? null, key ?? null, detailKey ?? null].flatMap(pathsIn));
+  doubts.push(...unusedColumns(read, list.columns, joined?.columns ?? []));
   return {
     stream,
     from: [list.from, ...(joined === undefined ? [] : [joined.from])],
@@ -157,29 +153,17 @@ const saysWhoIsThere =
   /status|state|active|disabled|blocked|deleted|left|leaving|employ|terminat|beschaft|beschaeft|austritt|aktiv|gesperrt/u;
 const mostWords = 6;
 
-interface Columns {
-  /** Places by which rows are told apart and joined. */
-  keys: readonly string[];
-  skip: ProposedSkip | undefined;
-  list: LookedAt;
-  joined: LookedAt | undefined;
-}
-
-/** What the proposed mapping reads nothing of. */
+/** What the proposed mapping, which has these paths in it, reads nothing of. */
 function unusedColumns(
-  stream: Stream,
-  fields: readonly ProposedField[],
-  { keys, skip, list, joined }: Columns,
+  read: ReadonlySet<string>,
+  columns: readonly ColumnFacts[],
+  ofLines: readonly ColumnFacts[],
 ): string[] {
-  const mapping: JsonObject = {};
-  for (const { field, expression } of fields) if (expression !== undefined) mapping[field] = expression;
-  const read = readsOf(stream, mapping, skip?.expression).filter(({ goesThrough }) => !goesThrough);
-  const places: Steps[] = [...read.map(({ steps }) => steps), ...keys.map(stepsOf)];
-  const isUnused = (column: Steps): boolean => !places.some((place) => covers(place, column));
-  const own = list.columns.filter(({ path }) => isUnused(stepsOf(path)));
-  const ofLines = (joined?.columns ?? []).filter(({ path }) => isUnused(["lines", 0, ...stepsOf(path)]));
+  // Inside `each`, a path begins at the element of its list.
+  const isUnused = ({ path }: ColumnFacts): boolean => !read.has(path) && !read.has(path.replace(/^.*\]\./u, ""));
+  const own = columns.filter(isUnused);
   const told = own.filter(({ plain, examples }) => saysWhoIsThere.test(plain) && examples.length <= mostWords);
-  const others = [...own.filter((column) => !told.includes(column)), ...ofLines];
+  const others = [...own.filter((column) => !told.includes(column)), ...ofLines.filter(isUnused)];
   return [
     ...told.map(
       ({ path, examples }) =>
@@ -189,17 +173,11 @@ function unusedColumns(
   ];
 }
 
-type Steps = readonly (string | number)[];
-
-function stepsOf(path: string): Steps {
-  const parsed = parsePath(path);
-  return parsed.ok ? parsed.value.steps : [];
-}
-
-/** Whether what is read at a place holds a column: any element of a list stands for all of them. */
-function covers(place: Steps, column: Steps): boolean {
-  return place.every((step, index) => {
-    const other = column[index];
-    return step === other || (typeof step === "number" && typeof other === "number");
-  });
+/** The paths in an expression: each of its texts, and those in braces in it. */
+function pathsIn(value: Json): string[] {
+  if (typeof value === "string")
+    return [value, ...value.matchAll(/\{([^{}]+)\}/gu).map(([, path = ""]) => path)].map((path) =>
+      path.replace(/^\^\./u, ""),
+    );
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap((one) => pathsIn(one ?? null)) : [];
 }
