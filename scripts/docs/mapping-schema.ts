@@ -62,7 +62,6 @@ function operation(name: string, { reference, written: of }: Operator): JsonSche
   properties["default"] = { description: "A constant for when it gives nothing." };
   return {
     ...strictObject(properties, [name, ...(of.required ?? [])]),
-    ...(of.oneOf === undefined ? {} : { oneOf: of.oneOf.map((key) => ({ required: [key] })) }),
   };
 }
 

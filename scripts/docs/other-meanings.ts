@@ -60,7 +60,7 @@ export const otherMeanings: Readonly<Partial<Record<Group, Readonly<Record<strin
   quarantine: {
     "bad-cell": "a cell of a workbook holds an error, or a value that cannot be read",
     "does-not-fit": "a value of the record does not fit its field",
-    "no-such-date": "a date is outside the `plausibleDates` of the stream",
+    "no-such-date": "a date is before 1980 or after 2100",
     "lines-renumbered":
       "an order has a new line with the same product and terms as a line that it no longer has: perhaps the same line under another id",
     "not-an-object": "the record is not an object",
@@ -88,6 +88,5 @@ export const otherSteps: Readonly<Record<string, string>> = {
   "source.half-written": "wait until the export has ended, or export the file and its marker again",
   "source.more-beyond": "correct `paging` of the source; if the list is complete, write `sure: true` there",
   "source.not-found": "correct the address of the list in the configuration of the source",
-  "source.order-went-back":
-    "request the order of the key in `query` or `body`, and check `paging.order` and `paging.compare`",
+  "source.order-went-back": "request the ascending order of the key in `query` or `body`",
 };

@@ -34,7 +34,7 @@ export const recordExamples: Readonly<Record<Stream, { mapping: MappingSpec; rec
     },
     orders: {
       mapping: {
-        id: { text: "orderID" },
+        id: "orderID",
         customerId: "customerNumber",
         placedAt: { date: "orderDate", format: "yyyy-MM-dd", zone: "Europe/Berlin" },
         cancelled: { boolean: "status", true: ["CANCELLED"], false: ["OPEN", "DONE"] },

@@ -23,7 +23,6 @@ import type { Environment } from "../config/load.ts";
 import type { ConfigHeader } from "../config/load.ts";
 import type { Secrets } from "../config/secrets.ts";
 import type { RunDependencies } from "../engine/run/request.ts";
-import { commandSecret, environmentOf } from "../http/token-sources.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
 import { removeAbandoned } from "../ledger/database/held-folder.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -263,11 +262,10 @@ class OpenApplication implements Application {
   sources(): Source[] {
     if (this.#sources !== undefined) return this.#sources;
     this.#sources = Object.entries(this.config.sources).map(([name, settings]) => {
-      const env = environmentOf(settings.kind === "http" ? settings.environment : [], this.environment);
       return createSource(name, settings, {
         clock: this.clock,
         random: this.random,
-        secrets: (reference) => commandSecret(reference, env) ?? this.secrets.reveal(reference),
+        secrets: (reference) => this.secrets.reveal(reference),
         known: this.secrets.known,
         staging: createStaging(),
         baseDirectory: this.directory,

@@ -100,14 +100,7 @@ export function readDocument(path: string): Result<Layer, Problem[]> {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return failed([
-      mistake(
-        "config.encoding",
-        `${path}:${lineOfInvalidUtf8(bytes)}:1`,
-        "The text is not UTF-8.",
-        "Save the file as UTF-8.",
-      ),
-    ]);
+    return failed([mistake("config.encoding", `${path}:1:1`, "The text is not UTF-8.", "Save the file as UTF-8.")]);
   }
   return parseSettings(text, path);
 }
@@ -269,23 +262,6 @@ function yamlCure(at: string, text: string): string {
   if (text.includes("${")) return "`${NAME}` is not filled in here. Write `env:NAME` for a secret.";
   if (at.includes("\t")) return "Indent with spaces; YAML has no tabs.";
   return "Check indentation, quotes and brackets on this line and the one before.";
-}
-
-function lineOfInvalidUtf8(bytes: Buffer): number {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let line = 1;
-  let start = 0;
-  for (let index = 0; index <= bytes.length; index += 1) {
-    if (index < bytes.length && bytes[index] !== 10) continue;
-    try {
-      decoder.decode(bytes.subarray(start, index));
-    } catch {
-      return line;
-    }
-    line += 1;
-    start = index + 1;
-  }
-  return 1;
 }
 
 function unreadable(path: string, thrown: unknown): Problem {

@@ -81,8 +81,8 @@ interface Found {
 }
 
 /**
- * Every reference of a configuration: `env:NAME`, `file:/path`, and where a token is expected also `{env: NAME}` and
- * `{file: /path}`; and every secret that was written out instead of referred to. A fixed token may stand there for a
+ * Every reference of a configuration, `env:NAME` or `file:/path`, and every secret that was written out instead of
+ * referred to. A fixed token may stand there for a
  * service on this machine (the sandbox).
  */
 function findReferences(value: Json | undefined): { references: Found[]; literals: Path[] } {
@@ -92,7 +92,6 @@ function findReferences(value: Json | undefined): { references: Found[]; literal
     if (typeof current === "string") {
       if (secretReference.test(current) && isOpenText(path)) return;
       else if (secretReference.test(current) && !inMapping(path)) references.push({ path, reference: current });
-      else if (isReferenceField(path)) references.push({ path, reference: `${path.at(-1)}:${current}` });
       else if (isNameOfSecret(current, path)) return;
       else if (isFixedToken(path) ? !isLocal(value, path) : secretLeaf(path) || urlWithPassword.test(current))
         literals.push(path);
@@ -111,12 +110,6 @@ function isNameOfSecret(text: string, path: Path): boolean {
 function secretLeaf(path: Path): boolean {
   const last = path.at(-1);
   return typeof last === "string" && secretName.test(last) && isSecretKey(path);
-}
-
-/** `tokens.userToken.env` and the like. */
-function isReferenceField(path: Path): boolean {
-  const last = path.at(-1);
-  return (last === "env" || last === "file") && path.includes("tokens") && path[0] !== "sources";
 }
 
 function isFixedToken(path: Path): boolean {
@@ -196,8 +189,6 @@ export function resolveSecrets(
   const values = new Map<string, string>();
   const short: SettingPlace[] = [];
   for (const { path, reference: wanted } of references) {
-    // Run when it is needed: a command may ask somebody, or count how often it was asked.
-    if (wanted.startsWith("command:")) continue;
     // Tokens are read again by the clients, which know no folder of the configuration: their files are named
     // absolutely.
     const directory = path.includes("tokens") ? undefined : options.directory;

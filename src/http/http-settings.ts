@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { isPlainHttp } from "../base/loopback.ts";
-import { commandOf } from "./secrets.ts";
 
 // Made once: what a configuration is checked with is made at each start.
 const text = z.string().min(1);
@@ -11,17 +10,6 @@ const milliseconds = (standard: number) => span.default(standard);
 export const secretReferenceSchema = z
   .string()
   .regex(/^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/, "must be env:NAME or file:/path; never the secret itself");
-
-/** Where a secret of a source comes from: as any other, or `command:` and a program that prints it. */
-export const sourceSecretSchema = z
-  .string()
-  .regex(
-    /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+|command:.*\S.*)$/s,
-    "must be env:NAME, file:/path or command:PROGRAM; never the secret itself",
-  )
-  .refine((reference) => !reference.startsWith("command:") || commandOf(reference).length > 0, {
-    message: "is no command; expected a program and its arguments, or a list of them in JSON",
-  });
 
 /** Which variables of the environment a program gets that we start. */
 export const programEnvironment = z
@@ -68,18 +56,6 @@ const oauth2Schema = z
 /** Where the token of one header comes from (A5). */
 export const tokenSourceSchema = z.union([
   secretReferenceSchema.meta({ examples: ["env:ORDER_TOKEN"] }),
-  z.strictObject({
-    env: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
-      .meta({ description: "Environment variable that holds the token", examples: ["ORDER_TOKEN"] }),
-  }),
-  z.strictObject({
-    file: text.meta({
-      description: "File that holds the token; read again when it changes or the token is refused",
-      examples: ["/run/secrets/order-token"],
-    }),
-  }),
   z.strictObject({
     command: z
       .array(z.string())

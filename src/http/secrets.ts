@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { readRegular } from "../base/regular-file.ts";
 
 /** The form of a reference to a secret. */
-export const secretReference = /^(env|file|command):(.*)$/su;
+export const secretReference = /^(env|file):(.*)$/su;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/u;
 const largestSecretBytes = 65_536;
 
@@ -50,25 +50,7 @@ export function readSecret(reference: string, places: SecretPlaces): string {
   }
   if (kind === "file" && target !== "" && (isAbsolute(target) || places.directory !== undefined))
     return readSecretFile(resolve(places.directory ?? "/", target));
-  if (kind === "command")
-    throw new SecretFailure("command", "would have to be waited for, which is not done here", commandOf(reference)[0]);
   throw new SecretFailure("none", "is no reference to a secret");
-}
-
-/**
- * Program and arguments of a reference `command:program argument …`, divided at blanks; arguments with blanks in them
- * are written as a list in JSON, `command:["program", "an argument"]`. Empty where it is none.
- */
-export function commandOf(reference: string): string[] {
-  const [, kind, text = ""] = secretReference.exec(reference) ?? [];
-  if (kind !== "command") return [];
-  if (!text.trimStart().startsWith("[")) return text.split(/\s+/u).filter((word) => word !== "");
-  try {
-    const words: unknown = JSON.parse(text);
-    return Array.isArray(words) && words.every((word) => typeof word === "string") ? words : [];
-  } catch {
-    return [];
-  }
 }
 
 function readSecretFile(path: string): string {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import type { KnownSecrets } from "../base/known-secrets.ts";
 import type { TokenSource } from "./http-settings.ts";
 import type { OAuth2Request, SecretResolver } from "./oauth.ts";
-import { commandOf, credentialOf, readSecret, SecretFailure } from "./secrets.ts";
+import { credentialOf, readSecret, SecretFailure } from "./secrets.ts";
 import type { TokenReader, TokenReading } from "./tokens.ts";
 
 export interface TokenSourceDependencies {
@@ -17,10 +17,13 @@ const rereadMs = 60_000;
 /** Makes the reader of a token source that is configured for a service. */
 export function readTokenSource(source: TokenSource, dependencies: TokenSourceDependencies): TokenReader {
   if (typeof source === "string") {
-    return readTokenSource(
-      source.startsWith("env:") ? { env: source.slice(4) } : { file: source.slice("file:".length) },
-      dependencies,
-    );
+    const isFile = source.startsWith("file:");
+    return {
+      place: isFile ? `the file ${source.slice(5)}` : `the environment variable ${source.slice(4)}`,
+      renewable: isFile,
+      // Who takes the token adds it.
+      read: async () => ({ token: credentialOf(readSecret(source, dependencies)), ...(isFile ? { rereadMs } : {}) }),
+    };
   }
   if ("fixed" in source)
     return {
@@ -28,29 +31,12 @@ export function readTokenSource(source: TokenSource, dependencies: TokenSourceDe
       renewable: false,
       read: async () => ({ token: source.fixed }),
     };
-  const secret = (reference: string): string => {
+  if ("command" in source) return commandReader(source, dependencies);
+  return oauth2Reader(source.oauth2, (reference) => {
     const read = readSecret(reference, dependencies);
     dependencies.known.add(read);
     return read;
-  };
-  // Who takes the token adds it.
-  const credential = (reference: string): string => credentialOf(readSecret(reference, dependencies));
-  if ("env" in source) {
-    return {
-      place: `the environment variable ${source.env}`,
-      renewable: false,
-      read: async () => ({ token: credential(`env:${source.env}`) }),
-    };
-  }
-  if ("file" in source) {
-    return {
-      place: `the file ${source.file}`,
-      renewable: true,
-      read: async () => ({ token: credential(`file:${source.file}`), rereadMs }),
-    };
-  }
-  if ("command" in source) return commandReader(source, dependencies);
-  return oauth2Reader(source.oauth2, secret);
+  });
 }
 
 /** Reads tokens from an OAuth2 token endpoint. */
@@ -96,8 +82,6 @@ function parseCommandOutput(output: string): TokenReading {
 }
 
 const mostBytes = 65_536;
-/** Longest time for a command that prints a secret. */
-const secretMs = 15_000;
 
 /** What every program needs: where others are, and its own files. */
 const always = ["PATH", "HOME"];
@@ -110,21 +94,7 @@ export function environmentOf(names: readonly string[], environment: Variables):
 }
 
 /**
- * The secret that `command:PROGRAM` prints; undefined for another reference. It is run each time: what it prints may be
- * another one by then. Rejects with SecretFailure.
- */
-export function commandSecret(reference: string, env: Variables): Promise<string> | undefined {
-  const command = commandOf(reference);
-  if (command.length === 0) return undefined;
-  return outputOf(command, secretMs, env).then((output) => {
-    const secret = output.replace(/\r?\n$/u, "");
-    if (secret === "") throw new SecretFailure("command", "printed nothing", command[0]);
-    return secret;
-  });
-}
-
-/**
- * Runs a program for a token or a secret and gives what it prints: without a shell, with this environment alone. It is
+ * Runs a program for a token and gives what it prints: without a shell, with this environment alone. It is
  * ended if it takes too long or prints too much.
  * Rejects with SecretFailure, whose text names the program and its exit code and nothing that it printed.
  */

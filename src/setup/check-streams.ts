@@ -1,29 +1,15 @@
 import { Problem } from "../base/errors.ts";
-import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { missingAssumptions } from "../contract/assumptions/missing.ts";
-import type { Stream } from "../crm/model.ts";
 import type { Application } from "../operate/application.ts";
 import { counted } from "../report/text.ts";
-import { formatRawPath } from "../source/mapping/path.ts";
-import { outsideGroup } from "../source/source-settings.ts";
-import type { SourceSettings } from "../source/source-settings.ts";
-import { tellsChange } from "../source/sql/values.ts";
 import type { Finding } from "./check.ts";
 import { lookAtStream } from "./stream-sample.ts";
-import type { ChangedAt, SampleFault, StreamSample } from "./stream-sample.ts";
+import type { SampleFault, StreamSample } from "./stream-sample.ts";
 
 /** The sample of a stream of a source; undefined: it cannot be read. */
 interface LookedAtStream {
   source: string;
   stream: StreamSample["stream"];
   sample: StreamSample | undefined;
-}
-
-/** A reason why nothing can be ordered, and what helps. */
-interface Reason {
-  why: string;
-  cure: string;
-  kind: Finding["kind"];
 }
 
 /** What is to be said of the sources, and of the first rows of each of their streams. */
@@ -43,32 +29,26 @@ export async function sourceFindings(application: Application, signal: AbortSign
     } else findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
     const settings = application.config.assumptions;
     for (const stream of source.streams) {
-      const changedAt = changedAtOf(application.config.sources[source.name], stream);
-      const sample = await lookAtStream(source, stream, { settings, changedAt }, signal).catch(problemOf);
+      const sample = await lookAtStream(source, stream, settings, signal).catch(problemOf);
       looked.push({ source: source.name, stream, sample: sample instanceof Problem ? undefined : sample });
       if (sample instanceof Problem) {
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
         findings.push(...streamFindings(source.name, sample));
-      findings.push(...groupFindings(source.name, stream, application.config.sources[source.name]));
       if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
     }
     await source.endReading();
   }
   findings.push(...unknownCustomers(looked));
-  findings.push(...nothingOrdered(looked, application.config.assumptions));
+  if (orders && !looked.some(({ stream }) => stream === "customers"))
+    findings.push({
+      what: "ordering",
+      good: false,
+      kind: "records",
+      detail: "nothing can be ordered yet: no source has customers",
+      cure: "add the stream customers to a source",
+    });
   return findings;
-}
-
-/** What a mapping of grouped rows looks for where it cannot be. */
-function groupFindings(source: string, stream: Stream, settings: SourceSettings | undefined): Finding[] {
-  const mapped = settings?.streams[stream];
-  if (mapped === undefined) return [];
-  const { reads, has } = outsideGroup(stream, mapped);
-  if (reads.length === 0) return [];
-  const detail = `the mapping reads ${reads.join(", ")}, and a record of grouped rows has ${has.join(", ")} alone`;
-  const cure = "`key` is what rows are grouped by; give what else all rows of a record agree on in group.fields";
-  return [{ what: `source ${source}, ${stream}, grouped rows`, good: false, kind: "records", detail, cure }];
 }
 
 /** What is wrong with one list of a source and says nothing of the others, which are looked at all the same. */
@@ -88,19 +68,6 @@ const ofOneStream: ReadonlySet<string> = new Set([
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
-}
-
-/** Where a stream says when a record was changed; in rows that are grouped it cannot be looked for any more. */
-function changedAtOf(source: SourceSettings | undefined, stream: Stream): ChangedAt | undefined {
-  if (source?.kind === "sql") {
-    const column = source.streams[stream]?.since?.column;
-    if (column === undefined) return undefined;
-    return { place: formatRawPath([column]), setting: "since.column", tells: tellsChange };
-  }
-  if (source?.kind !== "http") return undefined;
-  const { since, group } = source.streams[stream] ?? {};
-  const place = group === undefined ? since?.changedAt : undefined;
-  return place === undefined ? undefined : { place, setting: "since.changedAt" };
 }
 
 function unreadable(what: string, problem: Problem): Finding {
@@ -154,7 +121,7 @@ function streamFindings(source: string, sample: StreamSample): Finding[] {
     const correct = "correct the path, or leave it where the CRM may fill it later";
     return { ...found, good: true, warning: true, detail, cure: correct };
   });
-  return [records, ...empty, ...changedAtFindings(what, sample), ...idFindings(what, sample)];
+  return [records, ...empty, ...idFindings(what, sample)];
 }
 
 /** Ids that are personal data stand in clear everywhere, and no erasure reaches them. */
@@ -198,114 +165,12 @@ function orderingFindings(source: string, { stream, mapped, notOrderable }: Stre
   ];
 }
 
-function changedAtFindings(what: string, { changedAt, rows }: StreamSample): Finding[] {
-  if (changedAt === undefined) return [];
-  const { place, setting, filled, unclear } = changedAt;
-  if (unclear > 0)
-    return [
-      {
-        what,
-        good: true,
-        warning: true,
-        kind: "records",
-        detail:
-          `${place} (\`${setting}\`) holds no time, date or whole number in ${unclear} of ${rows} rows: each run ` +
-          "reads everything",
-        cure: "name a column that tells when a row was changed, or have the query write it as YYYY-MM-DD hh:mm:ss",
-      },
-    ];
-  if (filled === rows || (setting === "since.column" && filled > 0)) return [];
-  const detail =
-    filled === 0
-      ? `${place} (\`${setting}\`) holds nothing in any of ${rows} rows: each run reads everything`
-      : `${place} (\`${setting}\`) has a value in ${filled} of ${rows} rows: the newest of these values alone says ` +
-        "from which time on changes are read";
-  const cure = "correct the path, or see that a change of a record without it is found by the service all the same";
-  return [{ what, good: true, warning: true, kind: "records", detail, cure }];
-}
-
 /** Most reasons of one stream that are told. */
 const mostFaults = 5;
 
 function faultText({ records, field, code, message, expected, place }: SampleFault): string {
   const where = field === "" || message.startsWith(field) ? "" : `${field}: `;
   return `${counted(records, "row")} (${code}: ${where}${message}; expected ${expected}; first at ${place})`;
-}
-
-/** That no order of any customer can be placed as things are, and all reasons; nothing where one can be. */
-function nothingOrdered(looked: readonly LookedAtStream[], settings: AssumptionSettings): Finding[] {
-  const orders = looked.filter(({ stream }) => stream === "orders");
-  if (orders.length === 0) return [];
-  const customers = looked.filter(({ stream }) => stream === "customers");
-  const reasons = [...settingReasons(settings), ...customerReasons(customers), ...orderReasons(orders)];
-  const [first] = reasons;
-  if (first === undefined) return [];
-  return [
-    {
-      what: "ordering",
-      good: false,
-      kind: first.kind,
-      detail: `nothing can be ordered yet: ${reasons.map(({ why }) => why).join("; ")}`,
-      cure: reasons.map(({ cure }) => cure).join("; "),
-    },
-  ];
-}
-
-/** Settings without which no order is sent, whatever is in it. */
-function settingReasons(settings: AssumptionSettings): Reason[] {
-  const endpoints = ["E3", "E5", "E9"] as const;
-  const missing = new Map(
-    endpoints.flatMap((endpoint) =>
-      missingAssumptions(settings, endpoint, []).map(({ key, row }) => [`assumptions.${key}`, row] as const),
-    ),
-  );
-  if (missing.size === 0) return [];
-  const keys = [...missing].map(([key, row]) => `${key} (${row})`);
-  const why = `${keys.join(" and ")} ${keys.length === 1 ? "has" : "have"} no value`;
-  return [{ why, cure: `set ${[...missing.keys()].join(" and ")}`, kind: "setting" }];
-}
-
-function customerReasons(customers: readonly LookedAtStream[]): Reason[] {
-  if (customers.length === 0)
-    return [{ why: "no source has customers", cure: "add the stream customers to a source", kind: "records" }];
-  const samples = readable(customers);
-  if (samples.length < customers.length) return [];
-  if (samples.some(({ sample }) => sample.mapped > sample.notOrderable.records)) return [];
-  return samples.filter(hasRecords).map(({ source, sample }): Reason => {
-    const mapping = `sources.${source}.streams.customers.mapping`;
-    const fields = sample.notOrderable.fields.join(", ");
-    if (fields === "") return unusable("customer", source, mapping);
-    const why = `customers have no ${fields}`;
-    return { why, cure: `add ${fields} to ${mapping}`, kind: "records" };
-  });
-}
-
-function orderReasons(orders: readonly LookedAtStream[]): Reason[] {
-  const samples = readable(orders);
-  if (samples.length < orders.length || samples.some(({ sample }) => sample.mapped > 0)) return [];
-  return samples
-    .filter(hasRecords)
-    .map(({ source }) => unusable("order", source, `sources.${source}.streams.orders.mapping`));
-}
-
-/** Those that could be read; of the others, nobody knows what they hold. */
-function readable(looked: readonly LookedAtStream[]): { source: string; sample: StreamSample }[] {
-  return looked.flatMap(({ source, sample }) =>
-    sample?.problem === undefined && sample !== undefined ? [{ source, sample }] : [],
-  );
-}
-
-/** Whether a list has rows that are not skipped: an empty list, or one of quotes alone, is no mistake. */
-function hasRecords({ sample: { rows, skipped } }: { sample: StreamSample }): boolean {
-  return rows > skipped;
-}
-
-function unusable(record: string, source: string, mapping: string): Reason {
-  return {
-    why: `no ${record} of the source ${source} can be used`,
-    cure: `correct ${mapping}, as said above`,
-    kind: "records",
-  };
 }
 
 /**

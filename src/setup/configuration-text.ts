@@ -17,6 +17,9 @@ import type { Proposal, ProposedStream } from "./init-from.ts";
 /** The environment variable from which a written configuration takes the key that seals passwords of staff. */
 const sealKeyVariable = "SEAL_KEY";
 
+/** What a written configuration calls the source of files. */
+export const sourceOfFiles = "files";
+
 /** A configuration to begin with, and what was guessed in it, by its lines. */
 export interface WrittenConfiguration {
   text: string;
@@ -24,17 +27,15 @@ export interface WrittenConfiguration {
 }
 
 /** A proposed configuration as YAML, with each doubt as a comment where it is. */
-export function proposalText({ sources, streams: proposed }: Proposal, zone: string): WrittenConfiguration {
+export function proposalText({ source, streams: proposed }: Proposal, zone: string): WrittenConfiguration {
   const inOrder = streams.flatMap((name) => proposed.filter(({ stream }) => stream === name));
-  const written = Object.fromEntries(
-    Object.entries(sources).map(([source, settings]): [string, JsonObject] => {
-      const own = inOrder.filter((item) => item.source === source);
-      return [source, { ...settings, streams: Object.fromEntries(own.map((item) => [item.stream, settingsOf(item)])) }];
-    }),
+  const written = Object.fromEntries(inOrder.map((item) => [item.stream, settingsOf(item)]));
+  const document = newDocument(
+    { [sourceOfFiles]: { ...source, streams: written } },
+    { zone, hasStaff: proposed.some(({ stream }) => stream === "staff") },
   );
-  const document = newDocument(written, { zone, hasStaff: proposed.some(({ stream }) => stream === "staff") });
   for (const item of inOrder) {
-    const at = ["sources", item.source, "streams", item.stream];
+    const at = ["sources", sourceOfFiles, "streams", item.stream];
     const doubts = item.doubts.map((text) => doubtComment({ at: [], text }));
     const ofNoField = item.fields.filter(({ expression }) => expression === undefined);
     for (const { field, doubts: own } of ofNoField)
@@ -136,7 +137,7 @@ function beforeProduction(): string {
 # docs/how-to/go-to-production.md goes through it; \`crm-sync check\` names what is missing.
 ${serviceText("orderService", "orders", "ORDER", "auth_order")}
 ${serviceText("memberCenter", "members", "MEMBER", "auth_me")}
-#    userToken: { file: /run/secrets/user-token }
+#    userToken: file:/run/secrets/user-token
 #assumptions:
 ${[...asked].map(([key, question]) => `#  # ${question}\n#  ${key}:`).join("\n")}
 `;

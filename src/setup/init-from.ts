@@ -1,28 +1,18 @@
 import { dirname, relative, resolve } from "node:path";
-import { isJsonObject } from "../base/canonical-json.ts";
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import { readsOf } from "../source/mapping/compile.ts";
-import { parsePath } from "../source/mapping/path.ts";
-import { columnsOfRows, listsOfRows, plainText, withinFirst } from "../source/proposal/columns.ts";
+import { columnsByField, columnsOfRows, keyOfList, listsOfRows } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
-import { columnsByField, columnsNamed, keyOfList } from "../source/proposal/columns.ts";
 import type { ProposedLines } from "../source/proposal/instances.ts";
-import { holdingNames } from "../source/proposal/names.ts";
-import { productListOf, productTable } from "../source/proposal/instances.ts";
-import type { ProductList } from "../source/proposal/instances.ts";
 import { proposeMapping } from "../source/proposal/propose.ts";
-import type { ProposedField, ProposedHoldings, ProposedSeats } from "../source/proposal/propose.ts";
-import { groupedSeats, seatRows } from "../source/proposal/instances.ts";
+import type { ProposedField } from "../source/proposal/propose.ts";
 import type { ProposedSkip } from "../source/proposal/columns.ts";
-import type { AddressAccess } from "./address-access.ts";
-import { lookAtAddress, lookAtFile } from "./looked-at.ts";
+import { lookAtFile } from "./looked-at.ts";
 import type { LookedAt } from "./looked-at.ts";
 
 /** A stream as it is proposed. */
 export interface ProposedStream {
-  source: string;
   stream: Stream;
   from: readonly string[];
   settings: JsonObject;
@@ -33,40 +23,33 @@ export interface ProposedStream {
   doubts: string[];
 }
 
-/** A proposed configuration: its sources without their streams, and those. */
+/** A proposed configuration: its source without its streams, and those. */
 export interface Proposal {
-  sources: Record<string, JsonObject>;
+  source: JsonObject;
   streams: ProposedStream[];
 }
 
 interface ProposalOptions {
   folder: string;
   zone: string;
-  access: AddressAccess | undefined;
   signal: AbortSignal;
 }
 
 /**
- * Looks at files and addresses and proposes how to read them. `folder` is where the configuration will be: files are
+ * Looks at files and proposes how to read them. `folder` is where the configuration will be: files are
  * named relative to it. Throws a Problem that names what cannot be read, or what nobody can tell the kind of.
  */
 export async function proposeFrom(
   inputs: readonly string[],
-  { folder, zone, access, signal }: ProposalOptions,
+  { folder, zone, signal }: ProposalOptions,
 ): Promise<Proposal> {
   const looked: LookedAt[] = [];
-  for (const input of inputs)
-    if (isAddress(input)) looked.push(await lookAtAddress(input, access?.token, signal));
-    else looked.push(...(await lookAtFile(input, signal)));
+  for (const input of inputs) looked.push(...(await lookAtFile(input, signal)));
   shareEncoding(looked);
   const directory = directoryOf(looked);
-  for (const { file, settings } of looked) if (file !== undefined) settings["files"] = relative(directory, file);
+  for (const { file, settings } of looked) settings["files"] = relative(directory, file);
   const named = (list: LookedAt): number => (columnsByField("lines", list.columns).has("order") ? 0 : 1);
-  const catalogue = looked.find((list) => catalogueOf(list) !== undefined);
-  const ofOrders = looked.filter((list) => list.kind === "lines" && list !== catalogue);
-  const lines = ofOrders.sort((one, other) => named(one) - named(other));
-  const orders = looked.find(({ kind }) => kind === "orders");
-  const sources: Record<string, JsonObject> = {};
+  const lines = looked.filter(({ kind }) => kind === "lines").sort((one, other) => named(one) - named(other));
   const streams: ProposedStream[] = [];
   for (const list of looked) {
     const { kind } = list;
@@ -76,44 +59,12 @@ export async function proposeFrom(
         `two lists look like ${kind}: ${list.from} is one of them`,
         "give one for each kind, or write it yourself",
       );
-    const source = list.origin === undefined ? "files" : sourceName(list.origin);
-    sources[source] ??=
-      list.origin === undefined
-        ? { kind: "file", directory: shortPath(folder, directory) }
-        : { kind: "http", baseUrl: list.origin, auth: access?.auth ?? { kind: "none" } };
-    const seats = kind === "staff" ? seatsOf(list, orders) : undefined;
-    if (seats?.table !== undefined) sources[source] = withTable(sources[source], "orders", seats.table);
-    const isOrders = kind === "orders";
-    const products = isOrders && list.origin === undefined ? catalogue : undefined;
-    const proposed = proposeStream(source, kind, list, { lines: isOrders ? lines : [], products, seats, zone });
-    const table = products === undefined ? undefined : catalogueOf(products)?.table;
-    if (table !== undefined && usesProducts(proposed))
-      sources[source] = withTable(sources[source], productTable, { ...products?.settings, ...table });
-    else if (catalogue !== undefined && isOrders)
-      proposed.doubts.push(`${catalogue.from} is left out: the orders name no product that is in it`);
-    streams.push(proposed);
+    streams.push(proposeStream(list, kind, { lines: kind === "orders" ? lines : [], zone }));
   }
   const [line] = lines;
-  if (line !== undefined && orders === undefined)
+  if (line !== undefined && !streams.some(({ stream }) => stream === "orders"))
     throw usage(`${line.from} looks like lines of orders`, "give the list of orders too: --from ORDERS --from LINES");
-  return { sources, streams };
-}
-
-function catalogueOf({ kind, origin, columns, rows }: LookedAt): ProductList | undefined {
-  return kind === "lines" && origin === undefined ? productListOf(columns, rows) : undefined;
-}
-
-function usesProducts({ fields }: ProposedStream): boolean {
-  return JSON.stringify(fields).includes(`"table":"${productTable}"`);
-}
-
-function withTable(source: JsonObject | undefined, name: string, table: JsonObject): JsonObject {
-  const tables = source?.["tables"];
-  return { ...source, tables: { ...(isJsonObject(tables) ? tables : {}), [name]: table } };
-}
-
-export function isAddress(input: string): boolean {
-  return /^https?:\/\//u.test(input);
+  return { source: { kind: "file", directory: shortPath(folder, directory) }, streams };
 }
 
 /** A list that is ASCII so far may hold more of the encoding of single bytes that the others are in. */
@@ -126,7 +77,7 @@ function shareEncoding(looked: readonly LookedAt[]): void {
 
 /** The folder around all files. */
 function directoryOf(looked: readonly LookedAt[]): string {
-  const folders = looked.flatMap(({ file }) => (file === undefined ? [] : [dirname(file)]));
+  const folders = looked.map(({ file }) => dirname(file));
   let [common = resolve(".")] = folders;
   while (!folders.every((folder) => folder === common || folder.startsWith(`${common === "/" ? "" : common}/`)))
     common = dirname(common);
@@ -142,56 +93,20 @@ function shortPath(from: string, folder: string): string {
   return path.split("/").filter((step) => step === "..").length > mostUp ? folder : path;
 }
 
-function sourceName(origin: string): string {
-  const { hostname } = new URL(origin);
-  if (!/[a-z]/iu.test(hostname)) return "api";
-  return plainText(hostname.split(".").at(-2) ?? "api") || "api";
-}
-
-/** What a list of staff says of the orders whose licences its people hold, and how it is read for that. */
-interface Seats {
-  proposed: ProposedSeats | undefined;
-  group: JsonObject | undefined;
-  columns: readonly ColumnFacts[];
-  /** The look-up table from orders to their customers, where the list names no customer itself. */
-  table: JsonObject | undefined;
-}
-
-function seatsOf(list: LookedAt, orders: LookedAt | undefined): Seats {
-  const grouped = groupedSeats(list.columns, list.rows);
-  const found = columnsByField("staff", list.columns);
-  const order = orders === undefined ? undefined : found.get("order")?.column.path;
-  const ofOrders = columnsByField("orders", orders?.columns ?? []);
-  const key = ofOrders.get("id")?.column.path;
-  const value = ofOrders.get("customerId")?.column.path;
-  const isSought = order !== undefined && !found.has("customerId") && list.origin === undefined;
-  const table =
-    isSought && orders?.origin === undefined && key !== undefined && value !== undefined
-      ? { ...orders?.settings, key, value }
-      : undefined;
-  const rows = grouped === undefined ? undefined : seatRows;
-  const proposed = order === undefined ? undefined : { order, rows, table: table === undefined ? undefined : "orders" };
-  return { proposed, group: grouped?.group, columns: grouped?.columns ?? list.columns, table };
-}
-
 function proposeStream(
-  source: string,
-  stream: Stream,
   list: LookedAt,
-  {
-    lines,
-    products,
-    seats,
-    zone,
-  }: { lines: readonly LookedAt[]; products: LookedAt | undefined; seats: Seats | undefined; zone: string },
+  stream: Stream,
+  { lines, zone }: { lines: readonly LookedAt[]; zone: string },
 ): ProposedStream {
   const doubts = [...list.doubts];
   const [detail, ...others] = lines;
   for (const { from } of others) doubts.push(`${from} is left out: one list of lines is joined`);
-  const key = seats?.group === undefined ? keyOfList(stream, list.columns) : undefined;
+  const key = keyOfList(stream, list.columns);
+  const person = stream === "staff" ? columnsByField(stream, list.columns).get("id")?.column : undefined;
+  if (person?.isFilled === true && !person.isUnique)
+    doubts.push(`${person.path} stands in several rows: set \`group\` to make one record of the rows of a person`);
   const detailKey = columnsByField("lines", detail?.columns ?? []).get("order")?.column.path;
-  const joined =
-    detail?.origin === undefined && list.origin === undefined && detailKey !== undefined ? detail : undefined;
+  const joined = detailKey === undefined ? undefined : detail;
   if (detail !== undefined && joined === undefined) doubts.push(`how the lines of ${detail.from} belong to orders`);
   doubts.push(...(joined?.doubts ?? []));
   const nullTexts = [...new Set([...list.nullTexts, ...(joined?.nullTexts ?? [])])].sort();
@@ -200,22 +115,15 @@ function proposeStream(
     ...(key === undefined ? {} : { key }),
     ...(nullTexts.length === 0 ? {} : { nullTexts }),
     ...(joined === undefined ? {} : { details: { lines: { ...joined.settings, key: detailKey } } }),
-    ...(seats?.group === undefined ? {} : { group: seats.group }),
   };
-  const { fields, skip } = proposeMapping(stream, seats?.columns ?? list.columns, {
+  const { fields, skip } = proposeMapping(stream, list.columns, {
     zone,
     lines: joined === undefined ? linesWithin(stream, list) : { name: "lines", columns: joined.columns },
-    products: products === undefined ? undefined : catalogueOf(products),
-    seats: seats?.proposed,
-    holds: stream === "staff" && seats?.group === undefined ? holdingsOf(list) : undefined,
   });
-  const keys = [
-    ...(key === undefined ? [] : [key]),
-    ...(detailKey === undefined ? [] : [withinFirst("lines", detailKey)]),
-  ];
-  if (seats?.group === undefined) doubts.push(...unusedColumns(stream, fields, { keys, skip, list, joined }));
+  const mapped = fields.map(({ expression }) => expression ?? null);
+  const read = new Set([...mapped, skip?.expression ?? null, key ?? null, detailKey ?? null].flatMap(pathsIn));
+  doubts.push(...unusedColumns(read, list.columns, joined?.columns ?? []));
   return {
-    source,
     stream,
     from: [list.from, ...(joined === undefined ? [] : [joined.from])],
     settings,
@@ -229,16 +137,6 @@ function proposeStream(
 function linesWithin(stream: Stream, list: LookedAt): ProposedLines | undefined {
   const within = stream === "orders" ? listsOfRows(list.rows)[0] : undefined;
   return within === undefined ? undefined : { name: within.path, columns: columnsOfRows(within.rows).columns };
-}
-
-/** A list inside the rows of staff that names what a person holds. */
-function holdingsOf(list: LookedAt): ProposedHoldings | undefined {
-  for (const { path, rows } of listsOfRows(list.rows)) {
-    const found = columnsNamed(holdingNames, columnsOfRows(rows).columns);
-    const [instance, number] = [found.get("instance")?.path, found.get("number")?.path];
-    if (instance !== undefined || number !== undefined) return { list: path, instance, number };
-  }
-  return undefined;
 }
 
 /** Most columns that are named to a person. */
@@ -255,29 +153,17 @@ const saysWhoIsThere =
   /status|state|active|disabled|blocked|deleted|left|leaving|employ|terminat|beschaft|beschaeft|austritt|aktiv|gesperrt/u;
 const mostWords = 6;
 
-interface Columns {
-  /** Places by which rows are told apart and joined. */
-  keys: readonly string[];
-  skip: ProposedSkip | undefined;
-  list: LookedAt;
-  joined: LookedAt | undefined;
-}
-
-/** What the proposed mapping reads nothing of. */
+/** What the proposed mapping, which has these paths in it, reads nothing of. */
 function unusedColumns(
-  stream: Stream,
-  fields: readonly ProposedField[],
-  { keys, skip, list, joined }: Columns,
+  read: ReadonlySet<string>,
+  columns: readonly ColumnFacts[],
+  ofLines: readonly ColumnFacts[],
 ): string[] {
-  const mapping: JsonObject = {};
-  for (const { field, expression } of fields) if (expression !== undefined) mapping[field] = expression;
-  const read = readsOf(stream, mapping, skip?.expression).filter(({ goesThrough }) => !goesThrough);
-  const places: Steps[] = [...read.map(({ steps }) => steps), ...keys.map(stepsOf)];
-  const isUnused = (column: Steps): boolean => !places.some((place) => covers(place, column));
-  const own = list.columns.filter(({ path }) => isUnused(stepsOf(path)));
-  const ofLines = (joined?.columns ?? []).filter(({ path }) => isUnused(["lines", 0, ...stepsOf(path)]));
+  // Inside `each`, a path begins at the element of its list.
+  const isUnused = ({ path }: ColumnFacts): boolean => !read.has(path) && !read.has(path.replace(/^.*\]\./u, ""));
+  const own = columns.filter(isUnused);
   const told = own.filter(({ plain, examples }) => saysWhoIsThere.test(plain) && examples.length <= mostWords);
-  const others = [...own.filter((column) => !told.includes(column)), ...ofLines];
+  const others = [...own.filter((column) => !told.includes(column)), ...ofLines.filter(isUnused)];
   return [
     ...told.map(
       ({ path, examples }) =>
@@ -287,17 +173,11 @@ function unusedColumns(
   ];
 }
 
-type Steps = readonly (string | number)[];
-
-function stepsOf(path: string): Steps {
-  const parsed = parsePath(path);
-  return parsed.ok ? parsed.value.steps : [];
-}
-
-/** Whether what is read at a place holds a column: any element of a list stands for all of them. */
-function covers(place: Steps, column: Steps): boolean {
-  return place.every((step, index) => {
-    const other = column[index];
-    return step === other || (typeof step === "number" && typeof other === "number");
-  });
+/** The paths in an expression: each of its texts, and those in braces in it. */
+function pathsIn(value: Json): string[] {
+  if (typeof value === "string")
+    return [value, ...value.matchAll(/\{([^{}]+)\}/gu).map(([, path = ""]) => path)].map((path) =>
+      path.replace(/^\^\./u, ""),
+    );
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap((one) => pathsIn(one ?? null)) : [];
 }

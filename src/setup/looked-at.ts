@@ -2,7 +2,6 @@ import { isAscii } from "node:buffer";
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, dirname, extname, resolve } from "node:path";
 import { constants, gunzipSync } from "node:zlib";
-import { secretDoubt, withoutSecrets } from "../base/address-secrets.ts";
 import { isJsonObject, parseJson } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { systemClock } from "../base/clock.ts";
@@ -10,14 +9,11 @@ import { exitCodes, messageOf, Problem, usage } from "../base/errors.ts";
 import { systemRandomness } from "../base/ids.ts";
 import { createStaging } from "../ledger/records/staging.ts";
 import { sheetsOf } from "../source/file/xlsx/workbook.ts";
-import { readDocument } from "../source/http/document.ts";
-import { moreBeyond } from "../source/http/list-problems.ts";
 import { columnsOfRows } from "../source/proposal/columns.ts";
 import type { ColumnFacts } from "../source/proposal/columns.ts";
 import { kindOfList } from "../source/proposal/columns.ts";
 import { delimiterOf, encodingOf, listIn } from "../source/proposal/look.ts";
 import type { ListKind } from "../source/proposal/names.ts";
-import { pagingGuess } from "../source/proposal/look.ts";
 import { readSample } from "../source/reader.ts";
 import { sourceSettingsSchema } from "../source/source-settings.ts";
 import { createSource } from "../source/source.ts";
@@ -27,15 +23,13 @@ export interface LookedAt {
   /** As the person named it. */
   from: string;
   kind: ListKind;
-  /** Settings of a stream that read it; those of a file name it without its folder. */
+  /** Settings of a stream that read it; they name the file without its folder. */
   settings: JsonObject;
   rows: readonly JsonObject[];
   columns: readonly ColumnFacts[];
   nullTexts: readonly string[];
-  /** Absolute path of a file; undefined: a list of a service. */
-  file: string | undefined;
-  /** Origin of a service; undefined: a file. */
-  origin: string | undefined;
+  /** Absolute path. */
+  file: string;
   /** A text whose beginning any encoding of single bytes would read alike. */
   isAscii: boolean;
   doubts: string[];
@@ -99,7 +93,6 @@ async function lookAtText(from: string, file: string, signal: AbortSignal): Prom
     columns,
     nullTexts,
     file,
-    origin: undefined,
     isAscii: isCsv && encoding === "utf-8" && isAscii(beginning),
     doubts,
   };
@@ -127,7 +120,6 @@ async function lookAtWorkbook(from: string, file: string, signal: AbortSignal): 
         nullTexts,
         doubts,
         file,
-        origin: undefined,
         isAscii: false,
       });
   }
@@ -228,34 +220,4 @@ async function rowsOf(
   } finally {
     await source.close();
   }
-}
-
-/** Looks at the list that an address answers with; `token` is what it is asked with. */
-export async function lookAtAddress(from: string, token: string | undefined, signal: AbortSignal): Promise<LookedAt> {
-  if (!URL.canParse(from)) throw usage("this URL is not valid", "write it as https://HOST/PATH");
-  const url = new URL(from);
-  const shown = `${url.origin}${url.pathname}`;
-  const document = await readDocument(url, token, signal);
-  const list = listIn(document);
-  if (list === undefined)
-    throw usage(`${shown} answers with JSON that holds no list of objects`, "give the address of a list");
-  const { columns, nullTexts } = columnsOfRows(list.rows.slice(0, sampleRows));
-  const paging = pagingGuess(document, moreBeyond(document, list.rows.length), list.rows.length);
-  const { query, secrets } = withoutSecrets(url);
-  return {
-    from: shown,
-    kind: kindOf(shown, url.pathname, columns),
-    settings: {
-      url: `${url.pathname}${query}`,
-      ...(list.path === undefined ? {} : { records: list.path }),
-      ...paging.settings,
-    },
-    rows: list.rows,
-    columns,
-    nullTexts,
-    file: undefined,
-    origin: url.origin,
-    isAscii: false,
-    doubts: [...paging.doubts, ...secrets.map(secretDoubt)],
-  };
 }

@@ -1,4 +1,3 @@
-import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
@@ -8,22 +7,12 @@ import { isAddressOrNumber } from "../crm/personal-data.ts";
 import { validate } from "../engine/plan/validate.ts";
 import { orderableFields } from "../resources/order/records.ts";
 import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
-import { parsePath } from "../source/mapping/path.ts";
 import { formatRawPath } from "../source/mapping/path.ts";
 import { skipWay, valuesAt } from "../source/mapping/ways.ts";
 import type { Way } from "../source/mapping/ways.ts";
 import type { SourceItem } from "../source/reader.ts";
 import { readSample } from "../source/reader.ts";
 import type { Source, StreamMapping } from "../source/source.ts";
-
-/** Where a stream says when a record was changed. */
-export interface ChangedAt {
-  place: string;
-  /** The setting that says it. */
-  setting: "since.changedAt" | "since.column";
-  /** Whether a value tells it; without it, each does. */
-  tells?: (value: Json) => boolean;
-}
 
 /** What the first rows of a stream show of it and of its mapping. */
 export interface StreamSample {
@@ -37,11 +26,6 @@ export interface StreamSample {
   faults: SampleFault[];
   /** Raw places that the mapping reads and that hold nothing in any row. */
   emptyPlaces: EmptyPlace[];
-  /**
-   * In how many rows the place that tells changes holds something, and how many hold something that does not tell them;
-   * undefined: the stream has no such place.
-   */
-  changedAt: (ChangedAt & { filled: number; unclear: number }) | undefined;
   /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
   notOrderable: { records: number; fields: string[] };
   /**
@@ -70,7 +54,7 @@ const sampleRows = 1_000;
 export async function lookAtStream(
   source: Source,
   stream: Stream,
-  { settings, changedAt }: { settings: AssumptionSettings; changedAt: ChangedAt | undefined },
+  settings: AssumptionSettings,
   signal: AbortSignal,
 ): Promise<StreamSample> {
   const mapping = await source.mapping(stream, signal);
@@ -84,7 +68,6 @@ export async function lookAtStream(
     skipped: 0,
     faults: [],
     emptyPlaces: [],
-    changedAt: changedAt === undefined ? undefined : { ...changedAt, ...filledIn(items, changedAt) },
     notOrderable: { records: 0, fields: [] },
     customers: { named: new Map(), reads: [] },
     personalIds: undefined,
@@ -108,11 +91,6 @@ export async function lookAtStream(
   if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
   finding.customers = { named: namedCustomers(usable, mapping), reads: customerPlaces(stream, ways) };
   finding.personalIds = personalIds(stream, usable, mapping, ways);
-  const repeated = repeatedIds(usable, mapping);
-  if (repeated !== undefined) {
-    finding.mapped -= repeated.records;
-    faults.set("repeated ids", repeated);
-  }
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
   finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, kept, ways);
   return finding;
@@ -147,17 +125,6 @@ function customerPlaces(stream: Stream, ways: readonly Way[]): string[] {
   const field = stream === "customers" ? "id" : "customerId";
   const reads = ways.filter((way) => way.field === field).flatMap((way) => way.reads);
   return [...new Set(reads.map((steps) => formatRawPath(steps)))];
-}
-
-function filledIn(items: readonly SourceItem[], { place, tells }: ChangedAt): { filled: number; unclear: number } {
-  const parsed = parsePath(place);
-  if (!parsed.ok) return { filled: 0, unclear: 0 };
-  const { steps } = parsed.value;
-  const there = items.map((item) => ("raw" in item ? valuesAt(item.raw.value, steps).filter(isThere) : []));
-  return {
-    filled: there.filter((values) => values.length > 0).length,
-    unclear: tells === undefined ? 0 : there.filter((values) => values.some((value) => !tells(value))).length,
-  };
 }
 
 /** `kept`: those that the stream does not skip. */
@@ -243,39 +210,6 @@ export function personalIds(
   return rows * 2 < usable.length
     ? undefined
     : { rows, are: "look like e-mail addresses or phone numbers", expression };
-}
-
-/**
- * Records of a sample that a run would quarantine, since another one of the same read has their id and different
- * content, as where the mapping takes the id from the wrong field.
- */
-function repeatedIds(usable: readonly SourceItem[], mapping: StreamMapping): SampleFault | undefined {
-  const known = new Map<string, { rows: number; contents: Set<string>; place: string }>();
-  for (const item of usable) {
-    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
-    if (mapped?.ok !== true || !("raw" in item)) continue;
-    const { record } = mapped.value;
-    const id = JSON.stringify([record.namespace, record.id]);
-    const content = canonicalJson(toJson(record));
-    const before = known.get(id);
-    if (before === undefined) {
-      known.set(id, { rows: 1, contents: new Set([content]), place: item.raw.place });
-      continue;
-    }
-    before.rows += 1;
-    before.contents.add(content);
-  }
-  const repeated = [...known.values()].filter(({ contents }) => contents.size > 1);
-  const [first] = repeated;
-  if (first === undefined) return undefined;
-  return {
-    field: "id",
-    code: "duplicate-id",
-    message: "other rows have the same id and different content",
-    expected: "an id that no two records have",
-    records: repeated.reduce((sum, { rows }) => sum + rows, 0),
-    place: first.place,
-  };
 }
 
 /** Why records of a sample cannot be used, said once for all that have the same fault. */

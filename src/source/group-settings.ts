@@ -18,9 +18,8 @@ export const groupSchema = z
     }),
     rows: pathSchema.optional().meta({
       description:
-        "List in a record whose elements are the rows, such as the seats of an order; " +
-        "by default each record is a row. A record without the list has no rows; " +
-        "an object alone counts as a list of one",
+        "List in a record whose elements are the rows, such as the seats of an order; by default each record is a " +
+        "row. A record without the list has no rows; an object alone counts as a list of one",
       examples: ["seats"],
     }),
     record: name.optional().meta({

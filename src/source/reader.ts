@@ -1,8 +1,6 @@
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
-import type { HttpTable } from "./http/http-source-settings.ts";
-import type { SqlTable } from "./sql/sql-source-settings.ts";
 
 /** One record as the source gave it, before any mapping. */
 export interface RawRecord {
@@ -98,12 +96,6 @@ export interface SourceReader {
 /** A source of one kind, opened. */
 export interface OpenedReader extends SourceReader {
   check(signal?: AbortSignal): Promise<Problem | undefined>;
-  /** The rows of a look-up table that is a list of the service. */
-  lists?(name: string, settings: HttpTable, signal: AbortSignal | undefined): TableRows;
-  /** The rows of a look-up table that is a query, in the same view as the streams. */
-  queries?(name: string, settings: SqlTable): TableRows;
-  /** What stands in the files that hold its queries, by their names. */
-  queryFiles?(): Record<string, string>;
   /** Lets go of the view that the streams were read in. */
   endReading?(): Promise<void>;
   close?(): Promise<void>;

@@ -5,21 +5,16 @@ import type { Stream } from "../crm/model.ts";
 import { fileStreamFields, pathSchema } from "./file/file-source-settings.ts";
 import { groupSchema } from "./group-settings.ts";
 import type { GroupSettings } from "./group-settings.ts";
-import { detailSchema, streamChainSchema } from "./http/chain-settings.ts";
+import { detailSchema } from "./http/chain-settings.ts";
 import { httpSourceFields, httpStreamFields } from "./http/http-source-settings.ts";
-import { httpTableSchema } from "./http/http-source-settings.ts";
-import type { HttpTable } from "./http/http-source-settings.ts";
-import { checkList, checkSession } from "./http/list-checks.ts";
+import { checkSession } from "./http/list-checks.ts";
 import { checkPlainHttp } from "./http/auth-settings.ts";
 import { checkHttpStream, listsOf } from "./http/chain-settings.ts";
 import { recordLimitsSchema } from "./json.ts";
-import { plausibleDatesSchema } from "./mapping/coerce.ts";
-import type { PlausibleDates } from "./mapping/coerce.ts";
-import { findMistakes, placeInStream, readsOf, secretPaths } from "./mapping/compile.ts";
+import { findMistakes, placeInStream, secretPaths } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { parseRawPath } from "./mapping/path.ts";
-import { checkSqlSource, sqlSourceFields, sqlStreamFields, sqlTableSchema } from "./sql/sql-source-settings.ts";
-import type { SqlTable } from "./sql/sql-source-settings.ts";
+import { checkSqlSource, sqlSourceFields, sqlStreamFields } from "./sql/sql-source-settings.ts";
 import { columnsOfTable, tableSchema } from "./table-settings.ts";
 import type { TableSettings } from "./table-settings.ts";
 
@@ -49,17 +44,13 @@ const streamFields = {
     .array(z.string())
     .default([])
     .meta({ description: 'Texts that mean an empty value, such as "NULL"', examples: [["NULL"]] }),
-  plausibleDates: plausibleDatesSchema
-    .prefault({})
-    .describe("A record with a date beyond these days goes into quarantine: seconds read as milliseconds are of 1970"),
   limits: recordLimitsSchema.prefault({}).describe("Limits of a single record"),
   skip: z
     .json()
     .optional()
     .meta({
       description:
-        "The condition under which a record is left out: it counts as skipped, and does not change if it was " +
-        "known. " +
+        "The condition under which a record is left out: it counts as skipped, and does not change if it was known. " +
         "See the reference of the mapping",
       examples: [{ path: "status", in: ["draft", "quote"] }],
     }),
@@ -81,7 +72,6 @@ const httpStreamSchema = () =>
   z.strictObject({
     ...httpStreamFields(),
     ...streamFields,
-    each: streamChainSchema().optional().describe("The records are read one by one, by the records of another list"),
     details: z
       .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/), detailSchema())
       .optional()
@@ -121,25 +111,20 @@ const commonFields = {
     }),
 };
 
-const { tables: _tables, ...withoutTables } = commonFields;
-
-export type AnyTable = TableSettings | HttpTable | SqlTable;
-
 interface MappedStream {
   key?: string | undefined;
   skip?: Json | undefined;
   group?: GroupSettings | undefined;
-  plausibleDates?: PlausibleDates | undefined;
   mapping: JsonObject;
 }
 
 interface MappedSource {
-  tables: Record<string, AnyTable>;
+  tables: Record<string, TableSettings>;
   streams: Partial<Record<Stream, MappedStream | undefined>>;
 }
 
 /** The tables of a source as their settings say them, without their rows. */
-export function declaredTables(tables: Record<string, AnyTable>): ReadonlyMap<string, LookupTable> {
+export function declaredTables(tables: Record<string, TableSettings>): ReadonlyMap<string, LookupTable> {
   return new Map(
     Object.entries(tables).map(([name, table]) => [name, { columns: columnsOfTable(table), rows: new Map() }]),
   );
@@ -156,18 +141,6 @@ function secretsInGroups({ streams: all }: MappedSource): [Stream, string][] {
   });
 }
 
-/** What a mapping reads beside what a record of grouped rows has, and what it has; none where nothing is grouped. */
-export function outsideGroup(
-  stream: Stream,
-  { group, mapping, skip }: MappedStream,
-): { reads: string[]; has: string[] } {
-  if (group === undefined) return { reads: [], has: [] };
-  const has = ["key", group.into, ...Object.keys(group.fields)];
-  const firsts = readsOf(stream, mapping, skip).map(({ steps: [first] }) => first);
-  const reads = firsts.filter((first) => typeof first === "string").filter((first) => !has.includes(first));
-  return { reads: [...new Set(reads)], has };
-}
-
 /** Makes every mistake in a mapping an issue with its own path, so that the configuration can name file and line. */
 function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
   const tables = declaredTables(source.tables);
@@ -176,9 +149,9 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
     const settings = source.streams[stream];
     if (settings === undefined) continue;
     count += 1;
-    const { mapping, key, skip, plausibleDates: dates } = settings;
+    const { mapping, key, skip } = settings;
     const keys = key === undefined ? [] : [key];
-    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip, dates })) {
+    for (const mistake of findMistakes(stream, mapping, { tables, keys, skip })) {
       context.addIssue({
         code: "custom",
         path: ["streams", stream, ...placeInStream(mistake)],
@@ -230,8 +203,8 @@ export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
 
 const httpSourceSchema = z
   .strictObject({
-    kind: z.literal("http").describe("An HTTP service that answers with JSON, XML, CSV or lines of JSON."),
-    ...withoutTables,
+    kind: z.literal("http").describe("An HTTP service that answers with JSON or XML."),
+    ...commonFields,
     ...httpSourceFields,
     streams: z
       .lazy(() => {
@@ -246,29 +219,15 @@ const httpSourceSchema = z
         description: "The streams of the source; at least one.",
         examples: [{ customers: { url: "https://crm.example.com/api/customers", mapping: customerMapping } }],
       }),
-    tables: z
-      .lazy(() => z.record(z.string(), z.union([httpTableSchema(), tableSchema])))
-      .default({})
-      .meta({
-        description:
-          "Look-up tables for the mapping, each a list of the service, written here or read from files, held in memory",
-        examples: [{ regions: { url: "regions", records: "items", key: "country", value: "region" } }],
-      }),
   })
   .superRefine(checkMappings)
   .superRefine((source, context) => {
-    const tables = Object.entries(source.tables).flatMap(([table, list]) =>
-      "url" in list ? [{ ...list, path: ["tables", table] }] : [],
-    );
-    const lists = [...streams.flatMap((stream) => listsOf(["streams", stream], source.streams[stream])), ...tables];
+    const lists = streams.flatMap((stream) => listsOf(["streams", stream], source.streams[stream]));
     const issues = [...checkPlainHttp(source, lists), ...checkSession(source.auth, lists, source.baseUrl)];
-    for (const { path: at, ...table } of tables)
-      for (const { path, message } of checkList({ ...table, key: table.rowKey ?? table.key }, source.baseUrl))
-        issues.push({ path: [...at, ...path], message });
     for (const stream of streams) {
       const settings = source.streams[stream];
       if (settings === undefined) continue;
-      for (const { path, message } of checkHttpStream(settings, stream, source))
+      for (const { path, message } of checkHttpStream(settings, source.baseUrl))
         issues.push({ path: ["streams", stream, ...path], message });
     }
     for (const { path, message } of issues) context.addIssue({ code: "custom", path, message });
@@ -279,14 +238,12 @@ const sqlStreamSchema = () =>
   z.strictObject({ ...streamFields, ...sqlStreamFields() }).meta({
     examples: [
       {
-        query: "select id, name, attributes, changed_at from customer",
+        query: "select id, name, changed_at from customer",
         key: "id",
-        json: ["attributes"],
         nullTexts: ["NULL"],
         skip: { path: "status", in: ["draft", "quote"] },
         mapping: { ...customerMapping, id: "id", name: "name" },
       },
-      { queryFile: "queries/customers.sql", key: "id", mapping: { ...customerMapping, id: "id", name: "name" } },
     ],
   });
 
@@ -294,14 +251,6 @@ const sqlSourceSchema = z
   .strictObject({
     kind: z.literal("sql").describe("A database that is read with SQL: PostgreSQL, MySQL, MariaDB, SQLite."),
     ...commonFields,
-    tables: z
-      .record(z.string(), z.union([sqlTableSchema, tableSchema]))
-      .default({})
-      .meta({
-        description:
-          "Look-up tables for the mapping, each read by a query, written here or read from files, held in memory",
-        examples: [{ regions: { query: "select country, region from region", key: "country", value: "region" } }],
-      }),
     ...sqlSourceFields,
     streams: z
       .lazy(() => {

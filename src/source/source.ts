@@ -100,8 +100,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
   const declared = streams.filter((stream) => settings.streams[stream] !== undefined);
   const secretsOf = new Map<Stream, readonly string[]>();
   for (const stream of declared) {
-    const { mapping = {}, skip, plausibleDates: dates } = settings.streams[stream] ?? {};
-    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: tableNames, skip, dates });
+    const { mapping = {}, skip } = settings.streams[stream] ?? {};
+    compileStream(stream, mapping, { place: `${place}.streams.${stream}.mapping`, tables: tableNames, skip });
     secretsOf.set(stream, secretPaths(stream, mapping));
   }
   const known = deps.known ?? new KnownSecrets();
@@ -111,7 +111,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     return secret;
   };
   const reader = openReader(name, settings, { ...deps, directory: from, known, secrets });
-  const tables = new HeldTables(settings.tables, reader, from);
+  const tables = new HeldTables(settings.tables, from);
   const readStream = groupingReader(reader, settings, deps.staging);
   const withoutSecrets = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -147,9 +147,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
       const skip = streamSettings?.skip;
       const mappingPlace = `${place}.streams.${stream}.mapping`;
       const { namespace } = settings;
-      const dates = streamSettings?.plausibleDates;
-      const options = { place: mappingPlace, namespace, nullTexts, dates, tables: found, skip };
-      const fingerprint = fingerprintOf({ mapping, nullTexts, dates, namespace, skip }, found);
+      const options = { place: mappingPlace, namespace, nullTexts, tables: found, skip };
+      const fingerprint = fingerprintOf({ mapping, nullTexts, namespace, skip }, found);
       const compiled = compileStream(stream, mapping, options);
       return {
         ...compiled,
@@ -160,7 +159,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
         nullTexts,
         tableEntries: Object.fromEntries([...found].map(([table, { rows }]) => [table, rows.size])),
         fingerprint,
-        question: questionOf(settings, stream, fingerprint, reader.queryFiles?.()),
+        question: questionOf(settings, stream, fingerprint),
       };
     },
     fullReadEveryMs(stream) {
@@ -177,7 +176,7 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
 
 /** Changes when one of these does, or a table: see `StreamMapping`. */
 function fingerprintOf(
-  { skip, ...rest }: Record<"mapping" | "nullTexts" | "dates" | "namespace" | "skip", Json | undefined>,
+  { skip, ...rest }: Record<"mapping" | "nullTexts" | "namespace" | "skip", Json | undefined>,
   tables: ReadonlyMap<string, LookupTable>,
 ): string {
   return hashOf({
@@ -242,23 +241,9 @@ const patience = /^(?:\w+Timeout(?:Ms)?|maxPageBytes|retries|retryBaseMs|retryMa
 
 /**
  * The fingerprint of the question that a stream asks its source: every setting of the stream and of its source, and
- * what its tables and the files of its queries hold. A stream may be asked for by records of another one, so that one's
- * settings are part of it, but for how it is mapped. As long as it stays, a reading of changes has missed nothing, and
- * one that was cut may go on.
+ * what its tables hold. As long as it stays, a reading of changes has missed nothing, and one that was cut may go on.
  */
-function questionOf(
-  settings: SourceSettings,
-  stream: Stream,
-  mapping: string,
-  files: Readonly<Record<string, string>> = {},
-): string {
-  const others: Record<string, unknown> = {};
-  for (const other of streams)
-    if (other !== stream) others[other] = without(settings.streams[other], /^(?:mapping|nullTexts|plausibleDates)$/u);
-  const { streams: all, ...ofSource } = settings;
-  return hashOf(toJson({ mapping, own: all[stream], others, source: without(ofSource, patience), files }));
-}
-
-function without(settings: object | undefined, names: RegExp): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(settings ?? {}).filter(([name]) => !names.test(name)));
+function questionOf({ streams: all, ...source }: SourceSettings, stream: Stream, mapping: string): string {
+  const asked = Object.entries(source).filter(([name]) => !patience.test(name));
+  return hashOf(toJson({ mapping, own: all[stream], source: Object.fromEntries(asked) }));
 }

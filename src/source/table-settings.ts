@@ -33,9 +33,8 @@ export function checkTable(table: TableColumns, context: z.RefinementCtx): void 
     context.addIssue({ code: "custom", path: ["columns"], message: "empty; a table has one column at least" });
 }
 
-/** The columns of a table whose rows are read; undefined where a key has one value. */
-export function namedColumns({ value, columns }: TableColumns): readonly string[] | undefined {
-  if (columns === undefined) return undefined;
+/** The columns of a table whose rows are read. */
+export function namedColumns({ value, columns = {} }: TableColumns): readonly string[] {
   return value === undefined ? Object.keys(columns) : [valueColumn, ...Object.keys(columns)];
 }
 
@@ -71,15 +70,10 @@ export type InlineTableSettings = z.infer<typeof inlineTableSchema>;
 export const tableSchema = z.union([inlineTableSchema, fileTableSchema]);
 export type TableSettings = z.infer<typeof tableSchema>;
 
-/** The columns of a table as its settings say it; undefined where a key has one value. */
-export function columnsOfTable(settings: TableSettings | TableColumns): readonly string[] | undefined {
+/** The columns of a table as its settings say it. */
+export function columnsOfTable(settings: TableSettings): readonly string[] {
   if (!("inline" in settings)) return namedColumns(settings);
-  const names = new Set<string>();
-  let hasColumns = false;
-  for (const entry of Object.values(settings.inline)) {
-    if (typeof entry !== "object") continue;
-    hasColumns = true;
-    for (const name of Object.keys(entry)) names.add(name);
-  }
-  return hasColumns ? [...names].sort() : undefined;
+  const entries = Object.values(settings.inline).filter((entry) => typeof entry === "object");
+  const names = [...new Set(entries.flatMap((entry) => Object.keys(entry)))].sort();
+  return names.length === 0 ? [valueColumn] : names;
 }

@@ -1,14 +1,13 @@
-import type { JsonObject } from "../base/canonical-json.ts";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { columnsOf, readFiles } from "./file/source.ts";
 import type { ReadFilesOptions } from "./file/source.ts";
 import { keyReader, recordLimitsSchema, toItem } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
-import type { OpenedReader, SourceItem, TableRows } from "./reader.ts";
-import type { AnyTable } from "./source-settings.ts";
+import type { SourceItem, TableRows } from "./reader.ts";
 import { columnsOfTable, namedColumns } from "./table-settings.ts";
-import type { FileTableSettings, InlineTableSettings, TableColumns } from "./table-settings.ts";
+import type { FileTableSettings, InlineTableSettings, TableColumns, TableSettings } from "./table-settings.ts";
 
 /** Most entries of a look-up table, which is held in memory. */
 const mostEntries = 1_000_000;
@@ -20,7 +19,7 @@ const mostEntries = 1_000_000;
 export async function tableOf(name: string, settings: TableColumns, rows: TableRows): Promise<LookupTable> {
   const keyOf = keyReader(settings.key);
   const read = rowReader(settings);
-  const table = new Map<string, string | readonly (string | undefined)[]>();
+  const table = new Map<string, readonly (string | undefined)[]>();
   const wrong = (place: string, message: string): Problem =>
     sourceProblem(
       "source.wrong-shape",
@@ -54,34 +53,23 @@ export async function tableOf(name: string, settings: TableColumns, rows: TableR
   }
 }
 
-type Entry = string | readonly (string | undefined)[];
-
 /** What a row gives for its key; undefined where nothing stands there. */
-function rowReader({ value, columns, nullTexts }: TableColumns): (row: JsonObject) => Entry | undefined {
-  const present = (text: string | undefined): string | undefined =>
-    text === undefined || nullTexts.includes(text) ? undefined : text;
-  if (columns === undefined) {
-    const valueOf = keyReader(value ?? "");
-    return (row) => present(valueOf(row));
-  }
-  const paths = value === undefined ? Object.values(columns) : [value, ...Object.values(columns)];
-  const readers = paths.map((path) => keyReader(path));
-  return (row) => readers.map((readColumn) => present(readColumn(row)));
+function rowReader(settings: TableColumns): (row: JsonObject) => readonly (string | undefined)[] | undefined {
+  const { value, columns = {}, nullTexts } = settings;
+  const readers = [...(value === undefined ? [] : [value]), ...Object.values(columns)].map((path) => keyReader(path));
+  return (row) => {
+    const texts = readers.map((read) => read(row)).map((text) => (nullTexts.includes(text ?? "") ? undefined : text));
+    return texts.length === 1 && texts[0] === undefined ? undefined : texts;
+  };
 }
 
 /** The look-up table whose entries stand in the configuration. */
 function inlineTable(settings: InlineTableSettings): LookupTable {
   const columns = columnsOfTable(settings);
-  const rows = Object.entries(settings.inline).map(([key, entry]): [string, Entry] => {
-    if (typeof entry !== "object") return [key, String(entry)];
+  const rows = Object.entries(settings.inline).map(([key, entry]): [string, (string | undefined)[]] => {
+    if (typeof entry !== "object") return [key, [String(entry)]];
     const values = new Map(Object.entries(entry));
-    return [
-      key,
-      (columns ?? []).map((name) => {
-        const value = values.get(name);
-        return value === undefined ? undefined : String(value);
-      }),
-    ];
+    return [key, columns.map((name) => values.get(name)).map((one) => (one === undefined ? undefined : String(one)))];
   });
   return { columns, rows: new Map(rows) };
 }
@@ -111,16 +99,14 @@ type Tables = ReadonlyMap<string, LookupTable>;
  * streams are mapped alike and nobody is asked again; before that they are looked at anew each time.
  */
 export class HeldTables {
-  readonly #settings: Readonly<Record<string, AnyTable>>;
-  readonly #reader: OpenedReader;
+  readonly #settings: Readonly<Record<string, TableSettings>>;
   readonly #directory: string;
   #held: Promise<Tables> | undefined;
   #isKept = false;
 
   /** `directory` is where files are. */
-  constructor(settings: Readonly<Record<string, AnyTable>>, reader: OpenedReader, directory: string) {
+  constructor(settings: Readonly<Record<string, TableSettings>>, directory: string) {
     this.#settings = settings;
-    this.#reader = reader;
     this.#directory = directory;
   }
 
@@ -158,26 +144,18 @@ export class HeldTables {
 
   async #read(signal: AbortSignal | undefined): Promise<Tables> {
     const tables = new Map<string, LookupTable>();
-    for (const [name, table] of Object.entries(this.#settings)) {
-      const read = "inline" in table ? inlineTable(table) : await tableOf(name, table, this.#rows(name, table, signal));
-      tables.set(name, read);
-    }
+    const options = { directory: this.#directory, limits: recordLimitsSchema.parse({}), signal };
+    for (const [name, table] of Object.entries(this.#settings))
+      tables.set(
+        name,
+        "inline" in table ? inlineTable(table) : await tableOf(name, table, rowsOfFiles(table, options)),
+      );
     return tables;
-  }
-
-  #rows(name: string, table: Exclude<AnyTable, InlineTableSettings>, signal: AbortSignal | undefined): TableRows {
-    if ("files" in table)
-      return rowsOfFiles(table, { directory: this.#directory, limits: recordLimitsSchema.parse({}), signal });
-    const rows = "url" in table ? this.#reader.lists?.(name, table, signal) : this.#reader.queries?.(name, table);
-    if (rows === undefined) throw new TypeError(`the table ${name} is of another kind than its source`);
-    return rows;
   }
 }
 
 /** A table as the fingerprint of a mapping has it. */
 export function tableJson({ columns, rows }: LookupTable): JsonObject {
-  const entries = Object.fromEntries(
-    [...rows].map(([key, row]) => [key, typeof row === "string" ? row : row.map((text) => text ?? null)]),
-  );
-  return columns === undefined ? entries : { columns: [...columns], rows: entries };
+  const entries = [...rows].map(([key, row]): [string, Json] => [key, row.map((text) => text ?? null)]);
+  return { columns: [...columns], rows: Object.fromEntries(entries) };
 }

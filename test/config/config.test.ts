@@ -46,7 +46,7 @@ describe("the configuration of the program", () => {
     expect(printed).not.toContain("canary");
   });
 
-  it("asks at the start for every secret that it refers to, in any of the ways to refer to one", async () => {
+  it("asks at the start for every secret that it refers to", async () => {
     const lines = real.split("\n");
     for (const name of Object.keys(realEnvironment)) {
       const line = lines.findIndex((text) => text.includes(name)) + 1;
@@ -64,7 +64,7 @@ describe("the configuration of the program", () => {
     expect(local.result.ok).toBe(true);
   });
 
-  it("takes names of secrets in a log-in, commands that are not run yet, and no secret in the file", async () => {
+  it("takes names of secrets in a log-in, and no secret in the file", async () => {
     const withLogIn = (password: string): string =>
       real.replace(
         /^sources:\n/mu,
@@ -73,7 +73,7 @@ describe("the configuration of the program", () => {
     kind: http
     auth:
       kind: session
-      secrets: {password: "command:/nowhere/print-secret --for crm"}
+      secrets: {password: "env:HOOK_TOKEN"}
       login: {url: "https://crm.example.com/login", body: {login: sync, password: "${password}"}}
       take: {token: {at: token}}
       put: [{parameter: X-Session, value: "{token}"}]

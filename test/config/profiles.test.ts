@@ -52,9 +52,9 @@ describe("the profile of the sandbox", () => {
 
   it("gives way to the tokens of the file, whatever way of getting one that is", async () => {
     const path = join(folder(), "crm.yaml");
-    writeFileSync(path, `${file}orderService: {tokens: {authorization: {env: ORDER_TOKEN}}}\n`);
+    writeFileSync(path, `${file}orderService: {tokens: {authorization: "env:ORDER_TOKEN"}}\n`);
     const result = loadConfig({ path, profiles: ["sandbox"], environment: { ORDER_TOKEN: "order-token" }, options });
-    expect(result.ok && result.value.config.orderService.tokens.authorization).toEqual({ env: "ORDER_TOKEN" });
+    expect(result.ok && result.value.config.orderService.tokens.authorization).toEqual("env:ORDER_TOKEN");
     expect(result.ok && result.value.secrets.known.isIn("order-token")).toBe(true);
   });
 

@@ -22,7 +22,7 @@ memberCenter:
         grant: client_credentials
         clientId: crm-sync
         clientSecret: env:CLIENT_SECRET
-    userToken: {env: USER_TOKEN}
+    userToken: env:USER_TOKEN
 assumptions:
   channelCode: CRM
   rootParentMerchandiseNum: ""

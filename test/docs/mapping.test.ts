@@ -13,12 +13,10 @@ import type { MappingContext } from "../../src/source/mapping/context.ts";
 import { createExpressionCompiler } from "../../src/source/mapping/expression.ts";
 import { operators } from "../../src/source/mapping/operators.ts";
 import { pathExamples } from "../../src/source/mapping/path.ts";
-import { plausibleMoments } from "../../src/source/mapping/coerce.ts";
 import { recordExamples } from "../../scripts/docs/record-examples.ts";
 
 const emptyContext = (): MappingContext => ({
   nullTexts: new Set(),
-  dates: plausibleMoments(),
   tables: exampleTables,
   mistakes: [],
   reads: [],

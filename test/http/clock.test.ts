@@ -64,7 +64,7 @@ describe.each([
     const file = join(folder, "token");
     writeFileSync(file, "first");
     const clock = settableClock();
-    const provider = createTokenProvider(readTokenSource({ file }, { environment: {}, known }), { clock, known });
+    const provider = createTokenProvider(readTokenSource(`file:${file}`, { environment: {}, known }), { clock, known });
     expect(await provider.token()).toBe("first");
     writeFileSync(file, "second");
     clock.set(by);

@@ -1,31 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { commandSecret, outputOf } from "../../src/http/token-sources.ts";
-import { commandOf, readSecret, SecretFailure } from "../../src/http/secrets.ts";
+import { readTokenSource, outputOf } from "../../src/http/token-sources.ts";
+import { SecretFailure } from "../../src/http/secrets.ts";
+import { KnownSecrets } from "../../src/base/known-secrets.ts";
 
 const node = process.execPath;
-const printing = (code: string): string => `command:${JSON.stringify([node, "-e", code])}`;
+const printed = (code: string): Promise<string> => outputOf([node, "-e", code], 60_000, {});
 
-describe("a secret that a program prints", () => {
-  it("is what it prints, less one line end", async () => {
-    expect(await commandSecret(printing("console.log('0012')"), {})).toBe("0012");
-    expect(await commandSecret(printing("process.stdout.write('  s3cret ')"), {})).toBe("  s3cret ");
-    expect(commandSecret("env:NAME", {})).toBeUndefined();
+describe("a token that a program prints", () => {
+  it("is asked for without a shell: what a shell would run is an argument", async () => {
+    expect(await outputOf([node, "-p", "process.argv[1]", "$(id);`id`"], 60_000, {})).toBe("$(id);`id`\n");
   });
 
-  it("is asked for without a shell: what a shell would run is an argument", async () => {
-    expect(commandOf("command:pass show  crm;reboot $(id)")).toEqual(["pass", "show", "crm;reboot", "$(id)"]);
-    expect(commandOf('command:["pass", "my crm"]')).toEqual(["pass", "my crm"]);
-    expect(commandOf("command:[1]")).toEqual([]);
-    expect(await outputOf([node, "-p", "process.argv[1]", "$(id);`id`"], 60_000, {})).toBe("$(id);`id`\n");
+  it("comes from a program that gets the variables that are named and no secret of ours", async () => {
+    const names = `console.log(["PATH", "HOME", "VAULT_ADDR", "SEAL_KEY"].filter((name) => name in process.env).join("."))`;
+    const environment = { PATH: "/bin", HOME: "/", VAULT_ADDR: "https://vault.example", SEAL_KEY: "hunter-2026-x" };
+    const source = { command: [node, "-e", names], environment: ["VAULT_ADDR"], timeoutMs: 60_000 };
+    const reading = await readTokenSource(source, { environment, known: new KnownSecrets() }).read();
+    expect(reading.token).toBe("PATH.HOME.VAULT_ADDR");
   });
 
   it.each([
     ["process.stderr.write('hunter2'); process.exit(3)", "ended with exit code 3"],
     ["process.kill(process.pid, 'SIGTERM')", "was ended by SIGTERM"],
-    ["", "printed nothing"],
     ["process.stdout.write('hunter2'.repeat(20000))", "printed more than 65536 bytes"],
   ])("is named by program and state where there is none: %s", async (code, state) => {
-    const failure = await commandSecret(printing(code), {})?.catch((thrown: unknown) => thrown);
+    const failure = await printed(code).catch((thrown: unknown) => thrown);
     expect(failure).toBeInstanceOf(SecretFailure);
     expect(String(failure)).toContain(`the command ${node} ${state}`);
     expect(String(failure)).not.toContain("hunter2");
@@ -38,9 +37,5 @@ describe("a secret that a program prints", () => {
     );
     expect(await state(outputOf(["/nowhere/pass"], 200, {}))).toContain("cannot be started (ENOENT)");
     expect(await state(outputOf(["a\0b"], 200, {}))).toContain("cannot be started");
-  });
-
-  it("is not waited for where that cannot be done, and says so", () => {
-    expect(() => readSecret("command:pass show crm", { environment: {} })).toThrow("the command pass would have to be");
   });
 });

@@ -78,7 +78,7 @@ describe("one rule for every secret", () => {
           ),
           "customers",
         );
-      expect(await provide({ file })).toBe("s3cret");
+      expect(await provide(`file:${file}`)).toBe("s3cret");
       await provide({ oauth2: { ...oauth, grant: "client_credentials", clientAuth: "body" } });
       await source({ kind: "oauth2", ...oauth, clientAuth: "body" });
       await source({ kind: "bearer", token: `file:${file}` });

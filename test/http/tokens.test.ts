@@ -174,7 +174,7 @@ describe("a token of another place", () => {
 
   test("comes from the environment as it is", async () => {
     expect(await provide("env:TOKEN").token()).toBe("0012");
-    expect(await provide({ env: "TOKEN" }).token()).toBe("0012");
+    expect(await provide("env:TOKEN").token()).toBe("0012");
     await expect(provide("env:NOT_THERE").token()).rejects.toThrow("NOT_THERE");
   });
 

@@ -35,7 +35,6 @@ describe("credentials", () => {
       { kind: "apiKey", header: "X-Api-Key", key: "env:KEY" },
       (asked: Asked) => asked.headers["x-api-key"] === "value-of-KEY",
     ],
-    [{ kind: "apiKey", query: "apikey", key: "env:KEY" }, (asked: Asked) => asked.query["apikey"] === "value-of-KEY"],
   ])("of the settings %o are shown with each request", async (auth, isShown) => {
     const service = await startService(() => list);
     const { outcome } = await readAll(sourceWith(service.origin, auth), "customers");
@@ -58,7 +57,7 @@ describe("credentials", () => {
   it("that stay wrong are a problem after one more attempt, which names no secret", async () => {
     const service = await startService(() => ({ status: 401, body: { error: "value-of-KEY is wrong" } }));
     const { outcome } = await readAll(
-      sourceWith(service.origin, { kind: "apiKey", query: "apikey", key: "env:KEY" }),
+      sourceWith(service.origin, { kind: "apiKey", header: "X-Api-Key", key: "env:KEY" }),
       "customers",
     );
     expect(outcome).toMatchObject({ complete: false, problem: { code: "source.wrong-password", exitCode: 7 } });
@@ -111,26 +110,18 @@ describe("a token service", () => {
     expect(service.asked.slice(1).every(({ headers }) => headers.authorization === "Bearer t1")).toBe(true);
   });
 
-  it("gives a token by password, with the client in the body", async () => {
+  it("gives a token to a client in the body", async () => {
     const service = await startService(({ path }) =>
       path === "/token" ? { body: { access_token: "t1", token_type: "Bearer" } } : list,
     );
-    const more = {
-      grant: "password",
-      user: "robot",
-      password: "env:PASSWORD",
-      clientAuth: "body",
-      parameters: { audience: "crm" },
-    };
+    const more = { clientAuth: "body", parameters: { audience: "crm" } };
     expect((await readAll(sourceWith(service.origin, auth(service.origin, more)), "customers")).outcome.complete).toBe(
       true,
     );
     expect(Object.fromEntries(new URLSearchParams(service.asked[0]?.body))).toEqual({
       audience: "crm",
       scope: "read",
-      username: "robot",
-      password: "value-of-PASSWORD",
-      grant_type: "password",
+      grant_type: "client_credentials",
       client_id: "crm-sync",
       client_secret: "value-of-SECRET",
     });

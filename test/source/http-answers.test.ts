@@ -3,12 +3,10 @@ import { describe, expect, it } from "vitest";
 import { startServer } from "../support/http-server.ts";
 import { customersOver, ids, people } from "./http-source.ts";
 import { startService } from "./http-service.ts";
-import type { Answer } from "./http-service.ts";
 import { readAll } from "./support.ts";
 
 const all = people(0, 5);
 const xml = { "content-type": "application/xml" };
-const csv = { "content-type": "text/csv" };
 
 describe("an error inside HTTP 200", () => {
   it.each<[string, object, unknown, string]>([
@@ -99,7 +97,7 @@ describe("an error inside HTTP 200", () => {
 });
 
 describe("a web page in place of data", () => {
-  it.each(["json", "xml", "csv", "ndjson"])("is named by its title where %s was asked for", async (answer) => {
+  it.each(["json", "xml"])("is named by its title where %s was asked for", async (answer) => {
     const page = "<!DOCTYPE html><html><head><title>Log in, ann@example.com</title></head><body></body></html>";
     const service = await startService(() => ({ headers: { "content-type": "text/html" }, body: page }));
     const stream = { answer, ...(answer === "xml" ? { records: "a.b" } : {}) };
@@ -180,74 +178,14 @@ describe("an answer in XML", () => {
   });
 });
 
-describe("an answer in rows", () => {
-  const read = async (answers: Answer[], stream: object) => {
-    const service = await startService((_, number) => answers[number - 1] ?? { status: 404 });
-    return readAll(customersOver(service.origin, stream, { retries: 0 }), "customers");
-  };
-
-  it("of CSV is read with its header on every page, or on the first one only", async () => {
-    const paging = { kind: "cursor", parameter: "locator", nextHeader: "Sforce-Locator", none: ["null"] };
-    const stream = { answer: "csv", paging, countHeader: "Sforce-NumberOfRecords" };
-    const named = { answer: "csv", csv: { header: ["id", "name"], firstRow: "header" } };
-    const pages: [object, string, string][] = [
-      [{}, "id,name\n", "id,name\nc,C\n"],
-      [{}, "id,name\n", "c,C\n"],
-      [{}, "sep=,\r\nid,name\n", "sep=,\r\nid,name\nc,C\n"],
-      [named, "id,id\n", "id,id\nc,C\n"],
-      [named, "id,id\n", "c,C\n"],
-    ];
-    for (const [settings, header, second] of pages) {
-      const reading = await read(
-        [
-          {
-            headers: { ...csv, "sforce-locator": "x", "sforce-numberofrecords": "2" },
-            body: `${header}a,A\nb,"B, b"\n`,
-          },
-          { headers: { ...csv, "sforce-locator": "null", "sforce-numberofrecords": "1" }, body: second },
-        ],
-        { ...stream, ...settings },
-      );
-      expect(reading.raws.map(({ value }) => value)).toEqual([
-        { id: "a", name: "A" },
-        { id: "b", name: "B, b" },
-        { id: "c", name: "C" },
-      ]);
-      expect(reading.outcome.complete).toBe(true);
-    }
-  });
-
-  it.each<[string, Answer]>([
-    ["ends in the middle of a line", { headers: csv, body: "id,name\na,A\nb,B" }],
-    ["ends inside a quote", { headers: csv, body: 'id,name\na,"A\n' }],
-    ["lacks a column that the mapping reads", { headers: csv, body: "id\na\n" }],
-    ["is empty", { headers: csv, body: "" }],
-    ["has fewer rows than its header says", { headers: { ...csv, "x-count": "3" }, body: "id,name\na,A\n" }],
-    ["is an error in JSON", { body: { error: { message: "job expired" } } }],
-  ])("of CSV that %s is not read", async (_what, answer) => {
-    const { outcome } = await read([answer], { answer: "csv", countHeader: "X-Count" });
-    expect(outcome).toMatchObject({ complete: false, rows: 0 });
-  });
-
-  it("of JSON lines is read line by line, a bad line by name, and a half one makes it incomplete", async () => {
-    const lines = '{"id":"a"}\n{"id"\n{"id":"c"}\n';
-    const reading = await read([{ body: lines }], { answer: "ndjson" });
-    expect(ids(reading)).toEqual(["a", "c"]);
-    expect(reading.bads.map(({ code }) => code)).toEqual(["not-json"]);
-    const half = await read([{ body: '{"id":"a"}\n{"id":' }], { answer: "ndjson" });
-    expect(half.outcome).toMatchObject({ complete: false, rows: 0 });
-  });
-
-  it("are counted against the total that a header tells", async () => {
-    const stream = { answer: "csv", totalHeader: "X-Total-Count" };
-    const answer = { headers: { ...csv, "x-total-count": "2" }, body: "id,name\na,A\n" };
-    expect((await read([answer], stream)).outcome).toMatchObject({
-      complete: false,
-      problem: { code: "source.count-differs" },
-    });
-    expect((await read([{ headers: csv, body: "id,name\n" }], stream)).outcome.problem?.message).toContain(
-      "the header X-Total-Count",
-    );
+describe("a list whose total is in a header", () => {
+  it.each([
+    [{ "x-total-count": "6" }, "source.count-differs"],
+    [{}, "source.wrong-shape"],
+  ])("is counted against it: %j", async (headers, code) => {
+    const service = await startService(() => ({ headers, body: all }));
+    const { outcome } = await readAll(customersOver(service.origin, { totalHeader: "X-Total-Count" }), "customers");
+    expect(outcome).toMatchObject({ complete: false, problem: { code } });
   });
 });
 
@@ -266,12 +204,15 @@ describe("an answer that never ends", () => {
   it("of 100 MB is not taken in, compressed or not, in any form", { tags: "long" }, async () => {
     const big = Buffer.alloc(100_000_000, 0x20);
     const zipped = gzipSync(big);
-    for (const answer of ["json", "csv"]) {
+    for (const answer of ["json", "xml"]) {
       const service = await startService(({ query }) =>
         query["zip"] === "true" ? { body: zipped, headers: { "content-encoding": "gzip" } } : { body: big },
       );
       for (const zip of [true, false]) {
-        const { outcome } = await readAll(customersOver(service.origin, { answer, query: { zip } }), "customers");
+        const { outcome } = await readAll(
+          customersOver(service.origin, { answer, records: "list", query: { zip } }),
+          "customers",
+        );
         expect(outcome.problem?.code).toBe("source.too-large");
       }
     }

@@ -11,7 +11,6 @@ const mapping = {
   customerId: "customer",
   instances: [{ kind: "asset", one: { id: "id", licenseType: { value: "softkey" } } }],
 };
-const staffMapping = { id: "id", customerId: "company.id", userName: "id", name: "name" };
 const fast = { retries: 1, retryBaseMs: 1, retryMaxMs: 1 };
 
 type Answers = Record<string, unknown>;
@@ -275,58 +274,6 @@ describe("details that are asked for record by record", () => {
   });
 });
 
-describe("a stream that is asked for by the records of another list", () => {
-  const companies = [{ id: "C1" }, { id: "C2" }, { name: "no id" }, { id: "C3" }];
-  const people: Answers = {
-    "/companies": companies,
-    "/companies/C1/people": [
-      { id: 1, name: "Ann" },
-      { id: 2, name: "Bea" },
-    ],
-    "/companies/C2/people": [],
-    "/companies/C3/people": [{ id: 3, name: "Cem" }],
-  };
-  const staff = {
-    url: "companies/{id}/people",
-    key: "id",
-    each: { of: { url: "companies", key: "id" }, into: "company" },
-    mapping: staffMapping,
-  };
-  const readStaff = (origin: string, stream: object = staff, others: object = {}): Promise<WholeReading> => {
-    const settings = { kind: "http", baseUrl: origin, ...fast, streams: { ...others, staff: stream } };
-    return readAll(openSource(settings, "."), "staff");
-  };
-
-  it("has the records of all of them, each with the one that it was asked for by, and names one without a value", async () => {
-    const { origin } = await serviceOf(people);
-    const { raws, bads, outcome } = await readStaff(origin);
-    expect(raws.map(({ key, value }) => [key, value])).toEqual([
-      ["1", { id: 1, name: "Ann", company: { id: "C1" } }],
-      ["2", { id: 2, name: "Bea", company: { id: "C1" } }],
-      ["3", { id: 3, name: "Cem", company: { id: "C3" } }],
-    ]);
-    expect(bads).toMatchObject([{ code: "no-value" }]);
-    expect(outcome).toMatchObject({ complete: true, full: true, rows: 4 });
-    const customers = {
-      url: "companies",
-      mapping: { id: "id", name: "id", customerType: { value: "company" }, branchCode: "id", branchName: "id" },
-    };
-    const ofStream = await readStaff(origin, { ...staff, each: { of: "customers", into: "company" } }, { customers });
-    expect(ofStream.raws).toEqual(raws);
-  });
-
-  it("is incomplete where one of them failed, and those of the others are read all the same", async () => {
-    const { origin } = await serviceOf({ ...people, "/companies/C1/people": { status: 400 } });
-    const { raws, outcome } = await readStaff(origin);
-    expect([raws.map(({ key }) => key), outcome.complete]).toEqual([["3"], false]);
-    const down = await serviceOf({ ...people, "/companies/C1/people": { status: 503 } });
-    const ended = await readStaff(down.origin, staff);
-    expect([ended.raws, ended.outcome.complete, ended.outcome.problem?.code]).toEqual([[], false, "source.down"]);
-    const half = await serviceOf({ ...people, "/companies": { status: 400 } });
-    expect((await readStaff(half.origin)).outcome.complete).toBe(false);
-  });
-});
-
 it("chains refuse what cannot be asked for", () => {
   const issues = (stream: object, more: object = {}): string[] => {
     const base = { url: "orders", key: "id", mapping };
@@ -360,10 +307,6 @@ it("chains refuse what cannot be asked for", () => {
   const put = [{ parameter: "ids", value: "id" }];
   expect(issues(lines({ each: { batch: 2, notFound: "none", put } }))[0]).toContain("details.lines.each.notFound: ");
   expect(issues(lines({ url: "a/{i[}", each: {} }))[0]).toContain("details.lines.url: ");
-  expect(issues({ url: "x/{id}", each: { of: "customers" } })).toEqual(["each.of: the source has no stream customers"]);
-  expect(issues({ url: "x/{id}", each: { of: "orders" } })).toEqual([
-    "each.of: is this stream itself; expected another one",
-  ]);
   const auth = { kind: "bearer", token: "env:T" };
   expect(issues(lines({ url: "http://elsewhere.example.com/lines" }), { auth })[0]).toContain(
     "details.lines.url: must be https",

@@ -64,7 +64,6 @@ describe("one answer that is taken for all there is", () => {
 
 const pagings: [string, object][] = [
   ["cursor", { kind: "cursor", next: "meta.nextCursor" }],
-  ["cursor in a header", { kind: "cursor", nextHeader: "X-Next" }],
   ["link", { kind: "nextLink", next: "links.following" }],
   ["Link header", { kind: "linkHeader" }],
   ["number", { kind: "page", size: 10, lastPage: "short" }],

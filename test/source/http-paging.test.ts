@@ -142,7 +142,6 @@ describe("parameters at any place of a request", () => {
     ],
     [{ paging: { kind: "keyset", parameter: "after" } }, "paging by keys needs the field of the key"],
     [{ answer: "xml" }, "the path of the elements that are records"],
-    [{ answer: "csv", total: "total" }, "which holds records only"],
   ])("%j are refused before anything is read", (stream, message) => {
     const customers = { url: "https://crm.example.com/c", mapping: customerMapping, ...stream };
     const result = sourceSettingsSchema.safeParse({ kind: "http", streams: { customers } });
@@ -221,16 +220,11 @@ describe("a list that is read by its keys", () => {
     expect(outcome.problem?.message).toContain("a record without a key at id");
   });
 
-  it("goes down where it is asked to, and compares texts and long numbers", async () => {
-    const pages = [[{ id: "90071992547409931" }, { id: "90071992547409930" }], [{ id: "9" }], []];
+  it("compares long numbers as numbers", async () => {
+    const pages = [[{ id: "9" }, { id: "90071992547409930" }], [{ id: "90071992547409931" }], []];
     const service = await startService((_, number) => ({ body: pages[number - 1] ?? [] }));
-    const paging = { ...keyed.paging, order: "descending" };
-    const { outcome } = await readAll(customersOver(service.origin, { key: "id", paging }), "customers");
+    const { outcome } = await readAll(customersOver(service.origin, { key: "id", paging: keyed.paging }), "customers");
     expect(outcome).toMatchObject({ complete: true, rows: 3 });
-    const texts = await startService((_, number) => ({ body: [[{ id: "10" }, { id: "9" }], []][number - 1] }));
-    const asText = { ...keyed.paging, compare: "text" };
-    const second = await readAll(customersOver(texts.origin, { key: "id", paging: asText }), "customers");
-    expect(second.outcome).toMatchObject({ complete: true, rows: 2 });
   });
 
   it("puts the key into a query text and a filter inside a body, beside the time of the last reading", async () => {
@@ -369,7 +363,7 @@ describe("a reading that was cut", () => {
       body: { items: all, link: query["n"] === "1" ? null : `customers?n=1&key=${encodeURIComponent("s3cret/key")}` },
     }));
     const deps = { secrets: () => "s3cret/key" };
-    const auth = { kind: "apiKey", query: "key", key: "env:K" };
+    const auth = { kind: "apiKey", header: "X-Key", key: "env:K" };
     const linked = { records: "items", paging: { kind: "nextLink", next: "link" } };
     expect(await cutAfter(customersOver(service.origin, linked, { auth }, deps), 1)).toEqual([]);
     const mail = await startService(({ query }) => ({

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { commandSecret } from "../../src/http/token-sources.ts";
 import { sourceSettingsSchema } from "../../src/source/source-settings.ts";
 import type { Asked } from "../support/http-server.ts";
 import { customersOver, ids, patientClock, people } from "./http-source.ts";
@@ -171,27 +170,6 @@ describe("a log-in whose answer gives a session", () => {
     expect(issuesOf({ ...session, put: [{ parameter: "X", value: "{other}" }] })).toContain("{other} is neither in");
     expect(issuesOf({ ...session, put: [{ in: "body", parameter: "x", value: "{token}" }] })).toContain("found GET");
   });
-});
-
-describe("a secret that a program prints", () => {
-  it(
-    "is shown like any other, and where it fails the program and its exit code are named and nothing that it printed",
-    { tags: "long" },
-    async () => {
-      const service = await startService(() => ({ body: all }));
-      const by = (code: string): object => ({
-        auth: { kind: "bearer", token: `command:${JSON.stringify([process.execPath, "-e", code])}` },
-      });
-      const deps = { secrets: (ref: string) => commandSecret(ref, {}) ?? "" };
-      const good = customersOver(service.origin, {}, by("console.log('printed-token')"), deps);
-      expect((await readAll(good, "customers")).outcome.complete).toBe(true);
-      expect(service.asked[0]?.headers.authorization).toBe("Bearer printed-token");
-      const bad = customersOver(service.origin, {}, by("console.log('printed-token'); process.exit(9)"), deps);
-      const { problem } = (await readAll(bad, "customers")).outcome;
-      expect(problem?.message).toContain(`the command ${process.execPath} ended with exit code 9`);
-      expect(JSON.stringify([problem?.message, problem?.cure, problem?.place])).not.toContain("printed-token");
-    },
-  );
 });
 
 describe("two sources of which one is down", () => {

@@ -69,14 +69,12 @@ describe("a pattern", () => {
     expect(found({ replace: "x", pattern, with: "$2 $<last> $$1" }, record)).toBe("Ann Lee $1");
     expect(mistakes({ replace: "x", pattern, with: "$3" })[0]).toContain("no group $3");
     expect(mistakes({ replace: "x", pattern, with: "$<first>" })[0]).toContain("no group $<first>");
-    expect(mistakes({ extract: "x", pattern, group: "constructor" })[0]).toContain("expected one of last, 0, 1, 2");
   });
 
   it("makes no text larger than a record can be", () => {
     const long = "a".repeat(10_000);
     expect(found({ replace: "x", pattern: "a", with: "b".repeat(1_000) }, { x: long })).toEqual(["too-long"]);
     expect(found({ replace: "x", pattern: "^(.*)$", with: "$1".repeat(400) }, { x: long })).toEqual(["too-long"]);
-    expect(found({ replace: "x", find: "a", with: "b".repeat(1_000) }, { x: long })).toEqual(["too-long"]);
   });
 });
 
@@ -85,10 +83,8 @@ describe("hostile values", () => {
 
   it.each(
     Object.entries({
-      replace: { replace: "x", find: "a", with: "bb" },
+      replace: { replace: "x", pattern: "a", with: "bb" },
       extract: { extract: "x", pattern: "a+" },
-      pad: { pad: "x", length: 100 },
-      digits: { digits: "x" },
       login: { login: "x" },
     } satisfies Record<string, Json>),
   )("a text of 64 MB is refused by %s", (_name, expression) => {
@@ -96,9 +92,8 @@ describe("hostile values", () => {
   });
 
   it("a text of 64 MB is no number, no date, no phone number and no word of a list", () => {
-    expect(found({ round: "x", rounding: "up" }, { x: "9".repeat(64_000_000) })).toEqual(["not-a-number"]);
+    expect(found({ multiply: ["x", 1] }, { x: "9".repeat(64_000_000) })).toEqual(["not-a-number"]);
     expect(found({ date: "x", format: "dd.MM.yyyy", zone: "UTC" }, { x: huge })).toEqual(["not-a-date"]);
-    expect(found({ date: "x", format: "rfc_2822" }, { x: huge })).toEqual(["not-a-date"]);
     expect(found({ phone: "x", country: "DE" }, { x: huge })).toEqual(["not-a-phone-number"]);
   });
 
@@ -117,7 +112,7 @@ describe("hostile values", () => {
           : typeof value === "object" && value !== null
             ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, broken(inner ?? null)]))
             : value;
-    const address = name === "split" || name === "distinct" ? { join: example.expression } : example.expression;
+    const address = name === "split" ? { join: example.expression } : example.expression;
     const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
     const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
     const result = mapped(
@@ -133,14 +128,13 @@ describe("hostile values", () => {
     );
     expect(found({ map: "k", values: { a: "b" } }, record)).toEqual(["unknown-word"]);
     expect(found({ lookup: { table: "names", key: "k" } }, record)).toEqual(["not-in-table"]);
-    expect(found({ join: { distinct: { collect: "list", give: "k" } } }, record)).toBe("constructor, __proto__");
+    expect(found({ join: { collect: "list", give: "k" } }, record)).toBe("constructor, __proto__");
     expect(found({ firstWhere: "list", where: { path: "x", present: true }, give: "x" }, record)).toBeUndefined();
     expect(found({ date: "k", format: "iso" }, record)).toEqual(["not-a-date"]);
     expect(mistakes({ date: "k", format: "__proto__" })[0]).toContain("expected");
     expect(mistakes({ lookup: { table: "packs", key: "k", column: "__proto__" } })[0]).toContain("columns seats");
     expect(mistakes({ constructor: "k" })[0]).toContain("expected one of");
     expect(mistakes({ phone: "k", country: "__proto__" })[0]).toContain("expected a country");
-    expect(mistakes({ login: "k", letters: JSON.parse('{"__proto__":"x"}') })).toEqual([]);
     expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
   });
 
@@ -149,8 +143,8 @@ describe("hostile values", () => {
     { tags: "long" },
     () => {
       const list = Array.from({ length: 10_000 }, (_, index) => ({ id: index % 5_000, seats: "0.1", tags: ["a"] }));
-      expect(found({ text: { sum: { distinct: "list", by: "id" }, of: "seats" } }, { list })).toBe("500");
-      expect(found({ text: { count: { filter: "list", where: { path: "id", below: 10 } } } }, { list })).toBe("20");
+      const few = { count: { filter: "list", where: { path: "id", below: 10 } } };
+      expect(found({ first: [few, "x"] }, { list })).toBe("20");
       const all = {
         collect: "list",
         give: { count: { filter: "^.list", where: { path: "id", equals: { path: "^.id" } } } },
@@ -197,10 +191,7 @@ describe("arithmetic", () => {
             : text(value, digits)
                 .replace(/\.?0+$/u, "")
                 .replace(/^-0$/u, "0");
-        expect(found({ replace: { add: ["a", "b"] }, find: "e", with: "e" }, record)).toBe(
-          plainNumber(shortest(one + other, scale)),
-        );
-        const product = found({ text: { multiply: ["a", "b"] } }, record);
+        const product = found({ multiply: ["a", "b"] }, record);
         const exact = shortest(one * other, 2 * scale);
         const digits = exact.replaceAll(/[-.]/gu, "").replace(/^0+/u, "").length;
         if (digits <= 15) expect(product).toBe(plainNumber(exact));
@@ -215,31 +206,21 @@ describe("arithmetic", () => {
   }
 
   it.each([
-    [{ add: ["a", "b"] }, { a: 0.1, b: 0.2 }, "0.3"],
     [{ multiply: ["a", 3] }, { a: 1.1 }, "3.3"],
-    [{ add: ["a", 1] }, { a: "9007199254740991" }, ["not-exact"]],
-    [{ add: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
-    [{ add: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
-    [{ add: ["a", 1] }, { a: 1e-300 }, ["not-exact"]],
-    [{ add: ["a", 1] }, { a: "Infinity" }, ["not-a-number"]],
-    [{ add: ["a", 1] }, { a: "0x10" }, ["not-a-number"]],
-    [{ add: ["a", 1] }, { a: "٣" }, ["not-a-number"]],
-    [{ add: ["a", 1] }, { a: "9".repeat(41) }, ["not-exact"]],
-    [{ round: "a", rounding: "half-up" }, { a: "-2.5" }, "-3"],
-    [{ round: "a", rounding: "half-even" }, { a: "-2.5" }, "-2"],
-    [{ round: "a", rounding: "ceiling" }, { a: "-2.5" }, "-2"],
-    [{ round: "a", rounding: "floor" }, { a: "-2.1" }, "-3"],
-    [{ round: "a", rounding: "up" }, { a: "-2.1" }, "-3"],
-    [{ round: "a", rounding: "down" }, { a: "-0.9" }, "0"],
-    [{ round: "a", decimals: 2, rounding: "half-up" }, { a: 2.675 }, "2.68"],
+    [{ multiply: ["a", 2] }, { a: "9007199254740991" }, ["not-exact"]],
+    [{ multiply: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
+    [{ multiply: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
+    [{ multiply: ["a", 1] }, { a: 1e-300 }, ["not-exact"]],
+    [{ multiply: ["a", 1] }, { a: "Infinity" }, ["not-a-number"]],
+    [{ multiply: ["a", 1] }, { a: "0x10" }, ["not-a-number"]],
+    [{ multiply: ["a", 1] }, { a: "٣" }, ["not-a-number"]],
+    [{ multiply: ["a", 1] }, { a: "9".repeat(41) }, ["not-exact"]],
   ] satisfies [Json, JsonObject, unknown][])("%j of %j is %j", (expression, record, expected) => {
-    expect(found({ text: expression }, record)).toEqual(expected);
+    expect(found(expression, record)).toEqual(expected);
   });
 
-  it("wants its mode of rounding said", () => {
-    expect(mistakes({ text: { round: "a" } })[0]).toMatch(/^address\.text\.rounding: missing; expected half-up/u);
-    expect(mistakes({ text: { round: "a", rounding: "nearest" } })[0]).toContain('found "nearest"');
-    expect(mistakes({ text: { add: ["a"] } })[0]).toContain("two or more");
+  it("wants two numbers at least", () => {
+    expect(mistakes({ multiply: ["a"] })[0]).toContain("two or more");
   });
 });
 
@@ -258,11 +239,9 @@ describe("what fits where", () => {
     [{ endOfDay: { count: "x" }, zone: "UTC" }, "address.endOfDay: gives a number; expected an instant or text"],
     [{ concat: ["x", { date: "y", zone: "UTC" }] }, undefined],
     [{ concat: ["x", { list: ["y"] }] }, "address.concat.1: gives a list; expected text or a number"],
-    [{ text: { add: ["x", { split: "y" }] } }, "address.text.add.1: gives a list; expected a number or text"],
+    [{ multiply: ["x", { split: "y" }] }, "address.multiply.1: gives a list; expected a number or text"],
     [{ join: { upper: "x" } }, "address.join: gives text; expected a list or an object"],
     [{ join: { filter: { count: "x" }, where: { path: ".", present: true } } }, "address.join.filter: gives a number"],
-    [{ join: { distinct: "x", by: { split: "y" } } }, "address.join.by: gives a list"],
-    [{ text: { sum: "x", of: { list: ["y"] } } }, "address.text.of: gives a list"],
     [{ lookup: { table: "names", key: { split: "x" } } }, "address.lookup.key: gives a list"],
     [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "address.when.path: gives a list; expected a number"],
     [
@@ -283,7 +262,9 @@ describe("what fits where", () => {
 
   it("is checked against the field too", () => {
     expect(mistakes({ count: "x" }, "customerType")[0]).toContain("gives a number; expected text");
-    expect(mistakes({ add: ["a", "b"] }, "customerType")[0]).toContain("customerType: gives a number; expected text");
+    expect(mistakes({ multiply: ["a", "b"] }, "customerType")[0]).toContain(
+      "customerType: gives a number; expected text",
+    );
     const order = { id: "id", customerId: "c", instances: { kind: "asset", one: { id: "id", licenseType: "t" } } };
     const of = (fields: JsonObject): string[] =>
       findMistakes("orders", { ...order, ...fields }, { tables }).map(

@@ -41,7 +41,6 @@ describe("`each` of an expression", () => {
 
   it.each<[string, Json, string[]]>([
     ["filter", seats, ["1", "1", "3"]],
-    ["distinct of filter", { distinct: seats, by: "number" }, ["1", "3"]],
     [
       "an element that is the only one",
       { list: [{ firstWhere: "held", where: { path: "number", equals: 2 } }] },
@@ -88,7 +87,11 @@ describe("`each` of an expression", () => {
   });
 
   it("knows the columns that it reads, so that a file without one is not read", () => {
-    const each = { distinct: { filter: "lines", where: { path: "kind", equals: { path: "^.wanted" } } }, by: "sku" };
+    const wanted = [
+      { path: "kind", equals: { path: "^.wanted" } },
+      { path: "sku", present: true },
+    ];
+    const each = { filter: "lines", where: { all: wanted } };
     const reads = readsOf(
       "staff",
       { ...staff, assets: { each, fields: { assetNumber: "number" } } },
@@ -114,7 +117,7 @@ describe("secrets in lists that are chosen from", () => {
   const bought = { filter: "lines", where: { path: "type", equals: "licence" } };
 
   it("are blanked at the place that they are read from", () => {
-    for (const each of ["lines", bought, { distinct: bought, by: "id" }]) {
+    for (const each of ["lines", bought]) {
       expect(mistakes("orders", withSecrets(each))).toEqual([]);
       expect(secretPaths("orders", withSecrets(each))).toEqual(["lines[].passwords"]);
     }
@@ -129,11 +132,6 @@ describe("secrets in lists that are chosen from", () => {
 
   it.each<[string, JsonObject, Json | undefined]>([
     ["a text of the list", { channelOrderId: { join: "lines" } }, undefined],
-    [
-      "whole elements that are compared",
-      { amount: { money: { count: { distinct: "lines" } }, currency: "EUR" } },
-      undefined,
-    ],
     ["an expression of its elements", { id: { join: { collect: "lines", give: { join: "passwords" } } } }, undefined],
     ["the condition under which a record is skipped", {}, { path: "lines[0].passwords[0]", equals: "x" }],
     [
@@ -146,7 +144,7 @@ describe("secrets in lists that are chosen from", () => {
   });
 
   it("do not keep a list from being counted or gone through", () => {
-    const skip = { path: { count: bought }, atMost: 0 };
+    const skip = { path: { count: bought }, below: 1 };
     const name = { firstWhere: "lines", where: { path: "type", equals: "licence" }, give: "name" };
     expect(mistakes("orders", withSecrets(bought, { id: name }), skip)).toEqual([]);
   });

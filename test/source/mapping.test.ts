@@ -93,7 +93,6 @@ describe("an expression", () => {
     [{ lookup: { table: "names", key: "id" } }, "seven"],
     [{ lookup: { table: "names", key: "first", default: "unknown" } }, "unknown"],
     [{ lookup: { table: "names", key: "none" } }, undefined],
-    [{ text: "id" }, "7"],
   ] satisfies [JsonObject, string | undefined][])("%j finds %s", (expression, found) => {
     expect(text(expression, raw, { tables: new Map([["names", valueTable({ 7: "seven" })]]) })).toBe(found);
   });
@@ -164,13 +163,12 @@ describe("a date", () => {
     [{ date: "d", zone: "Africa/Cairo" }, "2026-04-24T00:00:00", "2026-04-23T22:00:00.000Z"],
     [{ date: "d", zone: "Africa/Cairo", clockChange: "earlier" }, "20260424", "2026-04-23T22:00:00.000Z"],
     [{ date: "d", format: "dd.MM.yyyy", zone: "Asia/Beirut" }, "29.03.2026", "2026-03-28T22:00:00.000Z"],
-    [{ date: "d", format: "iso_week", zone: "America/Santiago" }, "2026-W36-7", "2026-09-06T04:00:00.000Z"],
     [{ date: "d", format: "excel", zone: "America/Asuncion" }, 45200, "2023-10-01T04:00:00.000Z"],
     [{ date: "d", zone: "America/Havana" }, "2026-11-01", "2026-11-01T04:00:00.000Z"],
     [
-      { plusTerm: { date: "d", zone: "Africa/Cairo" }, term: "1-0-0", zone: "Africa/Cairo", as: "lastMoment" },
+      { plusTerm: { date: "d", zone: "Africa/Cairo" }, term: "1-0-0", zone: "Africa/Cairo" },
       "2026-04-24",
-      "2027-04-23T21:59:59.999Z",
+      "2027-04-23T22:00:00.000Z",
     ],
     [{ ...berlin, clockChange: "earlier" }, "2026-10-25 02:30:00", "2026-10-25T00:30:00.000Z"],
     [{ ...berlin, clockChange: "later" }, "2026-10-25 02:30:00", "2026-10-25T01:30:00.000Z"],

@@ -165,13 +165,13 @@ describe("rows that stand in a list of a record", () => {
       "other.csv": "order,nr\nB,1\n",
     });
     const database = new Database(join(directory, "erp.db"));
-    database.exec("create table orders (no text primary key, customer text, seats text)");
+    database.exec("create table orders (no text primary key, customer text, seats json)");
     const insert = database.prepare("insert into orders values (?, ?, ?)");
     for (const { no, customer, seats } of [order("A", seat(1, "ann")), order("B", seat(2, "ann"), seat(1, "bea"))])
       insert.run(no, customer, JSON.stringify(seats));
     database.close();
     const sql = (grouping: object, query = "select no, customer, seats from orders"): Promise<WholeReading> => {
-      const streams = { staff: { query, key: "no", json: ["seats"], group: grouping, mapping } };
+      const streams = { staff: { query, key: "no", group: grouping, mapping } };
       return readAll(
         openSource({ kind: "sql", connection: { kind: "sqlite", file: "erp.db" }, streams }, directory),
         "staff",

@@ -23,7 +23,10 @@ const places: Record<string, (text: string) => Answer> = {
   "the code of an error": (text) => ({ status: 400, body: { error: { message: "no", code: text } } }),
   "the title of a page": (text) => ({ body: `<!doctype html><title>Key ${text}</title>` }),
   "the content-encoding": (text) => ({ headers: { "content-encoding": header(text) }, body: people(0, 1) }),
-  "the charset": (text) => ({ headers: { "content-type": `text/csv; charset=${header(text)}` }, body: "id\n1" }),
+  "the charset": (text) => ({
+    headers: { "content-type": `application/xml; charset=${header(text)}` },
+    body: "<list><id>1</id></list>",
+  }),
   "a record": (text) => ({ body: [{ id: "C1", name: "N1", self: `https://crm/${text}`, [`x${text}`]: [{ text }] }] }),
   "an id": (text) => ({ body: [{ id: `C-${text}`, name: "N1" }] }),
   "a record that is none": (text) => ({ body: [`row ${text}`] }),
@@ -48,7 +51,7 @@ describe.each(Object.entries(places))("a secret that a source repeats in %s", (p
     const service = await startService(() => answer(text));
     const stream = {
       paging: { kind: "linkHeader" },
-      ...(place === "the charset" ? { answer: "csv" } : {}),
+      ...(place === "the charset" ? { answer: "xml", records: "list" } : {}),
     };
     const deps = { secrets: () => key, clock: patientClock() };
     const source = customersOver(service.origin, stream, { auth, retries: 0 }, deps);
@@ -100,7 +103,6 @@ it("a token endpoint that repeats a secret as its error is not repeated", async 
   const oauth = {
     kind: "oauth2",
     tokenUrl: `${service.origin}/token`,
-    grant: "client_credentials",
     clientId: "crm",
     clientSecret: "env:CRM_SECRET",
   };

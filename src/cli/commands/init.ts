@@ -1,9 +1,7 @@
-import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes, messageOf, Problem, usage } from "../../base/errors.ts";
-import type { AccessOptions } from "../../setup/address-access.ts";
 import type { WrittenConfiguration } from "../../setup/configuration-text.ts";
 import { ok } from "../command.ts";
 import type { Invocation } from "../command.ts";
@@ -16,40 +14,24 @@ export const addInit: Register = (program, carryOut) => {
     .command("init")
     .description("write a configuration from your own lists, or from a template")
     .option(
-      "--from <file or url>",
-      "propose how to read this list: CSV, XLSX, JSON, JSON lines, or an address that answers with JSON (may be repeated)",
+      "--from <file>",
+      "propose how to read this list: CSV, XLSX, JSON or JSON lines (may be repeated)",
       repeated,
       [] as string[],
     )
     .option("--template <name>", "a database (postgres, mysql, sqlite) with queries to adapt, or a CRM with a preset")
-    .option("--token <reference>", "bearer token for the address: env:NAME or file:/path")
-    .option("--token-url <url>", "OAuth2 token endpoint for the address (client credentials)")
-    .option("--client-id <id>", "OAuth2 client")
-    .option("--client-secret <reference>", "its secret: env:NAME or file:/path")
-    .option(
-      "--client-auth <way>",
-      "whether client and secret go in the Authorization header (basic, the default) or in the body (body)",
-      wayOfClient,
-    )
-    .option("--scope <scope>", "OAuth2 scope to ask for")
     .addHelpText(
       "after",
       example(
         "crm-sync init --from customers.csv --from orders.csv --from order-lines.csv",
         "crm-sync init --from crm.xlsx",
-        "crm-sync init --from https://crm.example.com/api/customers --token env:CRM_TOKEN",
         "crm-sync init --template postgres",
       ),
     )
     .action((options) => carryOut((invocation) => initCommand(invocation, options)));
 };
 
-function wayOfClient(text: string): "basic" | "body" {
-  if (text === "basic" || text === "body") return text;
-  throw new InvalidArgumentError("It must be basic or body.");
-}
-
-interface InitOptions extends AccessOptions {
+interface InitOptions {
   from: readonly string[];
   template?: string | undefined;
 }
@@ -105,15 +87,13 @@ function writeConfiguration(path: string, text: string): void {
   }
 }
 
-async function proposed({ signal, environment }: Invocation, path: string, init: InitOptions): Promise<Made> {
-  const { isAddress, proposeFrom } = await import("../../setup/init-from.ts");
-  const { accessOf } = await import("../../setup/address-access.ts");
-  const { proposalText } = await import("../../setup/configuration-text.ts");
+async function proposed({ signal }: Invocation, path: string, init: InitOptions): Promise<Made> {
+  const { proposeFrom } = await import("../../setup/init-from.ts");
+  const { proposalText, sourceOfFiles: source } = await import("../../setup/configuration-text.ts");
   const zone = Temporal.Now.timeZoneId();
   const folder = dirname(path);
-  const access = await accessOf(init, { addresses: init.from.filter(isAddress), environment, folder });
-  const proposal = await proposeFrom(init.from, { folder, zone, signal, access });
-  const streams = proposal.streams.map(({ source, stream, from }) => ({ source, stream, from: [...from] }));
+  const proposal = await proposeFrom(init.from, { folder, zone, signal });
+  const streams = proposal.streams.map(({ stream, from }) => ({ source, stream, from: [...from] }));
   return { ...proposalText(proposal, zone), streams };
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import { keptTextOf } from "../json.ts";
-import { sourceProblem, toChoose } from "../problems.ts";
+import { sourceProblem } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
 import type { CsvSettings } from "./file-source-settings.ts";
 
@@ -133,7 +133,6 @@ export class HeadedRows {
   }
 
   #lacking(missing: readonly string[], header: readonly string[], place: string): Problem {
-    if (missing.includes(toChoose)) return this.#toBeChosen(header, place);
     const names = missing.map((name) => JSON.stringify(name)).join(", ");
     const delimiter = [";", "\t", "|", ","].find(
       (mark) => mark !== this.#settings.delimiter && header[0]?.includes(mark),
@@ -155,16 +154,6 @@ export class HeadedRows {
       `The file ${this.#name} has no column ${names}, which the configuration reads${perhaps}.`,
       `Export the file with this column, or correct the mapping and \`${this.#format}\`. ` +
         `If the column may be missing, list it in \`${this.#format}.optionalColumns\`.`,
-    );
-  }
-
-  #toBeChosen(header: readonly string[], place: string): Problem {
-    const columns = this.#isTold(header) ? `: ${header.map((name) => JSON.stringify(name)).join(", ")}` : "";
-    return sourceProblem(
-      "source.wrong-shape",
-      place,
-      `A column of ${this.#name} is still to be chosen${columns}.`,
-      `Write one of its columns in each place of the mapping that says ${toChoose}.`,
     );
   }
 

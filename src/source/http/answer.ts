@@ -5,8 +5,6 @@ import type { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { shownWords } from "../../http/redaction.ts";
 import { undeclaredUtf8, utf16Of } from "../file/bytes.ts";
-import { csvSettingsSchema } from "../file/file-source-settings.ts";
-import type { CsvSettings } from "../file/file-source-settings.ts";
 import { JsonListScanner } from "../file/json.ts";
 import { measureJson, parseExact, parseInexact } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
@@ -17,26 +15,19 @@ import type { SourceProblemCode } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
 import { valueIn } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
-import type { CsvMemory } from "./rows.ts";
 
 /** How the answers of a list are written. */
 interface AnswerForm {
-  answer: "json" | "xml" | "csv" | "ndjson";
+  answer: "json" | "xml";
   records?: string | undefined;
   encoding?: string | undefined;
-  csv?: CsvSettings | undefined;
   xml?: { lists: string[]; emptyBeside: boolean } | undefined;
   errors?: AnswerErrors | undefined;
-  countHeader?: string | undefined;
-  single?: boolean | undefined;
   limits: RecordLimits;
 }
 
 interface AnswerReading {
   form: AnswerForm;
-  /** Columns without which a CSV answer is not read, since somebody reads them. */
-  columns: readonly string[];
-  memory: CsvMemory;
   /** Only what changed was asked for. */
   changesOnly: boolean;
 }
@@ -45,8 +36,6 @@ interface AnswerReading {
 export const acceptOf: Readonly<Record<AnswerForm["answer"], string>> = {
   json: "application/json",
   xml: "application/xml, text/xml;q=0.9",
-  csv: "text/csv",
-  ndjson: "application/x-ndjson, application/json;q=0.5",
 };
 
 /**
@@ -55,40 +44,24 @@ export const acceptOf: Readonly<Record<AnswerForm["answer"], string>> = {
  */
 export async function readAnswer(received: Received, reading: AnswerReading, named: Named): Promise<Page> {
   if (received.nothing !== undefined) return nothingIn(received.nothing, reading, named);
-  const page = await pageOf(received, reading, named);
-  const { countHeader } = reading.form;
-  const told = countHeader === undefined ? undefined : received.headers[countHeader.toLowerCase()];
-  if (told === undefined || Number(told) === page.items.length) return page;
-  const what = `${page.items.length} records, but the header ${countHeader} says ${Number(told)}`;
-  throw unreadable(named, what, "source.not-json");
+  const { answer, records: at = ".", errors, limits, xml, encoding } = reading.form;
+  const records = pathOf(at);
+  if (answer === "json") {
+    const json = readJson(received, limits.maxBytes, named);
+    refuse(json.document, errors);
+    return json.page(records, limits);
+  }
+  const { parseXml, xmlPage } = await import("./xml.ts");
+  const { lists, emptyBeside } = xml ?? { lists: [], emptyBeside: false };
+  const depth = limits.maxDepth + records.steps.length + 1;
+  const document = parseXml(await textOf(received, { encoding }, named), lists, depth, named);
+  refuse(document, errors);
+  return xmlPage(document, records, { limits, emptyBeside }, named);
 }
 
 function nothingIn(status: number, { changesOnly }: AnswerReading, named: Named): Page {
   if (status !== 304 || changesOnly) return { items: [], document: null, isNothing: true };
   throw unreadable(named, "HTTP 304 (nothing changed), although crm-sync requested everything");
-}
-
-async function pageOf(received: Received, { form, columns, memory }: AnswerReading, named: Named): Promise<Page> {
-  const { answer, errors, limits } = form;
-  const records = pathOf(form.records ?? ".");
-  if (answer === "json") {
-    const json = readJson(received, limits.maxBytes, named);
-    refuse(json.document, errors);
-    return form.single === true ? json.one(records, limits) : json.page(records, limits);
-  }
-  if (answer === "xml") {
-    const { parseXml, xmlPage } = await import("./xml.ts");
-    const { lists, emptyBeside } = form.xml ?? { lists: [], emptyBeside: false };
-    const depth = limits.maxDepth + records.steps.length + 1;
-    const document = parseXml(await textOf(received, form, named), lists, depth, named);
-    refuse(document, errors);
-    return xmlPage(document, records, { limits, emptyBeside }, named);
-  }
-  const { csvPage, jsonInstead, ndjsonPage } = await import("./rows.ts");
-  const instead = answer === "csv" || errors !== undefined ? jsonInstead(received, named) : undefined;
-  if (instead !== undefined) refuse(instead, errors);
-  if (answer === "ndjson") return ndjsonPage(received, form, named);
-  return csvPage(received, form.csv ?? csvSettingsSchema.parse({}), { form, columns, memory }, named);
 }
 
 function refuse(document: Json, errors: AnswerErrors | undefined): void {
@@ -189,8 +162,6 @@ interface JsonAnswer {
   document: Json;
   /** Throws a Problem (`source.wrong-shape`) where there is no list. */
   page(records: Path, limits: RecordLimits): Page;
-  /** What stands at a path as one record; null is none. Throws as `page` does where there is something else. */
-  one(record: Path, limits: RecordLimits): Page;
 }
 
 /** Reads JSON. Throws a Problem: `source.not-json`. */
@@ -219,15 +190,6 @@ export function readJson({ bytes }: Received, maxBytes: number, named: Named): J
   };
   return {
     document,
-    one(path, limits) {
-      const record = valueAt({ item: document, parent: undefined }, path);
-      if (record === null) return { document, items: [] };
-      if (!isJsonObject(record))
-        throw unreadable(named, `JSON without a single record at ${path.steps.join(".") || "its top"}${said()}`);
-      if (isSound(path, limits)) return { document, items: measured([record], path, limits, named.place) };
-      if (path.steps.length > 0) throw unreadable(named, "JSON whose record may be incomplete");
-      return { document, items: scan(`[${text}]`, path, limits, named) };
-    },
     page(path, limits) {
       const records = valueAt({ item: document, parent: undefined }, path);
       if (!Array.isArray(records))

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isPlainHttp } from "../../base/loopback.ts";
-import { sourceSecretSchema } from "../../http/http-settings.ts";
+import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { answerErrorsSchema, headersSchema, scalar, webUrl } from "./request-settings.ts";
 
-const secretRef = sourceSecretSchema.meta({
-  description: "Where the secret is: env:NAME, file:/path, or command: and a program that prints it",
+const secretRef = secretReferenceSchema.meta({
+  description: "Where the secret is: env:NAME or file:/path",
   examples: ["env:CRM_SECRET"],
 });
 const valueName = z
@@ -142,17 +142,11 @@ export const authSchema = () =>
     }),
     z
       .strictObject({
-        kind: z.literal("apiKey").describe("A key in a header or in the query."),
+        kind: z.literal("apiKey").describe("A key in a header."),
         header: z
           .string()
           .min(1)
-          .optional()
           .meta({ description: "Name of the header that carries the key", examples: ["X-Api-Key"] }),
-        query: z
-          .string()
-          .min(1)
-          .optional()
-          .meta({ description: "Name of the query parameter that carries the key", examples: ["api_key"] }),
         prefix: z
           .string()
           .regex(/^[\t\x20-\x7e]*$/u, "holds characters that a header cannot hold, such as a line end")
@@ -160,55 +154,34 @@ export const authSchema = () =>
           .meta({ description: "The text before the key in the header", examples: ["Token "] }),
         key: secretRef,
       })
-      .refine((auth) => (auth.header === undefined) !== (auth.query === undefined), "expected either header or query")
-      .refine((auth) => auth.prefix === "" || auth.query === undefined, {
-        path: ["prefix"],
-        message: "found with query; it is for a header",
-      })
       .meta({
         examples: [
           { kind: "apiKey", header: "X-Api-Key", key: "env:CRM_KEY" },
           { kind: "apiKey", header: "Authorization", prefix: "Token ", key: "env:CRM_KEY" },
-          { kind: "apiKey", query: "api_key", key: "env:CRM_KEY" },
         ],
       }),
-    z
-      .strictObject({
-        kind: z.literal("oauth2").describe("A token of an OAuth2 token endpoint."),
-        tokenUrl: webUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
-        grant: z
-          .enum(["client_credentials", "password"])
-          .default("client_credentials")
-          .describe("Grant: client_credentials for the application, password for a user"),
-        clientId: z
-          .string()
-          .min(1)
-          .meta({ description: "Client id", examples: ["crm-sync"] }),
-        clientSecret: secretRef,
-        clientAuth: z
-          .enum(["basic", "body"])
-          .default("basic")
-          .describe("Client id and secret in the Authorization header or in the body"),
-        user: z
-          .string()
-          .min(1)
-          .optional()
-          .meta({ description: "User, for the password grant", examples: ["sync"] }),
-        password: secretRef.optional(),
-        scope: z
-          .string()
-          .min(1)
-          .optional()
-          .meta({ description: "Scope to ask for", examples: ["read"] }),
-        parameters: z
-          .record(z.string(), z.string())
-          .default({})
-          .meta({ description: "Further parameters of the token request", examples: [{ audience: "crm" }] }),
-      })
-      .refine(
-        (auth) => auth.grant !== "password" || (auth.user !== undefined && auth.password !== undefined),
-        "the grant password needs user and password",
-      ),
+    z.strictObject({
+      kind: z.literal("oauth2").describe("A token of an OAuth2 token endpoint."),
+      tokenUrl: webUrl.meta({ description: "Token endpoint", examples: ["https://login.example.com/oauth/token"] }),
+      clientId: z
+        .string()
+        .min(1)
+        .meta({ description: "Client id", examples: ["crm-sync"] }),
+      clientSecret: secretRef,
+      clientAuth: z
+        .enum(["basic", "body"])
+        .default("basic")
+        .describe("Client id and secret in the Authorization header or in the body"),
+      scope: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ description: "Scope to ask for", examples: ["read"] }),
+      parameters: z
+        .record(z.string(), z.string())
+        .default({})
+        .meta({ description: "Further parameters of the token request", examples: [{ audience: "crm" }] }),
+    }),
     sessionSchema(),
   ]);
 export type AuthSettings = z.infer<ReturnType<typeof authSchema>>;

@@ -1,11 +1,9 @@
 import { z } from "zod";
-import type { Json } from "../../base/canonical-json.ts";
-import { streams } from "../../crm/model.ts";
 import { pathSchema, requiredDetails } from "../file/file-source-settings.ts";
 import { parsePath } from "../mapping/path.ts";
 import { addressOf, httpListFields } from "./http-source-settings.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
-import { checkList, notIn } from "./list-checks.ts";
+import { checkList } from "./list-checks.ts";
 import { placeSchema } from "./request-settings.ts";
 
 /** A place for a value of the record that a request is made for: `{id}` in its address. */
@@ -27,82 +25,42 @@ const putSchema = z
         description: "With `batch`, into a body: each value becomes an object that holds it under this name",
         examples: ["id"],
       }),
-    separator: z.string().default(",").describe("With `batch`, into query or header: the separator of the values"),
-    quoted: z
-      .enum(["backslash", "doubled"])
-      .optional()
-      .meta({
-        description:
-          "The values go into a text with {value}, such as a query: each in single quotes, with a comma between " +
-          "two. A quote inside is written \\' (backslash, as in SOQL) or '' (doubled, as in OData); a value with a " +
-          "backslash is refused by doubled",
-        examples: ["backslash"],
-      }),
   })
   .meta({ examples: [] });
 
-const chainFields = {
-  put: z
-    .array(putSchema)
-    .default([])
-    .meta({
-      description: "Values of the record that belong outside the address; inside it, write {field}",
-      examples: [[{ in: "query", parameter: "company", value: "id" }]],
-    }),
-  batch: z
-    .int()
-    .min(1)
-    .max(10_000)
-    .optional()
-    .meta({
-      description:
-        "One request for so many records: each `put` is then a list of their values, " +
-        "and `key` of the rows tells whose they are",
-      examples: [100],
-    }),
-  notFound: z
-    .enum(["incomplete", "none"])
-    .default("incomplete")
-    .describe("What HTTP 404 means: that the reading is incomplete, or that there is nothing for this record"),
-};
-
 /** Details that are asked for by the records of their stream. */
 const detailChainSchema = () =>
-  z.strictObject(chainFields).meta({ examples: [{ put: [{ parameter: "order", value: "id" }], notFound: "none" }] });
-
-/** A stream whose records are asked for by those of another list. */
-export const streamChainSchema = () =>
   z
     .strictObject({
-      of: z
-        .union([
-          z.enum(streams),
-          z.strictObject({
-            ...httpListFields(),
-            key: pathSchema.optional().meta({ description: "Field that identifies a record of it", examples: ["id"] }),
-          }),
-        ])
+      put: z
+        .array(putSchema)
+        .default([])
         .meta({
-          description: "The list that gives the records: a stream of this source, or a list of its own",
-          examples: [{ url: "companies" }],
+          description: "Values of the record that belong outside the address; inside it, write {field}",
+          examples: [[{ in: "query", parameter: "company", value: "id" }]],
         }),
-      into: z
-        .string()
-        .regex(/^[A-Za-z][A-Za-z0-9_]*$/)
+      batch: z
+        .int()
+        .min(1)
+        .max(10_000)
         .optional()
         .meta({
-          description: "Name under which a record holds the one that it was asked for by",
-          examples: ["company"],
+          description:
+            "One request for so many records: each `put` is then a list of their values, " +
+            "and `key` of the rows tells whose they are",
+          examples: [100],
         }),
-      ...chainFields,
+      notFound: z
+        .enum(["incomplete", "none"])
+        .default("incomplete")
+        .describe("What HTTP 404 means: that the reading is incomplete, or that there is nothing for this record"),
     })
     .meta({
       examples: [
-        { of: { url: "companies" }, into: "company", put: [{ parameter: "company", value: "id" }], notFound: "none" },
-        { of: { url: "companies" }, batch: 100, put: [{ parameter: "companies", value: "id" }] },
+        { put: [{ parameter: "order", value: "id" }], notFound: "none" },
+        { batch: 100, put: [{ parameter: "orders", value: "id" }] },
       ],
     });
-export type StreamChain = z.infer<ReturnType<typeof streamChainSchema>>;
 export type ChainSettings = z.infer<ReturnType<typeof detailChainSchema>>;
 
 export const detailSchema = () =>
@@ -126,19 +84,8 @@ interface Issue {
   message: string;
 }
 
-interface Chained {
-  url: string;
-  query: Readonly<Record<string, string | number | boolean>>;
-  headers: Readonly<Record<string, string>>;
-  bodyAs: string;
-  body?: Json | undefined;
-  method: "GET" | "POST";
-  key?: string | undefined;
-  each?: ChainSettings | undefined;
-}
-
 /** What one key of a chain of requests demands of another. */
-function checkChain({ url, method, bodyAs, body, key, each, ...list }: Chained, baseUrl: string | undefined): Issue[] {
+function checkChain({ url, method, key, each }: DetailSettings, baseUrl: string | undefined): Issue[] {
   if (each === undefined) return [];
   const issues: Issue[] = [];
   const named = [...url.matchAll(placeholders)].map(([, path = ""]) => path);
@@ -166,29 +113,12 @@ function checkChain({ url, method, bodyAs, body, key, each, ...list }: Chained, 
     const at = ["each", "put", String(index)];
     const inBody = put.in === "body";
     if (inBody && method === "GET") issues.push({ path: [...at, "in"], message: "found body with the method GET" });
-    const isXml = inBody && bodyAs === "xml";
-    const missing = isXml ? notIn(body, put.parameter) : undefined;
-    if (missing !== undefined) issues.push({ path: [...at, "parameter"], message: missing });
-    const parsed = inBody && !isXml ? parsePath(put.parameter) : undefined;
+    const parsed = inBody ? parsePath(put.parameter) : undefined;
     if (parsed?.ok === false) issues.push({ path: [...at, "parameter"], message: parsed.error });
-    if (
-      put.quoted !== undefined &&
-      !isText(put.in === "header" ? list.headers[put.parameter] : list.query[put.parameter])
-    )
-      issues.push({
-        path: [...at, "quoted"],
-        message: inBody
-          ? "is for a text in the query or in a header"
-          : `needs a text with {value} as ${put.parameter} in the ${put.in === "header" ? "headers" : "query"}`,
-      });
     if (put.member !== undefined && (!inBody || each.batch === undefined))
       issues.push({ path: [...at, "member"], message: "is for a body, with `batch`" });
   }
   return issues;
-}
-
-function isText(value: string | number | boolean | undefined): boolean {
-  return typeof value === "string" && value.includes("{value}");
 }
 
 function originOf(url: string, filling: string, baseUrl: string | undefined): string | undefined {
@@ -203,35 +133,21 @@ interface Checked extends HttpListSettings {
   key?: string | undefined;
   since?: SinceSettings | undefined;
   group?: unknown;
-  each?: StreamChain | undefined;
   details?: Readonly<Record<string, DetailSettings>> | undefined;
-}
-
-interface SourceAround {
-  baseUrl?: string | undefined;
-  streams: Readonly<Record<string, Checked | undefined>>;
-}
-
-interface Issue {
-  path: string[];
-  message: string;
 }
 
 /** Every list that a stream is read from, and where it stands in the settings. */
 export function listsOf(path: string[], stream: Checked | undefined): (HttpListSettings & { path: string[] })[] {
   if (stream === undefined) return [];
-  const of = stream.each?.of;
   return [
     { ...stream, path },
-    ...(of === undefined || typeof of === "string" ? [] : [{ ...of, path: [...path, "each", "of"] }]),
     ...Object.entries(stream.details ?? {}).map(([name, list]) => ({ ...list, path: [...path, "details", name] })),
   ];
 }
 
-/** What one key of an http stream, its details and its chain demands of another. */
-export function checkHttpStream(stream: Checked, name: string, source: SourceAround): Issue[] {
-  const { baseUrl } = source;
-  const issues = [...checkList(stream, baseUrl), ...checkEach(stream, name, source)];
+/** What one key of an http stream and its details demands of another. */
+export function checkHttpStream(stream: Checked, baseUrl: string | undefined): Issue[] {
+  const issues = checkList(stream, baseUrl);
   const add = (path: string[], message: string): number => issues.push({ path, message });
   if (stream.group !== undefined && stream.since !== undefined)
     add(["since"], "cannot be used with group: the changed rows are only a part of a record");
@@ -240,39 +156,9 @@ export function checkHttpStream(stream: Checked, name: string, source: SourceAro
   for (const [detail, list] of Object.entries(stream.details)) {
     const at = ["details", detail];
     const found = [...checkList({ ...list, key: list.rowKey }, baseUrl), ...checkChain(list, baseUrl)];
-    checkBatch(list, (message) => add([...at, "each", "batch"], message));
     for (const { path, message } of found) add([...at, ...path], message);
     if (list.key === undefined && list.each === undefined)
       add([...at, "key"], "missing; detail rows are joined by the key of their record");
   }
-  return issues;
-}
-
-/** A text of XML has a place for one value. */
-function checkBatch(
-  { bodyAs, each }: { bodyAs: string; each?: ChainSettings | undefined },
-  add: (message: string) => void,
-): void {
-  if (bodyAs === "xml" && each?.batch !== undefined && each.put.some((put) => put.in === "body"))
-    add("found with values that go into a body of XML; ask record by record");
-}
-
-function checkEach({ each, since, ...list }: Checked, name: string, { baseUrl, streams }: SourceAround): Issue[] {
-  if (each === undefined) return [];
-  const issues = checkChain({ ...list, key: undefined, each: { ...each, batch: undefined } }, baseUrl);
-  const add = (path: string[], message: string): number => issues.push({ path: ["each", ...path], message });
-  checkBatch({ ...list, each }, (message) => add(["batch"], message));
-  if (each.batch !== undefined && each.into !== undefined)
-    add(["into"], "found with batch, where an answer is for many records");
-  if (since !== undefined)
-    issues.push({
-      path: ["since"],
-      message: "cannot be used with each: changes of many lists have no common start",
-    });
-  if (typeof each.of !== "string") {
-    for (const { path, message } of checkList(each.of, baseUrl)) add(["of", ...path], message);
-  } else if (each.of === name) add(["of"], "is this stream itself; expected another one");
-  else if (streams[each.of] === undefined) add(["of"], `the source has no stream ${each.of}`);
-  else if (streams[each.of]?.each !== undefined) add(["of"], `the stream ${each.of} is itself read by another stream`);
   return issues;
 }

@@ -107,15 +107,11 @@ function begin(chain: Chain, parents: readonly Parent[], options: ReadOptions): 
   const written = pathname.replaceAll(/%7B/giu, "{").replaceAll(/%7D/giu, "}");
   const shown = `${origin}${written} for ${one?.place ?? ""}${more}`;
   const placed = chain.each.put.map((put): Placement => {
-    const { in: where, parameter, value: path, quoted } = put;
-    if (quoted !== undefined) {
-      const texts = parents.map(({ value }) => String(scalarAt(value, path) ?? ""));
-      return { in: where, parameter, value: texts, quoted };
-    }
+    const { in: where, parameter, value: path } = put;
     if (chain.each.batch === undefined) return { in: where, parameter, value: scalarAt(one?.value ?? {}, path) ?? "" };
     const values = parents.map(({ value }) => scalarAt(value, path) ?? "");
     const { member } = put;
-    if (where !== "body") return { in: where, parameter, value: values.join(put.separator) };
+    if (where !== "body") return { in: where, parameter, value: values.join(",") };
     return {
       in: where,
       parameter,
@@ -168,8 +164,8 @@ function missingOf({ url, each }: Chain, value: JsonObject): string | undefined 
 /** A field whose value would read as several, where the values of a batch stand in one text. */
 function severalOf({ each }: Chain, value: JsonObject): string | undefined {
   if (each.batch === undefined) return undefined;
-  const joined = each.put.filter((put) => put.in !== "body" && put.quoted === undefined && put.separator !== "");
-  return joined.find((put) => String(scalarAt(value, put.value)).includes(put.separator))?.value;
+  const joined = each.put.filter((put) => put.in !== "body");
+  return joined.find((put) => String(scalarAt(value, put.value)).includes(","))?.value;
 }
 
 /** A field whose value could end the quotes or the expression that it stands in, in the address. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import type { OAuth2Request } from "../../http/oauth.ts";
-import { credentialOf, SecretFailure } from "../../http/secrets.ts";
+import { credentialOf } from "../../http/secrets.ts";
 import { oauth2Reader } from "../../http/token-sources.ts";
 import { abortable, createTokenProvider, TokenFailure } from "../../http/tokens.ts";
 import { sourceProblem } from "../problems.ts";
@@ -19,8 +19,6 @@ import type { PageAnswer, PageRequest, RequestDeps } from "./request.ts";
 /** What one request shows of who we are, and what became of it. */
 export interface Shown {
   headers: Readonly<Record<string, string>>;
-  /** Query parameters. They are secret: no place, message or log may show them. */
-  parameters: Readonly<Record<string, string>>;
   /** Further values at places of the request, secret likewise. */
   placed?: readonly Placement[];
   /** The service did not accept it: the next request reads the secret again or asks for a new token. */
@@ -38,7 +36,7 @@ export interface Credentials {
 
 /** Of requests that show nothing, such as the log-in itself. */
 const noCredentials: Credentials = {
-  show: () => Promise.resolve({ headers: {}, parameters: {}, refused: () => undefined, accepted: () => undefined }),
+  show: () => Promise.resolve({ headers: {}, refused: () => undefined, accepted: () => undefined }),
 };
 
 interface CredentialDeps {
@@ -53,7 +51,7 @@ interface CredentialDeps {
 }
 
 type HeaderAuth = Exclude<AuthSettings, { kind: "oauth2" | "session" }>;
-type Carried = Pick<Shown, "headers" | "parameters">;
+type Carried = Pick<Shown, "headers">;
 
 /**
  * Credentials from the settings. Secrets are read at the first request and kept until one is refused; one reading is
@@ -80,21 +78,19 @@ function secretCredentials(auth: HeaderAuth, deps: CredentialDeps): Credentials 
 async function carrySecret(auth: HeaderAuth, deps: CredentialDeps): Promise<Carried> {
   switch (auth.kind) {
     case "none":
-      return { headers: {}, parameters: {} };
+      return { headers: {} };
     case "bearer": {
       const token = await secretOf(auth.token, deps);
-      return { headers: { authorization: `Bearer ${token}` }, parameters: {} };
+      return { headers: { authorization: `Bearer ${token}` } };
     }
     case "basic": {
       const password = await secretOf(auth.password, deps);
       const pair = Buffer.from(`${auth.user}:${password}`, "utf8").toString("base64");
-      return { headers: { authorization: `Basic ${pair}` }, parameters: {} };
+      return { headers: { authorization: `Basic ${pair}` } };
     }
     case "apiKey": {
       const key = await secretOf(auth.key, deps);
-      if (auth.header !== undefined)
-        return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` }, parameters: {} };
-      return { headers: {}, parameters: auth.query === undefined ? {} : { [auth.query]: key } };
+      return { headers: { [auth.header.toLowerCase()]: `${auth.prefix}${key}` } };
     }
   }
 }
@@ -112,20 +108,8 @@ async function secretOf(ref: string, deps: Pick<CredentialDeps, "secrets" | "sou
 }
 
 function noSecret(ref: string, deps: Pick<CredentialDeps, "source">, cause: unknown): Problem {
-  const wrong = "source.wrong-password";
-  if (ref.startsWith("command:")) {
-    const why = cause instanceof SecretFailure ? cause.message : "a command printed nothing";
-    const message = `A secret of the source ${deps.source} is missing: ${why}.`;
-    return sourceProblem(
-      wrong,
-      deps.source,
-      message,
-      "Run that command yourself, as the user that runs crm-sync, to see why.",
-      cause,
-    );
-  }
   return sourceProblem(
-    wrong,
+    "source.wrong-password",
     deps.source,
     `The secret ${ref} of the source ${deps.source} is missing.`,
     "Set the environment variable, or write the file.",
@@ -138,7 +122,7 @@ type OAuth2Auth = Extract<AuthSettings, { kind: "oauth2" }>;
 function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
   const request: OAuth2Request = {
     ...auth,
-    username: auth.user,
+    grant: "client_credentials",
     connectTimeoutMs: deps.connectTimeoutMs,
     timeoutMs: deps.timeoutMs,
   };
@@ -155,7 +139,6 @@ function tokenCredentials(auth: OAuth2Auth, deps: CredentialDeps): Credentials {
       }
       return {
         headers: { authorization: `Bearer ${token}` },
-        parameters: {},
         refused: () => provider.reject(token),
         accepted: () => provider.accepted(),
       };
@@ -179,7 +162,7 @@ function tokenProblem(failure: TokenFailure, auth: OAuth2Auth, deps: CredentialD
         "source.wrong-password",
         place,
         `${who} refused our credentials with HTTP ${reason.status}${code}${said}.`,
-        `Correct the client id, secret, user and password in \`auth\`, or set \`clientAuth: ${otherWay}\`.`,
+        `Correct the client id and secret in \`auth\`, or set \`clientAuth: ${otherWay}\`.`,
       );
     }
     case "no-answer":
@@ -248,7 +231,6 @@ export function createSession(auth: SessionAuth, deps: SessionDeps): Credentials
       for (const token of tokens) deps.known.addToken(token);
       return {
         headers: {},
-        parameters: {},
         placed,
         refused() {
           if (held !== session) return;

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
-import { programEnvironment } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
 import { isZone } from "../mapping/coerce.ts";
-import { checkTable, tableFields } from "../table-settings.ts";
 import { authSchema } from "./auth-settings.ts";
 import { pagingSchema } from "./paging-settings.ts";
 import { answerFields, headersSchema, placeSchema, scalar, webUrl } from "./request-settings.ts";
@@ -106,20 +104,14 @@ export const httpListFields = () => ({
     .json()
     .optional()
     .meta({
-      description: "Body of a POST: JSON; a text where `bodyAs` is xml",
+      description: "Body of a POST",
       examples: [{ fields: ["id", "name"] }],
     }),
-  bodyAs: z
-    .enum(["json", "form", "xml"])
-    .default("json")
-    .describe(
-      "How the body is written. xml: `body` is a text, such as that of a SOAP request; write parameters by " +
-        "their names in braces, {page}; they are written so that they cannot end the text around them",
-    ),
+  bodyAs: z.enum(["json", "form"]).default("json").describe("How the body is written"),
   parametersIn: placeSchema.default("query").meta({
     description:
       "Where the parameters of paging go. In a body their names are paths, such as `params[1].offset` or " +
-      "`variables.after`; in one of XML they are those in braces",
+      "`variables.after`",
     examples: ["body"],
   }),
   records: pathSchema.optional().meta({
@@ -156,9 +148,6 @@ export const httpSourceFields = {
     examples: ["https://crm.example.com/api"],
   }),
   auth: z.lazy(authSchema).default({ kind: "none" }).describe("How the source knows us"),
-  environment: programEnvironment.describe(
-    "Environment variables that programs of `command:` in `auth` get, beside PATH and HOME; they get no other",
-  ),
   allowPlainHttp: z
     .boolean()
     .default(false)
@@ -188,19 +177,3 @@ export const httpSourceFields = {
   retryBaseMs: z.int().min(1).default(200).describe("First back-off; doubled each time, with full jitter"),
   retryMaxMs: z.int().min(1).default(20_000).describe("Longest back-off"),
 };
-
-/** A list of the service as a look-up table of the mapping. */
-export const httpTableSchema = () =>
-  z
-    .strictObject({
-      ...httpListFields(),
-      ...tableFields,
-      rowKey: pathSchema.optional().meta({
-        description:
-          "Field that identifies a row, to notice that the list changed during a read; `key` by default. " +
-          "Needed if the table has rows with the same key and the same values",
-        examples: ["id"],
-      }),
-    })
-    .superRefine(checkTable);
-export type HttpTable = z.infer<ReturnType<typeof httpTableSchema>>;

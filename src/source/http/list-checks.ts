@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Json } from "../../base/canonical-json.ts";
 import { parsePath } from "../mapping/path.ts";
 import { addressOf } from "./http-source-settings.ts";
 import type { HttpListSettings, SinceSettings } from "./http-source-settings.ts";
@@ -40,16 +39,14 @@ function checkAddress(text: string, path: string[], baseUrl: string | undefined)
 }
 
 function checkPlaces(list: Checked): Issue[] {
-  const { method, parametersIn, since, paging, bodyAs, body } = list;
+  const { method, parametersIn, since, paging } = list;
   const issues: Issue[] = [];
   const noBody = "found body with the method GET, which has none; expected query";
   if (method === "GET" && parametersIn === "body") issues.push({ path: ["parametersIn"], message: noBody });
   if (method === "GET" && since?.in === "body") issues.push({ path: ["since", "in"], message: noBody });
-  if (bodyAs === "xml" && typeof body !== "string")
-    issues.push({ path: ["body"], message: "expected a text, since `bodyAs` is xml" });
   const named = (parameter: string | undefined, where: string, path: string[]): void => {
     if (parameter === undefined) return;
-    const message = bodyAs === "xml" && where === "body" ? notIn(body, parameter) : wrongParameter(parameter, where);
+    const message = wrongParameter(parameter, where);
     if (message !== undefined) issues.push({ path, message });
   };
   if ("parameter" in paging) named(paging.parameter, parametersIn, ["paging", "parameter"]);
@@ -57,12 +54,6 @@ function checkPlaces(list: Checked): Issue[] {
   if (since !== undefined)
     for (const parameter of [since.parameter].flat()) named(parameter, since.in, ["since", "parameter"]);
   return issues;
-}
-
-/** Why a parameter has no place in an XML body. */
-export function notIn(body: Json | undefined, parameter: string): string | undefined {
-  if (typeof body === "string" && body.includes(`{${parameter}}`)) return undefined;
-  return `has no place in \`body\`, which holds no {${parameter}}`;
 }
 
 function wrongParameter(parameter: string, where: string): string | undefined {
@@ -84,48 +75,24 @@ function checkPaging({ paging, key }: Checked): Issue[] {
   return issues;
 }
 
-function checkAnswer({ answer, records, total, paging, single }: Checked): Issue[] {
-  const issues: Issue[] = [];
-  if (answer === "xml" && records === undefined)
-    issues.push({ path: ["records"], message: "missing; in XML it is the path of the elements that are records" });
-  if ((answer === "csv" || answer === "ndjson") && records !== undefined)
-    issues.push({ path: ["records"], message: `found with the answer ${answer}, all of which is records` });
-  if (single && answer !== "json")
-    issues.push({ path: ["single"], message: `found with the answer ${answer}; it is for json` });
-  if (single && paging.kind !== "none")
-    issues.push({ path: ["single"], message: "found with `paging`, which is for a list" });
-  const isRows = answer === "csv" || answer === "ndjson";
-  const inside = [
-    ["total", total],
-    ["paging", "next" in paging ? paging.next : undefined],
-    ["paging", "hasMore" in paging ? paging.hasMore : undefined],
-  ] satisfies [string, Json | undefined][];
-  for (const [name = "", path] of inside)
-    if (isRows && path !== undefined)
-      issues.push({ path: [name], message: `found a path with the answer ${answer}, which holds records only` });
-  return issues;
+function checkAnswer({ answer, records }: Checked): Issue[] {
+  if (answer !== "xml" || records !== undefined) return [];
+  return [{ path: ["records"], message: "missing; in XML it is the path of the elements that are records" }];
 }
 
 /** What the log-in of a source demands of its lists. */
 export function checkSession(
   auth: { kind: string; put?: { in: string; parameter: string }[]; login?: { url: string } },
-  lists: readonly { path: string[]; method: string; bodyAs: string; body?: Json | undefined }[],
+  lists: readonly { path: string[]; method: string }[],
   baseUrl: string | undefined,
 ): Issue[] {
   if (auth.kind !== "session") return [];
-  const inBody = (auth.put ?? []).filter((put) => put.in === "body");
+  const isInBody = (auth.put ?? []).some((put) => put.in === "body");
   const message = "found GET, which has no body; `auth.put` puts the session into one";
   return [
     ...checkAddress(auth.login?.url ?? "", ["auth", "login", "url"], baseUrl),
-    ...lists.flatMap(({ path, method, bodyAs, body }): Issue[] => {
-      if (inBody.length > 0 && method === "GET") return [{ path: [...path, "method"], message }];
-      if (bodyAs !== "xml") return [];
-      return inBody.flatMap(({ parameter }) => {
-        const missing = notIn(body, parameter);
-        return missing === undefined
-          ? []
-          : [{ path: [...path, "body"], message: `\`auth.put\`: ${parameter} ${missing}` }];
-      });
-    }),
+    ...lists
+      .filter(({ method }) => isInBody && method === "GET")
+      .map(({ path }) => ({ path: [...path, "method"], message })),
   ];
 }

@@ -9,6 +9,9 @@ import type { PagePosition } from "./paging.ts";
 import { shownUrl } from "./request.ts";
 import type { PageAnswer } from "./request.ts";
 
+/** How often a list is read at most to find a pass that lost nothing. */
+export const mostPasses = 3;
+
 interface About {
   records?: string | undefined;
   paging: PagingSettings;
@@ -29,11 +32,6 @@ interface Progress {
   sum: number;
   /** What the last of them was asked with. */
   position: PagePosition;
-}
-
-/** Texts that stand for no cursor. */
-function noCursorOf(paging: PagingSettings): readonly string[] {
-  return paging.kind === "cursor" ? paging.none : [];
 }
 
 /** Why a list was not read whole, although each of its pages was. */
@@ -83,13 +81,13 @@ export class ListProblems {
     );
   }
 
-  lost(lost: { key: string; place: string } | undefined, passes: number): Problem | undefined {
+  lost(lost: { key: string; place: string } | undefined): Problem | undefined {
     if (lost === undefined) return undefined;
-    return this.moved(this.#url, `each of the ${passes} times: a record was missing the next time`);
+    return this.moved(this.#url, `each of the ${mostPasses} times: a record was missing the next time`);
   }
 
-  differed(passes: number): Problem {
-    const how = `each of the ${passes} times: its rows, which have no key, differed`;
+  differed(): Problem {
+    const how = `each of the ${mostPasses} times: its rows, which have no key, differed`;
     return this.moved(this.#url, how, "set `rowKey`, which identifies a row, ");
   }
 
@@ -125,7 +123,7 @@ export class ListProblems {
     const [more] = moreBeyond(document, sum, {
       recordsAt: pathOf(recordsAt ?? ".").steps,
       heeded: [next, hasMore, total].flatMap((path) => (path === undefined ? [] : formatRawPath(pathOf(path).steps))),
-      idle: new Set([...Object.values({ ...query, ...position.parameters }).map(String), ...noCursorOf(paging)]),
+      idle: new Set(Object.values({ ...query, ...position.parameters }).map(String)),
       saysLast: hasMore !== undefined,
     });
     const link = paging.kind === "linkHeader" ? undefined : nextOf(answer.headers["link"]);

@@ -14,7 +14,6 @@ import type { PagePosition, Paging } from "./paging.ts";
 import { valueIn } from "./placement.ts";
 import type { Placement } from "./placement.ts";
 import type { PageAnswer } from "./request.ts";
-import type { CsvMemory } from "./rows.ts";
 import { readTime, writeTime } from "./time-format.ts";
 import type { TimeFormat } from "./time-format.ts";
 
@@ -46,7 +45,6 @@ export interface Reading {
   total: number | undefined;
   newest: NewestChange | undefined;
   asked: readonly Placement[] | undefined;
-  memory: CsvMemory;
   /** Whether it goes on where an earlier one was cut. */
   resumed: boolean;
   /** By what each page is known again, where the service says how many records there are. */
@@ -65,7 +63,7 @@ export function beginReading(
   options: ListReadOptions,
   from: Position | undefined,
 ): Reading {
-  const { since, key, csv } = settings;
+  const { since, key } = settings;
   const paging = createPaging(settings.paging, who, key);
   const seen = (before?: ChangesSeen): NewestChange | undefined =>
     since === undefined ? undefined : new NewestChange(since, options.since, clock, before);
@@ -80,7 +78,6 @@ export function beginReading(
     total: undefined,
     newest: seen(),
     asked,
-    memory: { header: csv?.header },
     resumed: false,
     pages: new Set(),
     last: undefined,
@@ -92,7 +89,7 @@ export function beginReading(
   const position = page.url === undefined || page.url.origin === url.origin ? paging.resume(page) : undefined;
   const hasChanges = (from.changes === null) === (since === undefined);
   if (position === undefined || !hasChanges) return anew;
-  const { page: number, sum, total, header } = from;
+  const { page: number, sum, total } = from;
   return {
     ...anew,
     newest: seen(from.changes ?? undefined),
@@ -100,7 +97,6 @@ export function beginReading(
     number,
     sum,
     total: total ?? undefined,
-    memory: { header: header ?? undefined },
     resumed: true,
   };
 }
@@ -156,18 +152,6 @@ export function lowerCased(headers: Readonly<Record<string, string>>): Record<st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The parameters of paging and of changes that a list has at a place of its requests. */
-export function ownParameters(
-  { paging, parametersIn, since }: HttpListSettings & { since?: SinceSettings | undefined },
-  place: Placement["in"],
-): string[] {
-  const ofPaging = [
-    "parameter" in paging ? paging.parameter : undefined,
-    "sizeParameter" in paging ? paging.sizeParameter : undefined,
-  ].filter((parameter) => parameter !== undefined);
-  return [...(parametersIn === place ? ofPaging : []), ...(since?.in === place ? [since.parameter].flat() : [])];
-}
-
 const positionSchema = z.strictObject({
   form: z.literal(1),
   /** What the reading was asked for; another question begins anew. */
@@ -181,8 +165,6 @@ const positionSchema = z.strictObject({
   changes: z
     .strictObject({ serviceTime: z.number().optional(), began: z.number().optional(), rows: z.int().min(0) })
     .nullable(),
-  /** Column names that a CSV answer had. */
-  header: z.array(z.string()).nullable(),
 });
 
 /** How far a reading has come: everything that it goes on with. */

@@ -4,7 +4,7 @@ import { keyReader, toItem } from "../json.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { acceptOf, readAnswer } from "./answer.ts";
 import type { Page } from "./answer.ts";
-import { ListProblems } from "./list-problems.ts";
+import { ListProblems, mostPasses } from "./list-problems.ts";
 import {
   batches,
   beginReading,
@@ -12,7 +12,6 @@ import {
   forgotten,
   isNoPage,
   lowerCased,
-  ownParameters,
   positionOf,
   positionText,
   totalOf,
@@ -29,8 +28,6 @@ interface ListDeps {
   request: RequestDeps;
   /** Where keys are kept to find those that stand twice; without it they are not looked for. */
   staging?: Staging | undefined;
-  /** Columns without which a CSV answer is not read, since somebody reads them. */
-  columns?: readonly string[] | undefined;
 }
 
 /** One list of a service. Making one costs nothing, so that a chain of requests may make one for each of them. */
@@ -169,11 +166,9 @@ class PagedList implements List {
     passes: Passes,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<SourceItem[], Problem | undefined, void> {
-    const { paging } = this.#settings;
-    const most = "passes" in paging ? paging.passes : 2;
     const { reached: _reached, resume: _resume, ...options } = first.options;
     let doubt: Problem | undefined;
-    for (let before = first, pass = 2; pass <= most; pass += 1) {
+    for (let before = first, pass = 2; pass <= mostPasses; pass += 1) {
       passes.begin();
       const reading = this.#begin(options, undefined);
       const pages = this.#pages(reading, this.#ask(reading, signal), signal);
@@ -194,9 +189,9 @@ class PagedList implements List {
       doubt =
         this.#problems.count(before) ??
         this.#problems.shift(passes.twiceBefore()) ??
-        this.#problems.lost(lost, most) ??
+        this.#problems.lost(lost) ??
         before.beyond;
-      if (passes.differ()) doubt ??= this.#problems.differed(most);
+      if (passes.differ()) doubt ??= this.#problems.differed();
       if (doubt === undefined) {
         if (passes.holds) yield* this.#held(first, passes, "before");
         return undefined;
@@ -309,7 +304,7 @@ class PagedList implements List {
     return undefined;
   }
 
-  #reached({ position, number, sum, total, newest, memory, options }: Reading): string | undefined {
+  #reached({ position, number, sum, total, newest, options }: Reading): string | undefined {
     if (options.reached === undefined) return undefined;
     const reached: Position = {
       form: 1,
@@ -320,7 +315,6 @@ class PagedList implements List {
       sum,
       total: total ?? null,
       changes: newest?.seen ?? null,
-      header: memory.header === undefined ? null : [...memory.header],
     };
     return positionText(reached);
   }
@@ -328,8 +322,8 @@ class PagedList implements List {
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
     const { method, query, body, bodyAs, parametersIn, errors, nothing, answer: kind } = this.#settings;
-    const { position, number, asked, options, memory } = reading;
-    const { request, columns = [] } = this.#deps;
+    const { position, number, asked, options } = reading;
+    const { request } = this.#deps;
     try {
       const url = position.url === undefined ? new URL(this.#url) : new URL(position.url);
       const isOwn = position.url === undefined;
@@ -339,22 +333,13 @@ class PagedList implements List {
       );
       for (const [parameter, value] of Object.entries(position.parameters))
         placed.push({ in: parametersIn, parameter, value });
-      // What is left out elsewhere, such as the cursor of the first page, stands in an XML body as an empty text.
-      if (bodyAs === "xml")
-        for (const parameter of ownParameters(this.#settings, "body"))
-          if (!placed.some((one) => one.in === "body" && one.parameter === parameter))
-            placed.push({ in: "body", parameter, value: "" });
       const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who, known: request.known };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
         { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },
         position.beyond === undefined ? request : { ...request, lacking: beyondList(reading.total !== undefined) },
         async (answer): Promise<Fetched> => ({
-          ...(await readAnswer(
-            answer,
-            { form: this.#settings, columns, memory, changesOnly: asked !== undefined },
-            named,
-          )),
+          ...(await readAnswer(answer, { form: this.#settings, changesOnly: asked !== undefined }, named)),
           answer,
           url,
         }),

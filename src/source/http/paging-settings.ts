@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { pathSchema } from "../file/file-source-settings.ts";
-import { headerName } from "./request-settings.ts";
 
 /** What an answer says of pages after it. */
 const moreField = {
@@ -48,14 +47,7 @@ const movingField = {
       "`again` if the next page is found by counting pages or records, otherwise `trust`",
     ),
   },
-  passes: z
-    .int()
-    .min(2)
-    .max(20)
-    .default(3)
-    .describe("How often a list is read at most to find a pass that lost nothing"),
 };
-const passesField = { passes: movingField.passes };
 const sureField = {
   sure: z
     .boolean()
@@ -97,7 +89,6 @@ export const pagingSchema = () =>
       ...sizeFields,
       ...moreField,
       ...movingField.counted,
-      ...passesField,
       ...sureField,
       lastPage: lastPageSchema,
     }),
@@ -107,7 +98,6 @@ export const pagingSchema = () =>
       ...sizeFields,
       ...moreField,
       ...movingField.offset,
-      ...passesField,
       ...sureField,
       lastPage: lastPageSchema,
     }),
@@ -115,26 +105,14 @@ export const pagingSchema = () =>
       .strictObject({
         kind: z.literal("cursor").describe("An answer names a cursor for the next page."),
         parameter: z.string().min(1).default("cursor").describe("Carries the cursor, likewise"),
-        next: pathSchema.optional().meta({
+        next: pathSchema.meta({
           description: "Where an answer holds the cursor of the next page; the last page has none",
           examples: ["meta.cursor"],
         }),
-        nextHeader: headerName.optional().meta({
-          description: "The header of an answer that holds it, in place of `next`",
-          examples: ["Sforce-Locator"],
-        }),
-        none: z
-          .array(z.string())
-          .default([])
-          .meta({ description: "Texts that mean that there is no cursor", examples: [["null"]] }),
         ...sizeFields,
         ...moreField,
         ...movingField.placed,
-        ...passesField,
         ...sureField,
-      })
-      .refine((paging) => (paging.next === undefined) !== (paging.nextHeader === undefined), {
-        message: "expected either next or nextHeader",
       })
       .meta({
         examples: [
@@ -145,14 +123,7 @@ export const pagingSchema = () =>
             hasMore: "data.customers.pageInfo.hasNextPage",
             sizeParameter: "variables.first",
             size: 100,
-          },
-          {
-            kind: "cursor",
-            parameter: "locator",
-            nextHeader: "Sforce-Locator",
-            none: ["null"],
             moving: "again",
-            passes: 3,
             sure: false,
           },
         ],
@@ -161,8 +132,8 @@ export const pagingSchema = () =>
       kind: z
         .literal("keyset")
         .describe(
-          "A page begins after the key of the last record. The records come in the order of their keys, so none is " +
-            "passed over while the list changes.",
+          "A page begins after the key of the last record. The records come in the ascending order of their keys, so " +
+            "none is passed over while the list changes.",
         ),
       parameter: z
         .string()
@@ -184,14 +155,6 @@ export const pagingSchema = () =>
           description: "The value for the first page; without it the parameter is left out",
           examples: [0],
         }),
-      order: z
-        .enum(["ascending", "descending"])
-        .default("ascending")
-        .describe("The order of the keys; a record out of it makes the reading incomplete"),
-      compare: z
-        .enum(["number", "text"])
-        .optional()
-        .describe("How keys are compared; by default as numbers where the first one is a whole number, else as text"),
       ...sizeFields,
       ...moreField,
       ...sureField,
@@ -204,13 +167,11 @@ export const pagingSchema = () =>
         examples: ["links.next"],
       }),
       ...movingField.placed,
-      ...passesField,
       ...sureField,
     }),
     z.strictObject({
       kind: z.literal("linkHeader").describe("The Link header of an answer names the next page."),
       ...movingField.placed,
-      ...passesField,
       ...sureField,
     }),
   ]);

@@ -100,19 +100,13 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
       return {
         first: { parameters: sizeOf(settings) },
         next(seen) {
-          const { next, nextHeader, parameter } = settings;
+          const { next, parameter } = settings;
           const more = hasMore(seen, settings.hasMore, who);
           if (more === false) return undefined;
-          const cursor =
-            nextHeader === undefined
-              ? valueIn(seen.document, next ?? ".")
-              : seen.answer.headers[nextHeader.toLowerCase()];
-          if (isNoneOf(cursor, settings.none)) {
-            if (more === true) throw wrongNext(who, seen.url, next ?? `the header ${nextHeader}`);
-            return undefined;
-          }
-          if (typeof cursor !== "string" && typeof cursor !== "number")
-            throw wrongNext(who, seen.url, next ?? `the header ${nextHeader}`);
+          const cursor = valueIn(seen.document, next);
+          if (isNone(cursor) && more !== true) return undefined;
+          if (isNone(cursor) || (typeof cursor !== "string" && typeof cursor !== "number"))
+            throw wrongNext(who, seen.url, next);
           loops.position(String(cursor), seen.url);
           return { parameters: { ...sizeOf(settings), [parameter]: cursor } };
         },
@@ -120,7 +114,7 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
       };
     case "keyset": {
       const end = new EndWatch(settings, who, { mayPassOver: false });
-      const keys = new KeyOrder(settings, settings.key ?? key ?? ".", who);
+      const keys = new KeyOrder(settings.key ?? key ?? ".", who);
       const at = (value: string | number | undefined): PagePosition => ({
         parameters: { ...sizeOf(settings), ...(value === undefined ? {} : { [settings.parameter]: value }) },
       });
@@ -145,7 +139,7 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
         first: { parameters: {} },
         next(seen) {
           const link = valueIn(seen.document, settings.next);
-          if (isNoneOf(link, [])) return undefined;
+          if (isNone(link)) return undefined;
           if (typeof link !== "string") throw wrongNext(who, seen.url, settings.next);
           return follow(link, seen.url, who, loops);
         },
@@ -167,9 +161,8 @@ function sizeOf({ sizeParameter, size }: { sizeParameter?: string | undefined; s
   return sizeParameter === undefined ? {} : { [sizeParameter]: size };
 }
 
-function isNoneOf(value: Json | undefined, texts: readonly string[]): boolean {
-  if (value === undefined || value === null || value === "" || value === false) return true;
-  return typeof value === "string" && texts.includes(value);
+function isNone(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === "" || value === false;
 }
 
 function asked(position: PagePosition, follows: "page" | "likely" | "surely"): PagePosition {
@@ -249,29 +242,21 @@ function wrongNext(who: string, url: URL, path: string): Error {
 
 type Key = string | number;
 
-interface OrderSettings {
-  order: "ascending" | "descending";
-  compare?: "number" | "text" | undefined;
-}
-
 /**
  * Follows the keys of a list that is read by them: each page begins behind the last key of the one before. A key that
  * does not come behind the one before it means that the list has another order, and records may have been passed over.
  */
 class KeyOrder {
-  readonly #settings: OrderSettings;
   readonly #key: string;
   readonly #path: Path;
   readonly #who: string;
   #last: Key | undefined;
   #asNumber: boolean | undefined;
 
-  constructor(settings: OrderSettings, key: string, who: string) {
-    this.#settings = settings;
+  constructor(key: string, who: string) {
     this.#key = key;
     this.#path = pathOf(key);
     this.#who = who;
-    this.#asNumber = settings.compare === undefined ? undefined : settings.compare === "number";
   }
 
   /** The key that an earlier reading had come to. */
@@ -296,22 +281,20 @@ class KeyOrder {
     this.#asNumber ??= isWhole(key);
     if (this.#asNumber && !isWhole(key)) {
       const message = `The ${this.#who} has a key at ${this.#key} that is not a whole number.`;
-      throw this.#wentBack(place, message, "Set `paging.compare: text`, or correct `paging.key`.");
+      throw this.#wentBack(place, message, "Correct `paging.key`.");
     }
     if (this.#last !== undefined && !this.#isBehind(this.#last, key)) {
       throw this.#wentBack(
         shownUrl(url),
         `The ${this.#who} is not in the order of its keys at ${this.#key}, so records may be missing.`,
-        "Request the order of that key in `query` or `body`. Check that `paging.parameter` has an effect, " +
-          "and that `paging.order` and `paging.compare` match the order of the service.",
+        "Request the ascending order of that key in `query` or `body`, and check that `paging.parameter` has an effect.",
       );
     }
     this.#last = key;
   }
 
   #isBehind(before: Key, key: Key): boolean {
-    const [low, high] = this.#settings.order === "ascending" ? [before, key] : [key, before];
-    return this.#asNumber === true ? BigInt(low) < BigInt(high) : String(low) < String(high);
+    return this.#asNumber === true ? BigInt(before) < BigInt(key) : String(before) < String(key);
   }
 
   #wentBack(place: string, message: string, cure: string): Error {

@@ -10,12 +10,7 @@ export interface Placement {
   value: Json;
   /** Takes the place of a text with `{value}` too, which may have such a place of its own. */
   whole?: boolean;
-  /** It is a list of texts that go into a text, each in single quotes; how a quote inside one is written. */
-  quoted?: Quoting | undefined;
 }
-
-/** How a quote inside quotes is written. */
-type Quoting = "backslash" | "doubled";
 
 /** A request before it is sent. */
 export interface Draft {
@@ -26,7 +21,7 @@ export interface Draft {
 }
 
 /** How a body is written. */
-export type BodyForm = "json" | "form" | "xml";
+export type BodyForm = "json" | "form";
 
 /** Positions in a list beyond this are taken for a mistake. */
 export const largestPosition = 1_000;
@@ -63,24 +58,17 @@ export function withPlacements(draft: Draft, placements: readonly Placement[], w
     body: structuredClone(draft.body),
     bodyAs: draft.bodyAs,
   };
-  for (const { in: where, parameter, value, whole = false, quoted } of placements) {
-    const inside = (old: Json | undefined, one: Json): Json => {
-      if (quoted !== undefined && typeof old === "string")
-        return old.replaceAll(placeholder, () => quotedTexts([one].flat(), quoted, placed.url, who));
-      return whole ? one : insideText(old, one, placed.url, who);
-    };
+  for (const { in: where, parameter, value, whole = false } of placements) {
+    const inside = (old: Json | undefined): Json => (whole ? value : insideText(old, value, placed.url, who));
     if (where === "query") {
       const old = placed.url.searchParams.get(parameter) ?? undefined;
-      placed.url.searchParams.set(parameter, textOf(inside(old, value)));
+      placed.url.searchParams.set(parameter, textOf(inside(old)));
     } else if (where === "header") {
       const name = parameter.toLowerCase();
-      placed.headers[name] = headerText(textOf(inside(placed.headers[name], value)), parameter, placed.url, who);
-    } else if (placed.bodyAs === "xml") {
-      const text = xmlText(textOf(value), parameter, placed.url, who);
-      if (typeof placed.body === "string") placed.body = placed.body.replaceAll(`{${parameter}}`, () => text);
+      placed.headers[name] = headerText(textOf(inside(placed.headers[name])), parameter, placed.url, who);
     } else {
       const path = parsePath(parameter);
-      if (path.ok) placed.body = set(placed.body, path.value.steps, (old) => inside(old, value));
+      if (path.ok) placed.body = set(placed.body, path.value.steps, inside);
     }
   }
   return placed;
@@ -101,56 +89,6 @@ function insideText(old: Json | undefined, value: Json, url: URL, who: string): 
     `The request to the ${who} would hold a value with quotes or other marks, which could end the text around it.`,
     "Page by a field that holds letters and digits only, or give the value a parameter of its own.",
   );
-}
-
-/** Texts as a list inside a text of somebody else's language. Throws a Problem for one that could end it. */
-function quotedTexts(values: readonly Json[], quoting: Quoting, url: URL, who: string): string {
-  const texts = values.map(textOf);
-  const isUnsafe = (text: string): boolean =>
-    /\p{Cc}/u.test(text) ||
-    !text.isWellFormed() ||
-    text.includes(placeholder) ||
-    (quoting === "doubled" && text.includes("\\"));
-  if (!texts.some(isUnsafe))
-    return texts
-      .map((text) => (quoting === "doubled" ? text.replaceAll("'", "''") : text.replaceAll(/[\\']/gu, "\\$&")))
-      .map((text) => `'${text}'`)
-      .join(",");
-  throw sourceProblem(
-    "source.wrong-shape",
-    `${url.origin}${url.pathname}`,
-    `The request to the ${who} would hold a value with a character that could end the quotes around it.`,
-    "Correct the record that it comes from, or put a field there that holds letters and digits only.",
-  );
-}
-
-const xmlMarks: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-  // Another parameter takes no place inside a value.
-  "{": "&#123;",
-  "}": "&#125;",
-};
-
-/** A value as the text of an element or an attribute. */
-function xmlText(text: string, name: string, url: URL, who: string): string {
-  // A line end inside an attribute would be read as a blank; the rest are characters that XML does not have.
-  // oxlint-disable-next-line no-control-regex
-  if (text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/u.test(text))
-    return text.replaceAll(/[&<>"'{}]/gu, (mark) => xmlMarks[mark] ?? "").replaceAll(/[\t\n\r]/gu, numbered);
-  throw sourceProblem(
-    "source.wrong-shape",
-    `${url.origin}${url.pathname}`,
-    `The ${who} is to be asked with a value of {${name}} that holds a character which XML does not have.`,
-    "Correct the record that it comes from, or put another field there.",
-  );
-}
-
-function numbered(character: string): string {
-  return `&#${character.codePointAt(0)};`;
 }
 
 function headerText(text: string, name: string, url: URL, who: string): string {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { csvSettingsSchema, encodingSchema, pathSchema } from "../file/file-source-settings.ts";
+import { encodingSchema, pathSchema } from "../file/file-source-settings.ts";
 
 /** A value in a query. */
 export const scalar = z.union([z.string(), z.number(), z.boolean()]);
@@ -66,17 +66,16 @@ export type AnswerErrors = z.infer<ReturnType<typeof answerErrorsSchema>>;
 /** How answers are written and what in them counts. */
 export const answerFields = () => ({
   answer: z
-    .enum(["json", "xml", "csv", "ndjson"])
+    .enum(["json", "xml"])
     .default("json")
     .describe(
       "How answers are written. XML: an element is an object, its attributes begin with @, its text is #text where " +
         "there is more in it, and elements of one name are a list",
     ),
   encoding: encodingSchema.optional().meta({
-    description: "How the text of an XML, CSV or NDJSON answer is encoded, whatever the answer declares; JSON is UTF-8",
+    description: "How the text of an XML answer is encoded, whatever the answer declares; JSON is UTF-8",
     examples: ["utf-8"],
   }),
-  csv: csvSettingsSchema.optional().describe("How a CSV answer is written; of no meaning for others"),
   xml: z
     .strictObject({
       lists: z
@@ -108,19 +107,8 @@ export const answerFields = () => ({
         "read: an answer without changes is not a full list",
       examples: [[204, 304]],
     }),
-  single: z
-    .boolean()
-    .default(false)
-    .describe(
-      "JSON: `records` is one record, not a list; null is no record. The answer itself is the record where " +
-        "`records` is left out",
-    ),
   totalHeader: headerName.optional().meta({
     description: "The header that holds the number of all records, in place of `total`",
     examples: ["X-Total-Count"],
-  }),
-  countHeader: headerName.optional().meta({
-    description: "The header that holds the number of records in the answer; another number is half a page",
-    examples: ["Sforce-NumberOfRecords"],
   }),
 });

@@ -166,7 +166,6 @@ class Attempt {
   async #send(shown: Shown): Promise<PageAnswer | FailedAttempt> {
     const { method, bodyAs, accept = "application/json", placed = [] } = this.#page;
     const draft = withPlacements(this.#page, [...placed, ...(shown.placed ?? [])], this.#deps.who);
-    for (const [name, value] of Object.entries(shown.parameters)) draft.url.searchParams.set(name, value);
     const body = method === "GET" ? undefined : bodyText(draft.body, bodyAs);
     const late = AbortSignal.timeout(this.#deps.settings.answerTimeoutMs);
     const response = await undici().request(draft.url, {
@@ -303,11 +302,9 @@ class Attempt {
 const typeOf: Readonly<Record<BodyForm, string>> = {
   json: "application/json",
   form: "application/x-www-form-urlencoded",
-  xml: "text/xml; charset=utf-8",
 };
 
 function bodyText(body: Json | undefined, bodyAs: BodyForm | undefined): string {
-  if (bodyAs === "xml") return typeof body === "string" ? body : "";
   if (bodyAs !== "form") return JSON.stringify(body ?? {});
   const form = new URLSearchParams();
   for (const [name, value] of isJsonObject(body) ? Object.entries(body) : [])

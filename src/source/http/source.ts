@@ -5,20 +5,15 @@ import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
 import { createPace } from "../../http/pace.ts";
 import { timeouts, undici } from "../../http/undici.ts";
-import { columnsOf, neededColumns } from "../file/source.ts";
 import { placeInRecord } from "../group-settings.ts";
-import { recordLimitsSchema } from "../json.ts";
 import { formatRawPath } from "../mapping/path.ts";
 import { hiddenPlaces, openPlaces, waysOf } from "../mapping/ways.ts";
 import type { Way } from "../mapping/ways.ts";
-import type { OpenedReader, ReadOutcome, SourceItem, Staging, TableRows } from "../reader.ts";
+import type { OpenedReader, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import { createCredentials, createSession } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
-import type { HttpTable } from "./http-source-settings.ts";
-import type { ListSettings } from "./list-reading.ts";
 import { createList } from "./list.ts";
-import type { List } from "./list.ts";
 import type { SeenRequest } from "./request.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
@@ -53,16 +48,14 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
     auth.kind === "session"
       ? createSession(auth, { ...shared, secrets, source: name, baseUrl: settings.baseUrl })
       : createCredentials(auth, { clock, secrets, known, source: name, connectTimeoutMs, timeoutMs });
-  const listOf: ListMaker = (list, { who, url, columns, mayLack }) => {
+  const listOf: ListMaker = (list, { who, url, mayLack }) => {
     const request = { ...shared, credentials, who, lacking: mayLack === true ? [404] : [] };
-    return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging, columns });
+    return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging });
   };
   const readingOf = (stream: Stream, declared: HttpStream): StreamReading =>
     new StreamReading(declared, {
       who: `source ${name}, stream ${stream}`,
-      columns: columnsRead(stream, declared),
       listOf,
-      parents: (of: Stream) => settings.streams[of],
       baseUrl,
       atOnce: requestsAtOnce,
       staging,
@@ -82,27 +75,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
       }
       return undefined;
     },
-    lists(table, declared, signal) {
-      const about = { who: `source ${name}, table ${table}`, columns: columnsOfList(declared) };
-      return tableRows(listOf(listOfTable(declared), about), signal);
-    },
     close: () => agent.destroy(),
-  };
-}
-
-/** The columns of CSV answers that somebody reads: of the records, and of their details by name. */
-function columnsRead(stream: Stream, declared: HttpStream): ReturnType<typeof neededColumns> {
-  const { paging, since } = declared;
-  const { own, details } = neededColumns(stream, declared);
-  const keys = (list: Pick<ListSettings, "paging">): string[] =>
-    list.paging.kind === "keyset" ? columnsOf(list.paging.key) : [];
-  const ofDetails = Object.entries(declared.details ?? {}).map(([name, list]): [string, string[]] => [
-    name,
-    [...(details[name] ?? []), ...keys(list), ...columnsOf(list.rowKey)],
-  ]);
-  return {
-    own: [...own, ...keys({ paging }), ...columnsOf(since?.changedAt)],
-    details: Object.fromEntries(ofDetails),
   };
 }
 
@@ -122,32 +95,4 @@ function isPagedPrivately(stream: Stream, { paging, key, group, mapping, skip }:
 // oxlint-disable-next-line require-yield
 async function* nothing(): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   return { complete: true, full: true, rows: 0 };
-}
-
-/** Rows that are taken at a time. */
-const page = 1_000;
-
-/** The list behind a table: a row is known by `rowKey`, or by what is looked up. */
-function listOfTable(table: HttpTable): ListSettings {
-  return { ...table, key: table.rowKey ?? table.key, limits: recordLimitsSchema.parse({}) };
-}
-
-/** The columns of CSV answers that the table needs. */
-function columnsOfList({ key, rowKey, value, columns, paging }: HttpTable): string[] {
-  const paths = [key, rowKey, value, ...Object.values(columns ?? {}), "key" in paging ? paging.key : undefined];
-  return paths.flatMap(columnsOf);
-}
-
-/** The rows of a look-up table that is a list; returns why they are not whole. */
-async function* tableRows(list: List, signal: AbortSignal | undefined): TableRows {
-  const reading = list.read({ batchSize: page, ...(signal === undefined ? {} : { signal }) });
-  try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) return next.value.problem;
-      yield next.value;
-    }
-  } finally {
-    await reading.return({ complete: false, full: true, rows: 0 });
-  }
 }

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { failed, ok } from "../../base/errors.ts";
@@ -126,7 +125,7 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
     takes: "an ISO time with Z or an offset; the operator `date` reads other forms",
     refuses: {
       "not-an-instant": "a time without an offset, or no time",
-      "no-such-date": "a time beyond the `plausibleDates` of the stream",
+      "no-such-date": "a time before 1980 or after 2100",
     },
     examples: [
       { target: { kind: "instant" }, value: "2026-01-01T09:00:00+01:00", gives: "2026-01-01T08:00:00.000Z" },
@@ -188,20 +187,23 @@ export const writtenInstant: Written = {
 
 const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
 
+/** The days that a date may be of, in UTC, as moments in epoch milliseconds; the services take none after 2100 (A20). */
+const earliest = Date.parse("1980-01-01");
+const beyondLatest = Date.parse("2101-01-01");
+
 /**
- * A moment in epoch milliseconds as an instant in UTC. Refuses what lies beyond the plausible dates: it is mostly a
- * number of another unit. The day is told and no more of the value, which may be none of a date at all.
+ * A moment in epoch milliseconds as an instant in UTC. Refuses what is of no plausible day: it is mostly a number of
+ * another unit. The day is told and no more of the value, which may be none of a date at all.
  */
 export function plausibleInstant(epochMs: number, value: Json, context: MappingContext): string | undefined {
-  const { from, until, expected } = context.dates;
-  const isPlausible = (moment: number): boolean => moment >= from && moment < until;
+  const isPlausible = (moment: number): boolean => moment >= earliest && moment < beyondLatest;
   if (isPlausible(epochMs)) return toInstant(epochMs);
   const others = Object.entries(epochFormats).flatMap(([format, other]) => {
     const found = other.read(value)?.instant;
     return found !== undefined && isPlausible(found) ? [`\`${format}\` gives ${dayOf(found)}`] : [];
   });
-  const wanted = [expected, ...others].join("; ");
-  context.fault ??= { field: "", code: "no-such-date", found: `the date ${dayOf(epochMs)}`, expected: wanted };
+  const expected = ["a date from 1980 to 2100", ...others].join("; ");
+  context.fault ??= { field: "", code: "no-such-date", found: `the date ${dayOf(epochMs)}`, expected };
   return undefined;
 }
 
@@ -321,33 +323,4 @@ export function compileDate(
     const { time, isDay, offset } = found;
     return offset === undefined ? local(time, isDay, value) : instantOf(`${time.toString()}${offset}`, context);
   });
-}
-
-const day = z.iso.date();
-
-/** The days that a date may be of, both included, in UTC. */
-export const plausibleDatesSchema = z
-  .strictObject({
-    earliest: day.default("1990-01-01").describe("The first day that a date may be of, in UTC"),
-    latest: day.default("2100-12-31").describe("The last one; the services take no date after the year 2100 (A20)"),
-  })
-  .refine(({ earliest, latest }) => earliest <= latest, { path: ["latest"], message: "is before `earliest`" });
-export type PlausibleDates = z.infer<typeof plausibleDatesSchema>;
-
-/** These days as a mapping compares with them: moments in epoch milliseconds, the second one not included. */
-export interface PlausibleMoments {
-  from: number;
-  until: number;
-  /** As a message says them. */
-  expected: string;
-}
-
-/** By default, those of a configuration that says nothing. */
-export function plausibleMoments(dates: PlausibleDates = plausibleDatesSchema.parse({})): PlausibleMoments {
-  const { earliest, latest } = dates;
-  return {
-    from: Date.parse(earliest),
-    until: Date.parse(latest) + 86_400_000,
-    expected: `a date from ${earliest} to ${latest}, the \`plausibleDates\` of the stream`,
-  };
 }

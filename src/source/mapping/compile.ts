@@ -6,8 +6,6 @@ import type { Result } from "../../base/errors.ts";
 import type { DateZones } from "../../crm/model.ts";
 import { recordSchemas, secretFields } from "../../crm/model.ts";
 import type { CanonicalRecord, RecordKey, Stream } from "../../crm/model.ts";
-import { plausibleMoments } from "./coerce.ts";
-import type { PlausibleDates } from "./coerce.ts";
 import { compileCondition } from "./condition.ts";
 import type { Holds } from "./condition.ts";
 import { describeValue } from "./context.ts";
@@ -46,8 +44,6 @@ export interface MappingOptions {
   namespace?: string;
   /** Texts that stand for nothing. */
   nullTexts?: readonly string[];
-  /** The days that a date may be of. */
-  dates?: PlausibleDates | undefined;
   /** Look-up tables by name. */
   tables?: ReadonlyMap<string, LookupTable>;
   /** The condition under which a record is skipped. */
@@ -90,7 +86,6 @@ interface Compiled {
 function compile(stream: Stream, spec: MappingSpec, options: MappingOptions): Compiled {
   const context: MappingContext = {
     nullTexts: new Set(options.nullTexts),
-    dates: plausibleMoments(options.dates),
     tables: options.tables ?? new Map<string, LookupTable>(),
     secrets: new Set(secretFields[stream]),
     mistakes: [],
@@ -160,7 +155,7 @@ export function secretPaths(stream: Stream, spec: MappingSpec): string[] {
 export function findMistakes(
   stream: Stream,
   spec: MappingSpec,
-  known: Pick<MappingOptions, "dates" | "skip"> & {
+  known: Pick<MappingOptions, "skip"> & {
     tables: ReadonlyMap<string, LookupTable>;
     keys?: readonly string[];
   },

@@ -43,15 +43,11 @@ export interface ConditionReference {
 
 const numberTests = {
   above: (order: number) => order > 0,
-  atLeast: (order: number) => order >= 0,
   below: (order: number) => order < 0,
-  atMost: (order: number) => order <= 0,
 };
 const instantTests = {
   after: numberTests.above,
-  notBefore: numberTests.atLeast,
   before: numberTests.below,
-  notAfter: numberTests.atMost,
 };
 const comparisons: Readonly<Record<string, (order: number) => boolean>> = { ...numberTests, ...instantTests };
 
@@ -75,19 +71,9 @@ const comparisonReference: readonly ConditionReference[] = [
     ],
   },
   {
-    key: "atLeast",
-    holds: "The number is this one or larger.",
-    examples: [{ condition: { path: "seats", atLeast: 5 }, record: { seats: 5 }, holds: true }],
-  },
-  {
     key: "below",
     holds: "The number is smaller than this one.",
     examples: [{ condition: { path: "total", below: 0 }, record: { total: "-0.01" }, holds: true }],
-  },
-  {
-    key: "atMost",
-    holds: "The number is this one or smaller.",
-    examples: [{ condition: { path: "total", atMost: 0 }, record: { total: "0.01" }, holds: false }],
   },
   {
     key: "after",
@@ -102,34 +88,12 @@ const comparisonReference: readonly ConditionReference[] = [
     ],
   },
   {
-    key: "notBefore",
-    holds: "The instant is this one or later.",
-    examples: [
-      {
-        condition: { path: { date: "day", zone: "UTC" }, notBefore: "2026-01-01T00:00:00Z" },
-        record: { day: "2026-01-01" },
-        holds: true,
-      },
-    ],
-  },
-  {
     key: "before",
     holds: "The instant is earlier than this one.",
     examples: [
       {
         condition: { path: "start", before: { path: "end" } },
         record: { start: "2026-01-01T00:00:00Z", end: "2026-02-01T00:00:00Z" },
-        holds: true,
-      },
-    ],
-  },
-  {
-    key: "notAfter",
-    holds: "The instant is this one or earlier.",
-    examples: [
-      {
-        condition: { path: "at", notAfter: "2026-01-01T00:00:00Z" },
-        record: { at: "2026-01-01T00:00:00Z" },
         holds: true,
       },
     ],

@@ -1,5 +1,4 @@
 import type { Json } from "../../base/canonical-json.ts";
-import type { PlausibleMoments } from "./coerce.ts";
 import type { Scope } from "./path.ts";
 
 /** Where something stands in the mapping: `["instances", 1, "fields", "term"]`. */
@@ -42,7 +41,6 @@ export interface ReadPath {
 /** What the parts of one mapping share while it is compiled, and the fault of the record being mapped. */
 export interface MappingContext {
   readonly nullTexts: ReadonlySet<string>;
-  readonly dates: PlausibleMoments;
   readonly tables: ReadonlyMap<string, LookupTable>;
   /** The target fields that hold secrets: `password`, `assets[].password`. */
   readonly secrets: ReadonlySet<string>;
@@ -134,15 +132,15 @@ export const valueColumn = "";
 
 /** A look-up table: what stands in its columns for each key. */
 export interface LookupTable {
-  /** The names of its columns; undefined where a key has one value. */
-  readonly columns: readonly string[] | undefined;
-  /** By key the value, or a text for each of the columns: undefined where nothing stands there. */
-  readonly rows: ReadonlyMap<string, string | readonly (string | undefined)[]>;
+  /** The names of its columns. */
+  readonly columns: readonly string[];
+  /** By key a text for each of the columns: undefined where nothing stands there. */
+  readonly rows: ReadonlyMap<string, readonly (string | undefined)[]>;
 }
 
 /** A table that has one value a key. */
 export function valueTable(entries: Readonly<Record<string, string>>): LookupTable {
-  return { columns: undefined, rows: new Map(Object.entries(entries)) };
+  return { columns: [valueColumn], rows: new Map(Object.entries(entries).map(([key, value]) => [key, [value]])) };
 }
 
 /** What a value is. An instant is written as text. */

@@ -14,24 +14,18 @@ interface NamedFormat {
   read(value: Json): ReadTime;
 }
 
-function whole(value: Json): number | undefined {
-  const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  return typeof number === "number" && Number.isInteger(number) ? number : undefined;
-}
-
 /** A format of instants alone. */
 interface EpochFormat extends NamedFormat {
   read(value: Json): { instant: number } | undefined;
 }
 
-function epoch(perMillisecond: number, unit: string): EpochFormat {
+function epoch(milliseconds: number, unit: string): EpochFormat {
   return {
     expected: `${unit} since 1970 as a whole number`,
     isInstant: true,
     read: (value) => {
-      const number = whole(value);
-      if (number === undefined) return undefined;
-      return { instant: perMillisecond < 1 ? number * 1_000 : Math.floor(number / perMillisecond) };
+      const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+      return typeof number === "number" && Number.isInteger(number) ? { instant: number * milliseconds } : undefined;
     },
   };
 }
@@ -39,28 +33,13 @@ function epoch(perMillisecond: number, unit: string): EpochFormat {
 /** Counts since 1970; a number of one of them is a date that nobody means in another. */
 export const epochFormats: Readonly<Record<string, EpochFormat>> = {
   epoch_ms: epoch(1, "milliseconds"),
-  epoch_s: epoch(0.001, "seconds"),
-  epoch_us: epoch(1_000, "microseconds"),
+  epoch_s: epoch(1_000, "seconds"),
 };
 
-/** Days since the day before 1900-01-01, of which a spreadsheet takes 1900 for a leap year; or since 1904-01-01. */
-function serial(first: string, least: number, name: string): NamedFormat {
-  const start = Temporal.PlainDateTime.from(first);
-  return {
-    expected: `a day number of ${name}, from 1900-03-01`,
-    isInstant: false,
-    read: (value) => {
-      const number = typeof value === "string" && /^\d{1,6}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
-      if (typeof number !== "number" || !(number >= least && number < 1_000_000)) return undefined;
-      // A fraction of a day is held to the second, and no better.
-      const seconds = Math.round(number * 86_400);
-      const local = start.add({ days: Math.floor(seconds / 86_400), seconds: seconds % 86_400 });
-      return { local, isDay: Number.isInteger(number) };
-    },
-  };
-}
+/** The day 0 of spreadsheets, which take 1900 for a leap year. */
+const firstSerial = Temporal.PlainDateTime.from("1899-12-30T00:00");
 
-/** The English names of the months and days; they do not depend on where the program runs. */
+/** The English names of the months; they do not depend on where the program runs. */
 const months = [
   "January",
   "February",
@@ -75,38 +54,6 @@ const months = [
   "November",
   "December",
 ];
-const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const short = (names: readonly string[]): string[] => names.map((name) => name.slice(0, 3));
-
-/** The place of a name among others, from 1, whatever its capital letters; 0 for one that is not there. */
-function placeIn(names: readonly string[], name: string): number {
-  return names.findIndex((one) => one.toLowerCase() === name.toLowerCase()) + 1;
-}
-
-const rfc2822 = new RegExp(
-  String.raw`^(?:([a-z]{3}), ?)?(\d{1,2}) ([a-z]{3}) (\d{4}) (\d{2}):(\d{2})(?::(\d{2}))? ` +
-    String.raw`(?:([+-])(\d{2})([0-5]\d)|(gmt|ut|utc|z))$`,
-  "i",
-);
-
-function readRfc2822(value: Json): ReadTime {
-  const found = typeof value === "string" && value.length <= 60 ? rfc2822.exec(value) : null;
-  if (found === null) return undefined;
-  const [, weekday, day, month = "", year, hour, minute, second = "0", sign, hours = "0", minutes = "0"] = found;
-  const time = localTime({
-    year: Number(year),
-    month: placeIn(short(months), month),
-    day: Number(day),
-    hour: Number(hour),
-    minute: Number(minute),
-    second: Number(second),
-  });
-  if (time === undefined || Number(hours) > 23) return undefined;
-  if (weekday !== undefined && placeIn(short(weekdays), weekday) !== time.dayOfWeek) return undefined;
-  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
-  return { instant: time.toZonedDateTime("UTC").epochMilliseconds - offset };
-}
-
 function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | undefined {
   try {
     return Temporal.PlainDateTime.from(parts, { overflow: "reject" });
@@ -115,39 +62,25 @@ function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | 
   }
 }
 
-/** `2026-W05-3`, and `2026-W05` for its Monday. */
-function readIsoWeek(value: Json): ReadTime {
-  const found = typeof value === "string" ? /^(\d{4})-?W(\d{2})(?:-?([1-7]))?$/.exec(value) : null;
-  if (found === null) return undefined;
-  const [, year, week, day = "1"] = found;
-  // The fourth of January is always in the first week.
-  const fourth = localTime({ year: Number(year), month: 1, day: 4 });
-  const time = fourth?.add({ days: (Number(week) - 1) * 7 + Number(day) - fourth.dayOfWeek });
-  return time?.weekOfYear === Number(week) && time.yearOfWeek === Number(year)
-    ? { local: time, isDay: true }
-    : undefined;
-}
-
 /** The formats with a name, beside `iso`. */
 export const namedFormats: Readonly<Record<string, NamedFormat>> = {
   ...epochFormats,
-  excel: serial("1899-12-30T00:00", 61, "a spreadsheet"),
-  excel_1904: serial("1904-01-01T00:00", 0, "a spreadsheet that counts from 1904"),
-  rfc_2822: { expected: "a date of RFC 2822", isInstant: true, read: readRfc2822 },
-  odata: {
-    expected: "/Date(milliseconds since 1970)/",
-    isInstant: true,
-    // An offset behind the milliseconds says where they were written, and changes nothing.
+  excel: {
+    expected: "a day number of a spreadsheet, from 1900-03-01",
+    isInstant: false,
     read: (value) => {
-      const found = typeof value === "string" ? /^\/Date\((-?\d{1,15})(?:[+-]\d{4})?\)\/$/.exec(value) : null;
-      return found === null ? undefined : { instant: Number(found[1]) };
+      const number = typeof value === "string" && /^\d{1,6}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
+      if (typeof number !== "number" || !(number >= 61 && number < 1_000_000)) return undefined;
+      // A fraction of a day is held to the second, and no better.
+      const seconds = Math.round(number * 86_400);
+      const local = firstSerial.add({ days: Math.floor(seconds / 86_400), seconds: seconds % 86_400 });
+      return { local, isDay: Number.isInteger(number) };
     },
   },
-  iso_week: { expected: "a week of ISO 8601, such as 2026-W05 or 2026-W05-3", isInstant: false, read: readIsoWeek },
 };
 
 type LocalField = "year" | "month" | "day" | "hour" | "minute" | "second";
-type Field = LocalField | "fraction" | "half" | "weekday" | "offset";
+type Field = LocalField | "fraction" | "half" | "offset";
 
 interface Token {
   pattern: string;
@@ -155,23 +88,21 @@ interface Token {
   read?: (text: string) => number;
 }
 
-const named = (names: readonly string[], field: Field): Token => ({
+const named = (names: readonly string[]): Token => ({
   pattern: `((?i:${names.join("|")}))`,
-  field,
-  read: (text) => placeIn(names, text),
+  field: "month",
+  read: (text) => names.findIndex((one) => one.toLowerCase() === text.toLowerCase()) + 1,
 });
 
 const tokens: Readonly<Record<string, Token>> = {
   yyyy: { pattern: "(\\d{4})", field: "year" },
   yy: { pattern: "(\\d{2})", field: "year", read: (text) => 2000 + Number(text) },
-  MMMM: named(months, "month"),
-  MMM: named(short(months), "month"),
+  MMMM: named(months),
+  MMM: named(months.map((name) => name.slice(0, 3))),
   MM: { pattern: "(\\d{2})", field: "month" },
   M: { pattern: "(\\d{1,2})", field: "month" },
   dd: { pattern: "(\\d{2})", field: "day" },
   d: { pattern: "(\\d{1,2})", field: "day" },
-  EEEE: named(weekdays, "weekday"),
-  EEE: named(short(weekdays), "weekday"),
   HH: { pattern: "(\\d{2})", field: "hour" },
   H: { pattern: "(\\d{1,2})", field: "hour" },
   hh: { pattern: "(0[1-9]|1[0-2])", field: "hour" },
@@ -241,12 +172,11 @@ export function parseFormat(format: string): Result<{ read: ReadLocal; hasOffset
 
 function readParts(found: readonly Token[], match: RegExpExecArray, isHalfDay: boolean): ReturnType<ReadLocal> {
   const parts = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
-  let [offset, weekday, half, fraction]: [string | undefined, number, number, string] = [undefined, 0, 0, ""];
+  let [offset, half, fraction]: [string | undefined, number, string] = [undefined, 0, ""];
   for (const [index, { field, read }] of found.entries()) {
     const text = match[index + 1] ?? "";
     const value = (read ?? Number)(text);
     if (field === "offset") offset = text;
-    else if (field === "weekday") weekday = value;
     else if (field === "half") half = value;
     else if (field === "fraction") fraction = text;
     else parts[field] = value;
@@ -254,5 +184,5 @@ function readParts(found: readonly Token[], match: RegExpExecArray, isHalfDay: b
   const isDay = !found.some(({ field }) => field === "hour" || field === "minute" || field === "second");
   if (isHalfDay) parts.hour = (parts.hour % 12) + half;
   const time = localTime({ ...parts, millisecond: Number(fraction.padEnd(3, "0").slice(0, 3)) });
-  return time === undefined || (weekday !== 0 && weekday !== time.dayOfWeek) ? undefined : { time, isDay, offset };
+  return time === undefined ? undefined : { time, isDay, offset };
 }

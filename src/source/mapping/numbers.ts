@@ -10,9 +10,6 @@ export interface Decimal {
   readonly scale: number;
 }
 
-export const roundings = ["half-up", "half-even", "up", "down", "ceiling", "floor"] as const;
-type Rounding = (typeof roundings)[number];
-
 /** Digits before and after the point of a number that is calculated with. */
 const mostDigits = 40;
 
@@ -56,44 +53,15 @@ export function numberOf(decimal: Decimal, context: MappingContext): number | un
   return Number(textOfDecimal({ digits, scale }));
 }
 
-export function add(one: Decimal, other: Decimal): Decimal {
-  const scale = Math.max(one.scale, other.scale);
-  return { digits: atScale(one, scale) + atScale(other, scale), scale };
-}
-
 export function multiply(one: Decimal, other: Decimal): Decimal {
   return { digits: one.digits * other.digits, scale: one.scale + other.scale };
 }
 
 /** Less than 0: the first one is smaller; 0: they are the same. */
 export function compare(one: Decimal, other: Decimal): number {
-  const { digits } = add(one, { digits: -other.digits, scale: other.scale });
+  const scale = Math.max(one.scale, other.scale);
+  const digits = atScale(one, scale) - atScale(other, scale);
   return digits < 0n ? -1 : digits > 0n ? 1 : 0;
-}
-
-export function round(decimal: Decimal, decimals: number, rounding: Rounding): Decimal {
-  if (decimal.scale <= decimals) return decimal;
-  return { digits: rounded(decimal.digits, 10n ** BigInt(decimal.scale - decimals), rounding), scale: decimals };
-}
-
-/** A quotient of whole numbers as a whole number. */
-function rounded(upper: bigint, lower: bigint, rounding: Rounding): bigint {
-  const isNegative = upper < 0n !== lower < 0n;
-  const [top, bottom] = [upper < 0n ? -upper : upper, lower < 0n ? -lower : lower];
-  const whole = top / bottom;
-  const rest = top % bottom;
-  if (rest === 0n) return isNegative ? -whole : whole;
-  const half = 2n * rest - bottom;
-  const isAway = {
-    "half-up": half >= 0n,
-    "half-even": half > 0n || (half === 0n && whole % 2n === 1n),
-    up: true,
-    down: false,
-    ceiling: !isNegative,
-    floor: isNegative,
-  }[rounding];
-  const size = isAway ? whole + 1n : whole;
-  return isNegative ? -size : size;
 }
 
 function atScale({ digits, scale }: Decimal, wanted: number): bigint {

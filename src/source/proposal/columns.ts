@@ -90,11 +90,6 @@ export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: 
   return found.sort((one, other) => other.rows.length - one.rows.length);
 }
 
-/** A field of the first of the rows that stand under a name. */
-export function withinFirst(rows: string, path: string): string {
-  return path.startsWith("[") ? `${rows}[0]${path}` : `${rows}[0].${path}`;
-}
-
 /** What is in a list is called as one of it is: `contacts[0].email` is `contactemail`. */
 function plainName(steps: readonly (string | number)[]): string {
   const names = steps.map((step, index) => (steps[index + 1] === 0 ? String(step).replace(/s$/u, "") : step));

@@ -6,352 +6,105 @@ import type { Stream } from "../../crm/model.ts";
  */
 export type Names = Readonly<Record<string, readonly string[]>>;
 
-const customer: Names = {
-  id: [
-    "customerid",
-    "customernumber",
-    "customerno",
-    "accountid",
-    "accountnumber",
-    "companyid",
-    "partnerid",
-    "clientid",
-    "kundennummer",
-    "kundennr",
-    "kundenid",
-    "kdnr",
-    "debitorennummer",
-    "debitorennr",
-    "id",
-    "number",
-    "code",
-    "key",
-  ],
-  name: [
-    "companyname",
-    "customername",
-    "accountname",
-    "legalname",
-    "displayname",
-    "company",
-    "name",
-    "firma",
-    "firmenname",
-    "kundenname",
-    "title",
-  ],
-  address: ["fulladdress", "address", "postaladdress", "anschrift"],
-  street: ["street", "addressline1", "address1", "strasse", "straße", "billingstreet", "address"],
-  postalCode: ["postalcode", "postcode", "zip", "zipcode", "plz", "billingpostalcode"],
-  city: ["city", "town", "ort", "stadt", "billingcity"],
-  country: ["country", "countrycode", "land", "billingcountry"],
-  adminName: [
-    "contactname",
-    "contactfullname",
-    "primarycontactfullname",
-    "primarycontactname",
-    "contact",
-    "contactperson",
-    "adminname",
-    "ansprechpartner",
-  ],
-  adminAccount: ["adminaccount", "adminlogin", "login"],
-  adminEmail: ["adminemail", "contactemail", "email", "emailaddress", "mail"],
-  adminMobile: [
-    "adminmobile",
-    "contactmobile",
-    "mobile",
-    "mobilephone",
-    "cellphone",
-    "cell",
-    "primarycontactmobile",
-    "primarycontactcell",
-    "primarycontactphone",
-    "mobil",
-    "mobiltelefon",
-    "handy",
-    "phone",
-    "telephone",
-    "telefon",
-    "telefonnummer",
-    "tel",
-  ],
-  branchCode: ["branchcode", "branchno", "branchnumber", "branchid", "branch", "officecode", "regioncode"],
-  branchName: ["branchname", "officename", "branch"],
-  purchaserMobile: ["purchasermobile", "buyermobile"],
-  customerType: ["customertype", "accounttype", "kundentyp", "kundenart", "kind", "type"],
-};
+const words = (text: string): string[] => text.trim().split(/\s+/u);
+
+function namesOf(fields: Readonly<Record<string, string>>): Names {
+  return Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, words(text)]));
+}
+
+const customerIds = `customerid customernumber customerno accountid companyid partnerid clientid kundennummer kundennr
+  kundenid kdnr debitorennummer debitorennr`;
 
 /** What tells orders apart, in their own list and in the lists of their lines and seats. */
-const orderIds = [
-  "orderid",
-  "ordernumber",
-  "orderno",
-  "salesorderid",
-  "auftragsnummer",
-  "auftragsnr",
-  "auftragsid",
-  "auftrag",
-  "bestellnummer",
-  "bestellnr",
-  "belegnummer",
-  "belegnr",
-] as const;
+const orderIds = `orderid ordernumber orderno salesorderid auftragsnummer auftragsnr auftragsid auftrag bestellnummer
+  bestellnr belegnummer belegnr`;
 
 /** Columns of a CRM that say how far a sale is. */
-export const saleStates = [
-  "stage",
-  "dealstage",
-  "stagename",
-  "orderstage",
-  "salesstage",
-  "opportunitystage",
-  "pipelinestage",
-  "phase",
-  "verkaufsphase",
-  "vertriebsphase",
-] as const;
+export const saleStates = words(
+  "stage dealstage stagename orderstage salesstage opportunitystage pipelinestage phase verkaufsphase vertriebsphase",
+);
 
-const order: Names = {
-  id: [...orderIds, "contractid", "vertragsnummer", "vertragsnr", "id", "number", "name"],
-  customerId: [
-    "customerid",
-    "customernumber",
-    "customerno",
-    "accountid",
-    "companyid",
-    "partnerid",
-    "clientid",
-    "kundennummer",
-    "kundennr",
-    "kundenid",
-    "kdnr",
-    "debitorennummer",
-    "debitorennr",
-    "customer",
-    "account",
-    "kunde",
-  ],
-  placedAt: [
-    "orderdate",
-    "orderedat",
-    "orderedon",
-    "placedat",
-    "placedon",
-    "datecreated",
-    "createdat",
-    "createdate",
-    "bestelldatum",
-    "auftragsdatum",
-    "belegdatum",
-    "date",
-    "datum",
-  ],
-  cancelled: [
-    "cancelled",
-    "canceled",
-    "iscancelled",
-    "storniert",
-    "orderstatus",
-    "auftragsstatus",
-    "status",
-    "state",
-    ...saleStates,
-  ],
-  amount: ["totalamount", "grandtotal", "amounttotal", "total", "amount", "betrag", "gesamtbetrag", "summe"],
-  currency: ["currency", "currencycode", "currencyisocode", "waehrung", "wahrung"],
-};
+const customer = namesOf({
+  id: `${customerIds} accountnumber id number code key`,
+  name: `companyname customername accountname legalname displayname company name firma firmenname kundenname title`,
+  address: "fulladdress address postaladdress anschrift",
+  street: "street addressline1 address1 strasse straße billingstreet address",
+  postalCode: "postalcode postcode zip zipcode plz billingpostalcode",
+  city: "city town ort stadt billingcity",
+  country: "country countrycode land billingcountry",
+  adminName: `contactname contactfullname primarycontactfullname primarycontactname contact contactperson adminname
+    ansprechpartner`,
+  adminAccount: "adminaccount adminlogin login",
+  adminEmail: "adminemail contactemail email emailaddress mail",
+  adminMobile: `adminmobile contactmobile mobile mobilephone cellphone cell primarycontactmobile primarycontactcell
+    primarycontactphone mobil mobiltelefon handy phone telephone telefon telefonnummer tel`,
+  branchCode: "branchcode branchno branchnumber branchid branch officecode regioncode",
+  branchName: "branchname officename branch",
+  purchaserMobile: "purchasermobile buyermobile",
+  customerType: "customertype accounttype kundentyp kundenart kind type",
+});
 
-const line: Names = {
-  id: [
-    "lineid",
-    "orderlineid",
-    "itemid",
-    "linenumber",
-    "lineno",
-    "line",
-    "position",
-    "positionsnr",
-    "pos",
-    "zeile",
-    "id",
-  ],
+const order = namesOf({
+  id: `${orderIds} contractid vertragsnummer vertragsnr id number name`,
+  customerId: `${customerIds} customer account kunde`,
+  placedAt: `orderdate orderedat orderedon placedat placedon datecreated createdat createdate bestelldatum auftragsdatum
+    belegdatum date datum`,
+  cancelled: `cancelled canceled iscancelled storniert orderstatus auftragsstatus status state ${saleStates.join(" ")}`,
+  amount: "totalamount grandtotal amounttotal total amount betrag gesamtbetrag summe",
+  currency: "currency currencycode currencyisocode waehrung wahrung",
+});
+
+const line = namesOf({
+  id: "lineid orderlineid itemid linenumber lineno line position positionsnr pos zeile id",
   order: orderIds,
-  product: [
-    "productid",
-    "productcode",
-    "productnumber",
-    "sku",
-    "articlenumber",
-    "itemcode",
-    "product",
-    "artikelnummer",
-    "artikelnr",
-    "produktnummer",
-    "produktnr",
-    "artikel",
-  ],
-  name: ["productname", "itemname", "description", "articlename", "name", "bezeichnung"],
-  quantity: ["quantity", "qty", "seats", "nodes", "licences", "licenses", "menge", "anzahl"],
-};
+  product: `productid productcode productnumber sku articlenumber itemcode product artikelnummer artikelnr produktnummer
+    produktnr artikel`,
+  name: "productname itemname description articlename name bezeichnung",
+  quantity: "quantity qty seats nodes licences licenses menge anzahl",
+});
 
-const staff: Names = {
-  id: [
-    "employeeid",
-    "staffid",
-    "personid",
-    "userid",
-    "employeenumber",
-    "contactid",
-    "personalnummer",
-    "personalnr",
-    "mitarbeiternummer",
-    "mitarbeiternr",
-    "mitarbeiterid",
-    "id",
-    "number",
-  ],
-  order: [...orderIds, "subscriptionid", "licencesubscription", "licensesubscription", "subscription"],
-  customerId: [
-    "customerid",
-    "customernumber",
-    "accountid",
-    "companyid",
-    "partnerid",
-    "clientid",
-    "kundennummer",
-    "kundennr",
-    "kundenid",
-    "kdnr",
-    "customer",
-    "company",
-    "account",
-    "kunde",
-  ],
-  userName: ["username", "login", "account", "loginname", "userprincipalname", "benutzername"],
-  name: ["fullname", "displayname", "name"],
-  firstName: ["firstname", "givenname", "vorname"],
-  lastName: ["lastname", "surname", "familyname", "nachname"],
-  mobile: [
-    "mobile",
-    "mobilephone",
-    "cellphone",
-    "cell",
-    "mobil",
-    "handy",
-    "phone",
-    "telephone",
-    "telefon",
-    "homephone",
-    "workphone",
-  ],
-  email: ["email", "emailaddress", "mail", "workemail"],
-  remark: ["remark", "note", "notes", "comment"],
-  departmentId: ["departmentid"],
-};
+const staff = namesOf({
+  id: `employeeid staffid personid userid employeenumber contactid personalnummer personalnr mitarbeiternummer
+    mitarbeiternr mitarbeiterid id number`,
+  order: `${orderIds} subscriptionid licencesubscription licensesubscription subscription`,
+  customerId: `${customerIds} customer company account kunde`,
+  userName: "username login account loginname userprincipalname benutzername",
+  name: "fullname displayname name",
+  firstName: "firstname givenname vorname",
+  lastName: "lastname surname familyname nachname",
+  mobile: "mobile mobilephone cellphone cell mobil handy phone telephone telefon homephone workphone",
+  email: "email emailaddress mail workemail",
+  remark: "remark note notes comment",
+  departmentId: "departmentid",
+});
 
 /** Names of the parts of a purchase in its lines; only whole names are taken. */
 export const instanceNames: Names = {
-  kind: ["kind", "linekind", "recordkind"],
-  id: ["instance", "instanceid", "id", "lineid"],
-  parentId: ["parent", "parentid"],
-  licenseType: ["licencetype", "licensetype", "authorizationtype"],
-  quantity: line["quantity"] ?? [],
-  assetNumbers: ["assetnumbers", "assetnumber"],
-  borrowedUsbKey: ["borrowed", "borrowedusbkey"],
-  number: ["number", "packagenumber"],
-  parentNumber: ["parentnumber"],
   name: [...(line["name"] ?? []), "title", "producttitle"],
   gmsPid: ["gmspid", ...(line["product"] ?? [])],
-  appKey: ["appkey"],
-  type: ["producttype", "type"],
   nodes: ["nodes", ...(line["quantity"] ?? [])],
-  limitStart: [
-    "validfrom",
-    "startson",
-    "startdate",
-    "limitstart",
-    "contractstart",
-    "contractstartdate",
-    "subscriptionstart",
-    "start",
-    "gultigvon",
-    "gueltigvon",
-    "gultigab",
-    "gueltigab",
-    "vertragsbeginn",
-    "laufzeitbeginn",
-    "beginn",
-  ],
-  limitEnd: [
-    "validto",
-    "validuntil",
-    "endson",
-    "enddate",
-    "limitend",
-    "contractend",
-    "contractenddate",
-    "subscriptionend",
-    "end",
-    "expirydate",
-    "expirationdate",
-    "expireson",
-    "gultigbis",
-    "gueltigbis",
-    "vertragsende",
-    "laufzeitende",
-    "ablaufdatum",
-    "ende",
-  ],
-  timeUnit: ["timeunit", "unit", "termunit"],
-  timeUnitQuantity: ["timeunitquantity", "units", "termunits"],
-  term: ["term", "timedurationexpression"],
-  usage: ["usage", "usagehours"],
-  code: ["code", "number"],
-  value: ["value"],
-  valueType: ["valuetype"],
-};
-
-/** Words that say what a line of an order is, where its lines are the parts of a tree. */
-export const lineKinds = {
-  asset: /^(?:asset|licen[cs]e|lock)s?$/iu,
-  package: /^(?:package|bundle|merchandise|suite)s?$/iu,
-  product: /^(?:product|item|article)s?$/iu,
-  feature: /^(?:feature|option)s?$/iu,
-  extension: /^(?:extension|attribute)s?$/iu,
-} as const;
-
-/** Names of what a person holds, in a list inside the row of that person. */
-export const holdingNames: Names = {
-  instance: ["instance", "instanceid", "asset", "assetid", "licence", "license"],
-  number: ["number", "assetnumber", "assetno"],
+  ...namesOf({
+    licenseType: "licencetype licensetype authorizationtype",
+    type: "producttype type",
+    limitStart: `validfrom startson startdate limitstart contractstart contractstartdate subscriptionstart start
+      gultigvon gueltigvon gultigab gueltigab vertragsbeginn laufzeitbeginn beginn`,
+    limitEnd: `validto validuntil endson enddate limitend contractend contractenddate subscriptionend end expirydate
+      expirationdate expireson gultigbis gueltigbis vertragsende laufzeitende ablaufdatum ende`,
+    timeUnit: "timeunit unit termunit",
+    timeUnitQuantity: "timeunitquantity units termunits",
+    term: "term timedurationexpression",
+  }),
 };
 
 /** Names of the fields of each list, and what the name of such a list has in it. */
 export const listNames = {
-  customers: { fields: customer, called: ["customer", "account", "compan", "client", "partner", "kunde", "firm"] },
-  orders: {
-    fields: order,
-    called: ["order", "sale", "contract", "invoice", "subscription", "deal", "auftr", "bestell", "vertr"],
-  },
+  customers: { fields: customer, called: words("customer account compan client partner kunde firm") },
+  orders: { fields: order, called: words("order sale contract invoice subscription deal auftr bestell vertr") },
   staff: {
     fields: staff,
-    called: [
-      "staff",
-      "employee",
-      "user",
-      "person",
-      "people",
-      "member",
-      "contact",
-      "seat",
-      "mitarbeiter",
-      "nutzer",
-      "anwender",
-      "arbeitspl",
-    ],
+    called: words("staff employee user person people member contact seat mitarbeiter nutzer anwender arbeitspl"),
   },
-  lines: { fields: line, called: ["line", "detail", "item", "position", "product", "produkt", "artikel", "article"] },
+  lines: { fields: line, called: words("line detail item position product produkt artikel article") },
 } as const satisfies Record<Stream | "lines", { fields: Names; called: readonly string[] }>;
 
 export type ListKind = keyof typeof listNames;

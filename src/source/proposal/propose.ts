@@ -1,19 +1,10 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Stream } from "../../crm/model.ts";
 import { toChoose } from "../problems.ts";
-import {
-  columnsByField,
-  columnsNamed,
-  dateForm,
-  looksLikeStates,
-  quoted,
-  skipOf,
-  statesOf,
-  withinFirst,
-} from "./columns.ts";
+import { columnsByField, columnsNamed, dateForm, looksLikeStates, quoted, skipOf, statesOf } from "./columns.ts";
 import type { ColumnFacts, Doubt, Found, ProposedSkip, StatesOfSale } from "./columns.ts";
-import { assetOf, proposeInstances } from "./instances.ts";
-import type { ProductList, ProposedLines } from "./instances.ts";
+import { proposeInstances } from "./instances.ts";
+import type { ProposedLines } from "./instances.ts";
 import { instanceNames, saleStates } from "./names.ts";
 
 /** One field of a proposed mapping, with what nobody can tell from the rows alone. */
@@ -22,22 +13,6 @@ export interface ProposedField {
   /** Undefined: nothing fills it, and the doubt says what that means. */
   expression: Json | undefined;
   doubts: readonly Doubt[];
-}
-
-/** A list in the rows of staff that says what a person holds, by the instance of an order or by an asset number. */
-export interface ProposedHoldings {
-  list: string;
-  instance: string | undefined;
-  number: string | undefined;
-}
-
-/** Where staff holds seats of orders: the name under which the mapping sees the rows of a person, and their order. */
-export interface ProposedSeats {
-  /** Undefined: a person has one row. */
-  rows: string | undefined;
-  order: string;
-  /** The look-up table that has the customer of each order. */
-  table: string | undefined;
 }
 
 /** A mapping, and which records are left out of it. */
@@ -53,9 +28,6 @@ export function proposeMapping(
   options: {
     zone: string;
     lines: ProposedLines | undefined;
-    products: ProductList | undefined;
-    seats: ProposedSeats | undefined;
-    holds: ProposedHoldings | undefined;
   },
 ): ProposedMapping {
   const found = columnsByField(stream, columns);
@@ -68,7 +40,7 @@ export function proposeMapping(
       return { fields: orderFields(proposal, { ...options, own: columns }, states), skip: skipOf(states) };
     }
     case "staff":
-      return { fields: staffFields(proposal, options), skip: undefined };
+      return { fields: staffFields(proposal), skip: undefined };
   }
 }
 
@@ -165,7 +137,6 @@ function orderFields(
   instances: {
     zone: string;
     lines: ProposedLines | undefined;
-    products: ProductList | undefined;
     own: readonly ColumnFacts[];
   },
   states: readonly StatesOfSale[],
@@ -234,40 +205,16 @@ function isCalledState({ plain, isOfList }: ColumnFacts): boolean {
   return !isOfList && saleStates.some((name) => name === plain);
 }
 
-function staffFields(
-  proposal: Proposal,
-  { seats, holds }: { seats: ProposedSeats | undefined; holds: ProposedHoldings | undefined },
-): ProposedField[] {
+function staffFields(proposal: Proposal): ProposedField[] {
   proposal.take("id", { expression: toChoose, doubt: "each person needs an id of its own" });
-  const customer = proposal.path("customerId");
-  if (customer === undefined && seats?.table !== undefined) {
-    const key = seats.rows === undefined ? seats.order : withinFirst(seats.rows, seats.order);
-    proposal.add(
-      "customerId",
-      { lookup: { table: seats.table, key } },
-      "the customer of the order is the customer of the person",
-    );
-  } else proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
+  proposal.take("customerId", { expression: toChoose, doubt: "each person needs a customer" });
   const names = ["firstName", "lastName"].flatMap((part) => proposal.path(part) ?? []);
   proposal.take("userName", userNameOf(proposal.path("email"), names));
   if (proposal.path("name") === undefined && names.length > 0) proposal.add("name", { concat: names, separator: " " });
   else proposal.take("name", { expression: toChoose, doubt: "each person needs a name" });
   proposal.takePhone("mobile");
   for (const field of ["remark", "departmentId"]) proposal.take(field);
-  if (seats === undefined && holds !== undefined)
-    proposal.add("assets", holdings(holds), `${holds.list} lists the licences that a person holds`);
-  else if (seats === undefined)
-    proposal.add("assets", [], "no column says which licences a person holds: nobody gets one");
-  else {
-    const fields = { instanceId: assetOf(seats.order) };
-    const assets: Json =
-      seats.rows === undefined ? { one: fields } : { each: { distinct: seats.rows, by: seats.order }, fields };
-    proposal.add(
-      "assets",
-      assets,
-      "one person holds the asset of an order: for several, give it a quantity, or one for each line",
-    );
-  }
+  proposal.add("assets", [], "which licences a person holds is for you to write: nobody gets one");
   return proposal.fields;
 }
 
@@ -277,15 +224,9 @@ function userNameOf(email: string | undefined, names: readonly string[]): { expr
   if (names.length === 0) return { expression: toChoose, doubt: "an account name has letters and digits only" };
   const address = { template: `${names.map((path) => `{${path}}`).join("")}@name` };
   return {
-    expression: { login: { replace: address, find: " ", with: "" } },
+    expression: { login: { replace: address, pattern: " " } },
     doubt: `made of ${names.join(" and ")}; two people of one name get the same`,
   };
-}
-
-function holdings({ list, instance, number }: ProposedHoldings): JsonObject[] {
-  const each = (field: string, path: string | undefined): JsonObject[] =>
-    path === undefined ? [] : [{ each: list, when: { path, present: true }, fields: { [field]: path } }];
-  return [...each("assetNumber", number), ...each("instanceId", instance)];
 }
 
 /** The country that is written where no column says one. */

@@ -30,8 +30,6 @@ export type ColumnKind =
 export interface Column {
   name: string;
   kind: ColumnKind;
-  /** The column holds lists of that kind. */
-  isList: boolean;
   /** What the database calls its type. */
   type: string;
 }
@@ -87,7 +85,7 @@ export interface SessionLimits {
 }
 
 /** Why there is no TLS that can be trusted. */
-type TlsFault = "none-offered" | "expired" | "not-yet-valid" | "other-name" | "unknown-authority" | "other";
+export type TlsFault = "none-offered" | "expired" | "not-yet-valid" | "other-name" | "unknown-authority" | "other";
 
 /** Why a database did not do what it was asked for, in words that hold no value of a row. */
 export interface Failure {

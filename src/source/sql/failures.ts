@@ -3,7 +3,7 @@ import { scrub } from "../../http/redaction.ts";
 import { sourceProblem } from "../problems.ts";
 import type { SourceProblemCode } from "../problems.ts";
 import { DatabaseFailure, tlsFailure } from "./dialect.ts";
-import type { Failure } from "./dialect.ts";
+import type { Failure, TlsFault } from "./dialect.ts";
 import { linesBefore, queryProblem } from "./query.ts";
 import type { Query } from "./query.ts";
 
@@ -85,7 +85,7 @@ export function databaseProblem(thrown: unknown, about: About): Problem {
 /** In one piece: a sentence for each kind. */
 function wordsOf(failure: Failure, { source, query }: About): Words {
   const { kind, name } = failure;
-  const of = query === undefined ? `the source ${source}` : `\`${query.settings}.${query.key}\``;
+  const of = query === undefined ? `the source ${source}` : `\`${query.settings}.query\``;
   const database = `The database of the source ${source}`;
   switch (kind) {
     case "missing":
@@ -142,40 +142,32 @@ function wordsOf(failure: Failure, { source, query }: About): Words {
   }
 }
 
-function tlsWords({ tls, name = "`connection`" }: Failure, source: string): Omit<Words, "code"> {
-  const certificate = `The certificate of the database of the source ${source}`;
-  switch (tls) {
-    case "none-offered":
-      return {
-        message: `The database of the source ${source} offers no TLS`,
-        cure:
-          "Turn TLS on at the server. Without TLS (`connection.tls: off`), only a server on this machine is " +
-          "allowed.",
-      };
-    case "expired":
-      return {
-        message: `${certificate} has expired`,
-        cure: "Renew the certificate at the server, and check that the clock of this machine is right.",
-      };
-    case "not-yet-valid":
-      return { message: `${certificate} is not valid yet`, cure: "Check that the clock of this machine is right." };
-    case "other-name":
-      return {
-        message: `${certificate} has another name than ${name}`,
-        cure:
-          "Correct `connection.host`. If the server is right, set `connection.serverName` to the name in its " +
-          "certificate.",
-      };
-    case "unknown-authority":
-      return {
-        message: `${certificate} comes from an authority that is not trusted`,
-        cure: "Set `connection.ca` to a file with the certificate of that authority (PEM).",
-      };
-    case "other":
-    case undefined:
-      return {
-        message: `The database of the source ${source} offers no TLS that can be trusted`,
-        cure: "Look into the log of the database, and check which TLS versions it offers.",
-      };
-  }
+function tlsWords({ tls = "other", name = "`connection`" }: Failure, source: string): Omit<Words, "code"> {
+  const [what, cure] = tlsFaults[tls];
+  return { message: what.replace("SOURCE", source).replace("NAME", name), cure };
 }
+
+const certificate = "The certificate of the database of the source SOURCE";
+const clock = "check that the clock of this machine is right.";
+
+/** What is wrong with TLS, and what helps. */
+const tlsFaults: Readonly<Record<TlsFault, readonly [string, string]>> = {
+  "none-offered": [
+    "The database of the source SOURCE offers no TLS",
+    "Turn TLS on at the server. Without TLS (`connection.tls: off`), only a server on this machine is allowed.",
+  ],
+  expired: [`${certificate} has expired`, `Renew the certificate at the server, and ${clock}`],
+  "not-yet-valid": [`${certificate} is not valid yet`, `C${clock.slice(1)}`],
+  "other-name": [
+    `${certificate} has another name than NAME`,
+    "Correct `connection.host`. If the server is right, set `connection.serverName` to the name in its certificate.",
+  ],
+  "unknown-authority": [
+    `${certificate} comes from an authority that is not trusted`,
+    "Set `connection.ca` to a file with the certificate of that authority (PEM).",
+  ],
+  other: [
+    "The database of the source SOURCE offers no TLS that can be trusted",
+    "Look into the log of the database, and check which TLS versions it offers.",
+  ],
+};

@@ -87,15 +87,13 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
       yield await this.#query(textOf(statement), textsOf(statement));
     }))
       fields = asked.fields;
-    const named = await this.#query(
-      "select t.oid, t.typname, e.typname from pg_type t left join pg_type e on t.typcategory = 'A' and e.oid = " +
-        "t.typelem where t.oid = any($1::oid[])",
-      [`{${[...new Set(fields.map(({ dataTypeID }) => dataTypeID))].join(",")}}`],
-    );
-    const byOid = new Map(named.rows.map(([oid, type, element]) => [String(oid), { type, element }]));
+    const named = await this.#query("select oid, typname from pg_type where oid = any($1::oid[])", [
+      `{${[...new Set(fields.map(({ dataTypeID }) => dataTypeID))].join(",")}}`,
+    ]);
+    const types = new Map(named.rows.map(([oid, type]) => [String(oid), type]));
     return fields.map(({ name, dataTypeID }) => {
-      const { type, element = null } = byOid.get(String(dataTypeID)) ?? { type: String(dataTypeID) };
-      return { name, kind: kinds[element ?? type ?? ""] ?? "text", isList: element !== null, type: type ?? "" };
+      const type = types.get(String(dataTypeID)) ?? String(dataTypeID);
+      return { name, kind: kinds[type] ?? "text", type };
     });
   }
 

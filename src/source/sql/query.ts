@@ -1,8 +1,5 @@
-import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { messageOf } from "../../base/errors.ts";
 import type { Problem } from "../../base/errors.ts";
-import { readRegular } from "../../base/regular-file.ts";
 import type { Stream } from "../../crm/model.ts";
 import { groupingPlaces, placeInRecord } from "../group-settings.ts";
 import type { GroupSettings } from "../group-settings.ts";
@@ -13,7 +10,7 @@ import { sourceProblem } from "../problems.ts";
 import { atLeastOrNone } from "./dialect.ts";
 import type { Bound, Column, Dialect, Statement } from "./dialect.ts";
 import type { Open } from "./reading.ts";
-import { columnOf, queryFault } from "./sql-source-settings.ts";
+import { columnOf } from "./sql-source-settings.ts";
 import type { SqlSince } from "./sql-source-settings.ts";
 import { withoutSemicolon } from "./statement.ts";
 import type { DialectName } from "./statement.ts";
@@ -24,58 +21,24 @@ export interface Query {
   text: string;
   /** Where its settings stand: `sources.erp.streams.customers`. */
   settings: string;
-  /** The key that holds it, or the name of its file. */
-  key: "query" | "queryFile";
-  /** The file it is in, where that is one of its own. */
-  file: string | undefined;
   /** Where its key stands in the configuration. */
   place: string;
 }
 
 export interface QueryPlaces {
-  /** Folder of the configuration file. */
-  directory: string;
   dialect: DialectName;
   /** Where a key stands in the configuration: `crm-sync.yaml:12:7`. */
   placeOf: (key: string) => string;
 }
 
-/** Reads a query from its settings or its file. Throws a Problem where it is not there or is one that writes. */
-export function loadQuery(
-  asked: { query?: string | undefined; queryFile?: string | undefined },
-  settings: string,
-  { directory, dialect, placeOf }: QueryPlaces,
-): Query {
-  const key = asked.queryFile === undefined ? "query" : "queryFile";
-  const found = { settings, key, place: placeOf(`${settings}.${key}`) } as const;
-  if (asked.queryFile === undefined)
-    return { ...found, text: withoutSemicolon(asked.query ?? "", dialect), file: undefined };
-  const query: Query = { ...found, text: "", file: asked.queryFile };
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(readRegular(resolve(directory, asked.queryFile)));
-  } catch (thrown) {
-    const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : messageOf(thrown);
-    throw queryProblem(
-      query,
-      undefined,
-      why === "ENOENT"
-        ? `names the file ${asked.queryFile}, which does not exist (${why})`
-        : `names the file ${asked.queryFile}, which cannot be read (${why})`,
-      "Write the query into the file, or correct its name.",
-    );
-  }
-  const fault = queryFault(text, dialect);
-  const [, line = "1", message = ""] = /^line (\d+) (.*)$/su.exec(fault ?? "") ?? [];
-  if (fault !== undefined) throw queryProblem(query, Number(line), message, "Correct the query.");
-  return { ...query, text: withoutSemicolon(text, dialect) };
+function loadQuery({ query }: { query: string }, settings: string, { dialect, placeOf }: QueryPlaces): Query {
+  return { text: withoutSemicolon(query, dialect), settings, place: placeOf(`${settings}.query`) };
 }
 
 /** What is wrong with a query, with the file and the line where it is. */
 export function queryProblem(query: Query, line: number | undefined, message: string, cure: string): Problem {
-  const place = query.file === undefined ? query.place : `${query.file}:${line ?? 1}`;
   const where = line === undefined ? "" : `, line ${line} of the query,`;
-  return sourceProblem("source.wrong-query", place, `\`${query.settings}.${query.key}\`${where} ${message}.`, cure);
+  return sourceProblem("source.wrong-query", query.place, `\`${query.settings}.query\`${where} ${message}.`, cure);
 }
 
 /** What rows of a query are asked for. */
@@ -139,13 +102,9 @@ export function detailsOfChanged(
 
 /** The settings of a stream, as far as they say what is asked for. */
 export interface StreamSettings {
-  query?: string | undefined;
-  queryFile?: string | undefined;
+  query: string;
   key?: string | undefined;
-  details?:
-    | Readonly<Record<string, { query?: string | undefined; queryFile?: string | undefined; key: string }>>
-    | undefined;
-  json: readonly string[];
+  details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
   since?: SqlSince | undefined;
   limits: RecordLimits;
   skip?: Json | undefined;
@@ -199,14 +158,13 @@ export async function questionOf(
   const needed = (part: Part, name: string, key: string): void => {
     if (part.columns.some((column) => column.name === name)) return;
     throw queryProblem(
-      { ...part.query, place: part.query.file === undefined ? places.placeOf(key) : part.query.place },
+      { ...part.query, place: places.placeOf(key) },
       undefined,
       `gives no column ${name}, which \`${key}\` reads; it gives ${namesOf(part.columns)}`,
       "Correct the name, or have the query give it.",
     );
   };
   if (settings.key !== undefined) needed(header, columnOf(settings.key) ?? "", `${place}.key`);
-  for (const name of settings.json) needed(header, name, `${place}.json`);
   const details: Record<string, Part> = {};
   for (const [name, set] of Object.entries(settings.details ?? {})) {
     const at = `${place}.details.${name}`;

@@ -243,7 +243,7 @@ function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean
 
 /** The key, where rows can be read in its order. */
 function orderOf({ key }: Part): Column | undefined {
-  return key === undefined || key.isList || key.kind === "json" || key.kind === "boolean" ? undefined : key;
+  return key === undefined || key.kind === "json" || key.kind === "boolean" ? undefined : key;
 }
 
 /** Records with their details: of the changed ones alone, where changes are asked for. */
@@ -339,7 +339,7 @@ async function* partRows(
   see: (cells: readonly Cell[]) => void = () => undefined,
 ): AsyncGenerator<Rows, Problem | undefined, void> {
   const { query, columns, key } = part;
-  const read = rowReader(columns, { zone, limits: settings.limits, json: new Set(settings.json) });
+  const read = rowReader(columns, { zone, limits: settings.limits });
   const keyAt = key === undefined ? -1 : columns.indexOf(key);
   const set = query.settings.split(".").slice(4).join(".");
   const place = set === "" ? name : `${name}/${set}`;

@@ -1,20 +1,15 @@
-import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { durationMs } from "../../base/duration.ts";
 import { Problem } from "../../base/errors.ts";
-import { readRegular } from "../../base/regular-file.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { recordLimitsSchema, toItem } from "../json.ts";
-import type { OpenedReader, Staging, TableRows } from "../reader.ts";
+import type { OpenedReader, Staging } from "../reader.ts";
 import type { SqlSourceSettings } from "../source-settings.ts";
 import { dialectOf } from "./dialect.ts";
-import { columnsStatement, loadQuery, queryProblem, questionOf, statementOf } from "./query.ts";
+import { questionOf } from "./query.ts";
 import type { Query, QueryPlaces } from "./query.ts";
 import { readStream, View } from "./reading.ts";
-import type { Asking, Open } from "./reading.ts";
-import { columnOf } from "./sql-source-settings.ts";
-import { rowReader } from "./values.ts";
+import type { Asking } from "./reading.ts";
 
 interface SqlSourceDeps {
   clock: Clock;
@@ -39,7 +34,7 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
     connectTimeoutMs: durationMs(settings.connectTimeout),
     statementTimeoutMs: durationMs(settings.statementTimeout),
   };
-  const places: QueryPlaces = { directory, dialect: connection.kind, placeOf };
+  const places: QueryPlaces = { dialect: connection.kind, placeOf };
   const view = new View(about, () => dialectOf(connection, limits, { clock, secrets, directory, about }));
   const failed = (thrown: unknown, query: Query): Problem => view.fail(thrown, { ...about, query });
   const asking = (stream: Stream): Asking | undefined => {
@@ -95,77 +90,7 @@ export function createSqlSource(name: string, settings: SqlSourceSettings, deps:
         await view.end();
       }
     },
-    async *queries(table, declared) {
-      const place = `${at}.tables.${table}`;
-      try {
-        const query = loadQuery(declared, place, places);
-        const paths = [declared.key, declared.value, ...Object.values(declared.columns ?? {})];
-        const read = paths.filter((path) => path !== undefined);
-        return yield* tableRows(query, read, await view.open(), failed);
-      } catch (thrown) {
-        if (thrown instanceof Problem) return thrown;
-        throw thrown;
-      }
-    },
-    queryFiles: () => queryFiles(settings, directory),
     endReading: () => view.end(),
     close: () => view.end(),
   };
-}
-
-/**
- * What stands in the files of a source's queries, by their names: another text is another question. A file that cannot
- * be read holds nothing here; the reading itself says why.
- */
-function queryFiles({ streams }: Pick<SqlSourceSettings, "streams">, directory: string): Record<string, string> {
-  const parts = Object.values(streams).flatMap((stream) =>
-    stream === undefined ? [] : [stream, ...Object.values(stream.details ?? {})],
-  );
-  const names = new Set(parts.flatMap(({ queryFile }) => queryFile ?? []));
-  return Object.fromEntries([...names].sort().map((name) => [name, textOf(resolve(directory, name))]));
-}
-
-function textOf(file: string): string {
-  try {
-    return readRegular(file).toString("utf8");
-  } catch {
-    return "";
-  }
-}
-
-/** Rows that are taken at a time. */
-const page = 1_000;
-
-/** The rows of a look-up table that is a query; returns why they are not whole. */
-async function* tableRows(
-  query: Query,
-  paths: readonly string[],
-  { dialect, snapshot }: Open,
-  failed: (thrown: unknown, query: Query) => Problem,
-): TableRows {
-  try {
-    const columns = await snapshot.columns(columnsStatement(query));
-    for (const path of paths) {
-      const name = columnOf(path);
-      if (name !== undefined && !columns.some((column) => column.name === name))
-        return queryProblem(
-          query,
-          undefined,
-          `gives no column ${name}`,
-          "Correct the name, or have the query give it.",
-        );
-    }
-    const read = rowReader(columns, { zone: undefined, limits: recordLimitsSchema.parse({}), json: new Set() });
-    let count = 0;
-    for await (const rows of snapshot.rows(statementOf(query, {}, dialect), columns, page)) {
-      yield rows.map((cells) => {
-        count += 1;
-        const item = read(cells, `${query.settings}, row ${count}`);
-        return "bad" in item ? item : toItem(item.row, undefined);
-      });
-    }
-    return undefined;
-  } catch (thrown) {
-    return failed(thrown, query);
-  }
 }

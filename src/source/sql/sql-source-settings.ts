@@ -2,37 +2,19 @@ import { z } from "zod";
 import { durationSchema } from "../../base/duration.ts";
 import { secretReferenceSchema } from "../../http/http-settings.ts";
 import { pathSchema } from "../file/file-source-settings.ts";
+import { isZone } from "../mapping/coerce.ts";
 import { parsePath } from "../mapping/path.ts";
-import { checkTable, tableFields } from "../table-settings.ts";
 import { statementFault } from "./statement.ts";
-import type { DialectName } from "./statement.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65_535);
 
-function isZone(zone: string): boolean {
-  try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone).timeZoneId !== "";
-  } catch {
-    return false;
-  }
-}
-
 const queryFields = {
-  query: text.optional().meta({
-    description: "The query; it only reads. Either this or `queryFile`",
+  query: text.meta({
+    description: "The query; it only reads",
     examples: ["select id, name, changed_at from customer"],
   }),
-  queryFile: text.optional().meta({
-    description: "File that holds the query, relative to the configuration file",
-    examples: ["queries/customers.sql"],
-  }),
 };
-
-interface Asked {
-  query?: string | undefined;
-  queryFile?: string | undefined;
-}
 
 const detailSchema = z
   .strictObject({
@@ -42,12 +24,7 @@ const detailSchema = z
       examples: ["order_id"],
     }),
   })
-  .meta({
-    examples: [
-      { query: "select order_id, product, quantity from order_line", key: "order_id" },
-      { queryFile: "queries/order-lines.sql", key: "order_id" },
-    ],
-  });
+  .meta({ examples: [{ query: "select order_id, product, quantity from order_line", key: "order_id" }] });
 
 const sinceSchema = z.strictObject({
   column: text.meta({
@@ -89,31 +66,8 @@ export const sqlStreamFields = () => ({
         "Queries whose rows belong to a record, by the name under which the mapping sees them; joined by key",
       examples: [{ lines: { query: "select order_id, product, quantity from order_line", key: "order_id" } }],
     }),
-  json: z
-    .array(text)
-    .default([])
-    .meta({
-      description: "Columns whose text is JSON although the database does not say so",
-      examples: [["attributes"]],
-    }),
   since: sinceSchema.optional().describe("How to ask for what changed"),
 });
-
-/** A query as a look-up table of the mapping. */
-export const sqlTableSchema = z
-  .strictObject({
-    ...queryFields,
-    ...tableFields,
-  })
-  .superRefine(checkTable)
-  .meta({
-    written: "table",
-    examples: [
-      { query: "select country, region from region", key: "country", value: "region", nullTexts: ["NULL"] },
-      { queryFile: "queries/regions.sql", key: "country", columns: { branch: "branch", name: "name" } },
-    ],
-  });
-export type SqlTable = z.infer<typeof sqlTableSchema>;
 
 const serverFields = {
   host: text.meta({
@@ -184,15 +138,15 @@ export const sqlSourceFields = {
     .describe("Longest time for a statement, or for the next rows of one; on MySQL and MariaDB for all rows of one"),
 };
 
-interface AskedStream extends Asked {
+interface AskedStream {
+  query: string;
   key?: string | undefined;
-  details?: Readonly<Record<string, Asked & { key: string }>> | undefined;
+  details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
 }
 
 interface SqlSettings {
   connection: SqlConnection;
   streams: Readonly<Record<string, (AskedStream & { since?: unknown; group?: unknown }) | undefined>>;
-  tables: Readonly<Record<string, Asked | { files: unknown } | { inline: unknown }>>;
 }
 
 interface Issue {
@@ -201,11 +155,11 @@ interface Issue {
 }
 
 /** What is wrong with a sql source beyond the shape of its keys: queries that write, a connection in the open. */
-export function checkSqlSource({ connection, streams, tables }: SqlSettings): Issue[] {
+export function checkSqlSource({ connection, streams }: SqlSettings): Issue[] {
   const issues: Issue[] = checkConnection(connection);
-  const check = (asked: Asked, path: string[]): void => {
-    for (const issue of checkQuery(asked, connection.kind))
-      issues.push({ path: [...path, ...issue.path], message: issue.message });
+  const check = ({ query }: { query: string }, path: string[]): void => {
+    const fault = statementFault(query, connection.kind);
+    if (fault !== undefined) issues.push({ path: [...path, "query"], message: `line ${fault.line} ${fault.message}` });
   };
   const checkKey = (key: string | undefined, path: string[]): void => {
     if (key !== undefined && columnOf(key) === undefined)
@@ -233,8 +187,6 @@ export function checkSqlSource({ connection, streams, tables }: SqlSettings): Is
         message: "missing; detail rows are joined by the key of their record",
       });
   }
-  for (const [name, table] of Object.entries(tables))
-    if (!("files" in table) && !("inline" in table)) check(table, ["tables", name]);
   return issues;
 }
 
@@ -270,22 +222,6 @@ function isHere(host: string): boolean {
 
 function isAddress(host: string): boolean {
   return /^[\d.]+$/u.test(host) || host.includes(":");
-}
-
-function checkQuery({ query, queryFile }: Asked, dialect: DialectName): Issue[] {
-  if (query === undefined && queryFile === undefined)
-    return [{ path: ["query"], message: "missing; expected the query, or its file as queryFile" }];
-  if (query === undefined) return [];
-  if (queryFile !== undefined)
-    return [{ path: ["queryFile"], message: "cannot be used with a query; expected either of them" }];
-  const message = queryFault(query, dialect);
-  return message === undefined ? [] : [{ path: ["query"], message }];
-}
-
-/** Why a query is not run, with the line where it says so; undefined where nothing is wrong to see. */
-export function queryFault(query: string, dialect: DialectName): string | undefined {
-  const fault = statementFault(query, dialect);
-  return fault === undefined ? undefined : `line ${fault.line} ${fault.message}`;
 }
 
 /** The column that a path names; undefined where it names none, or something inside one. */

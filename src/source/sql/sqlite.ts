@@ -82,7 +82,7 @@ class SqliteSnapshot implements Snapshot {
       found.map(({ name, type }) => {
         // Of two columns with one name the second is called `name:1`.
         const plain = name.replace(/:\d+$/u, "");
-        return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), isList: false, type: type ?? "" };
+        return { name: names.has(plain) ? plain : name, kind: kindOf(type ?? ""), type: type ?? "" };
       }),
     );
   }

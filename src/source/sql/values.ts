@@ -13,8 +13,6 @@ interface ValueRules {
   /** Zone of times without one; undefined: they stay local. */
   zone: string | undefined;
   limits: RecordLimits;
-  /** Columns whose text is JSON although the database does not say so. */
-  json: ReadonlySet<string>;
 }
 
 /** A value that no record can hold, by its code and in words that do not repeat it. */
@@ -38,9 +36,7 @@ export function rowReader(
   rules: ValueRules,
 ): (cells: readonly Cell[], place: string) => { row: { place: string; value: JsonObject } } | { bad: BadRecord } {
   const readers = columns.map((column): [string, Reader] => {
-    const kind = rules.json.has(column.name) ? "json" : column.kind;
-    const one = readerOf(kind, rules);
-    return [column.name, column.isList ? listReader(one) : one];
+    return [column.name, readerOf(column.kind, rules)];
   });
   return (cells, place) => {
     const value: JsonObject = {};
@@ -140,15 +136,6 @@ function json(text: string, limits: RecordLimits): Json {
   throw new ValueFault(parsed.error.code, `is not usable as JSON: ${parsed.error.message}`);
 }
 
-function listReader(one: Reader): Reader {
-  return (cell) => {
-    const read = (element: Exclude<Cell, null>): Json => one(element);
-    const list = listText(textOf(cell), read);
-    if (list === undefined) throw new ValueFault("not-a-list", "holds a list that cannot be read");
-    return list;
-  };
-}
-
 const timeOfDay = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/u;
 
 /**
@@ -193,50 +180,6 @@ function localText(text: string, zone: string | undefined): string {
   }
 }
 
-/**
- * The list that PostgreSQL writes as `{a,"b c",NULL,{d}}`; undefined for a text that is none. Its elements are read by
- * `read`.
- */
-function listText(text: string, read: (element: string) => Json): Json[] | undefined {
-  // A list whose positions do not begin at 1 says so in front: `[0:1]={a,b}`.
-  const found = elements(text, /^(?:\[-?\d+:-?\d+\])+=/u.exec(text)?.[0].length ?? 0, read);
-  return found?.end === text.length ? found.list : undefined;
-}
-
-const quoted = /"((?:[^"\\]|\\[^])*)"/uy;
-const plain = /[^,{}"\\]+/uy;
-
-function elements(
-  text: string,
-  start: number,
-  read: (element: string) => Json,
-): { list: Json[]; end: number } | undefined {
-  if (text[start] !== "{") return undefined;
-  const list: Json[] = [];
-  let at = start + 1;
-  if (text[at] === "}") return { list, end: at + 1 };
-  for (;;) {
-    if (text[at] === "{") {
-      const inner = elements(text, at, read);
-      if (inner === undefined) return undefined;
-      list.push(inner.list);
-      at = inner.end;
-    } else {
-      const pattern = text[at] === '"' ? quoted : plain;
-      pattern.lastIndex = at;
-      const match = pattern.exec(text);
-      if (match === null) return undefined;
-      const [whole, inside] = match;
-      if (inside !== undefined) list.push(read(inside.replaceAll(/\\([^])/gu, "$1")));
-      else list.push(whole === "NULL" ? null : read(whole));
-      at += whole.length;
-    }
-    if (text[at] === "}") return { list, end: at + 1 };
-    if (text[at] !== ",") return undefined;
-    at += 1;
-  }
-}
-
 /** What tells changes apart, as text: a whole number, an instant with Z, a local time, or a date. */
 type ChangeKind = "integer" | "instant" | "local" | "date";
 
@@ -251,8 +194,8 @@ const furthestAheadMs = 50_400_000;
 const usable: ReadonlySet<ColumnKind> = new Set<ColumnKind>(["integer", "decimal", "instant", "local", "date", "any"]);
 
 /** Whether a column can tell what changed. */
-export function tellsChanges({ kind, isList }: Column): boolean {
-  return !isList && usable.has(kind);
+export function tellsChanges({ kind }: Column): boolean {
+  return usable.has(kind);
 }
 
 /**
@@ -320,13 +263,6 @@ export function boundOf(
   return local === undefined
     ? undefined
     : { kind: "local", text: shifted(wholeInstant(local), -back - clockChangeMs).replace(/Z$/u, "") };
-}
-
-/** Whether a value of a record that was read can tell what changed: a time, a date or a whole number. */
-export function tellsChange(value: Json): boolean {
-  if (typeof value === "string" && /^-?\d{16,40}$/u.test(value)) return true;
-  const text = typeof value === "string" || typeof value === "number" ? comparedText(value, "any") : undefined;
-  return text !== undefined && kindOf(text) !== undefined;
 }
 
 function comparedText(cell: Exclude<Cell, null>, kind: ColumnKind): string | undefined {

@@ -5,7 +5,6 @@ import { statement } from "../../../src/inquiry/statement/statement.ts";
 import { openReadOnly } from "../../../src/ledger/database/database.ts";
 import { statementFormats } from "../../../src/report/statement/render.ts";
 import { compileAmount } from "../../../src/source/mapping/operators/values.ts";
-import { plausibleMoments } from "../../../src/source/mapping/coerce.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";
@@ -93,7 +92,6 @@ it.each([
 ] as const)("the amount %.20s %s of a CRM goes into quarantine by its name", (value, currency) => {
   const context = {
     nullTexts: new Set<string>(),
-    dates: plausibleMoments(),
     tables: new Map(),
     mistakes: [],
     reads: [],

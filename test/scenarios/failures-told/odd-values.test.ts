@@ -37,7 +37,7 @@ const row = { no: "O1", placed: 1777716000000, line: "L1", product: "CAD", quant
 async function shop(
   source: object,
   files: Record<string, string>,
-  { fields = {}, nodes = "quantity", ...more }: { fields?: object; nodes?: unknown; plausibleDates?: object } = {},
+  { fields = {}, nodes = "quantity", ...more }: { fields?: object; nodes?: unknown } = {},
 ): Promise<World> {
   const w = await world({ records: { customers: company(1, 0).customers, orders: [], staff: [] } });
   const instances = [orderMapping.instances[0], { kind: "product", one: { ...product, nodes } }];
@@ -83,7 +83,7 @@ describe("a date that no order can have", () => {
       code: "no-such-date",
     });
     expect(waiting.message).toContain("1970-01-21");
-    expect(waiting.expected).toContain("1990-01-01 to 2100-12-31");
+    expect(waiting.expected).toContain("from 1980 to 2100");
     expect(waiting.expected).toContain("`epoch_s` gives 2026-05-02");
     expect((await w.run("quarantine", "list")).stdout).toContain("1970-01-21");
   });
@@ -121,15 +121,6 @@ describe("a date that no order can have", () => {
       { place: "shop/orders, no O2", key: { id: "O2" }, field: "instances[1].limitEnd", code: "no-such-date" },
     ]);
   });
-
-  it("is one that the configuration takes, and is read again when that changes", async () => {
-    const files = { "orders.ndjson": rows({ placed: Date.UTC(1985, 0, 1) }) };
-    const w = await shop({ files: "orders.ndjson" }, files);
-    await waitsAfter(w, 0);
-    w.environment["CRM_SYNC__sources__shop__streams__orders__plausibleDates__earliest"] = "1980-01-01";
-    const { exitCode, calls } = await w.does("run", "everything");
-    expect([exitCode, calls["E5"]]).toEqual([0, 1]);
-  });
 });
 
 describe("a count whose mark could be one of thousands", () => {
@@ -165,7 +156,6 @@ describe("a count whose mark could be one of thousands", () => {
   it.each([
     ["number", { number: "quantity" }],
     ["multiply", { multiply: ["quantity", 2] }],
-    ["round", { round: "quantity", rounding: "up" }],
   ])("is refused by the operator %s too", async (_name, nodes) => {
     const w = await shop({ files: "orders.csv" }, { "orders.csv": csv("2.000") }, { nodes });
     expect(await waitsAfter(w, 1)).toMatchObject([{ key: { id: "O2" }, code: "not-a-number" }]);

@@ -139,7 +139,7 @@ it.each(["", " ", "n/a"])(
     w.orders = w.orders.map((row) => ({ ...row, customer: row.customer === "C1" ? "a@example.com" : none }));
     w.staff = [];
     w.write();
-    const without = (field: string) => ({ hash: { replace: field, find: "n/a", with: "" }, salt });
+    const without = (field: string) => ({ hash: { replace: field, pattern: "n/a" }, salt });
     const hashed = { customerId: without("customer") };
     mapped(w, { customers: { id: without("email") }, orders: hashed, staff: hashed });
     const ran = await w.does("run", "everything");

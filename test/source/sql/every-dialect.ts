@@ -208,44 +208,12 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
       expect(seen).toEqual(Array.from({ length: 2_500 }, (_, index) => String(index + 1)));
     });
 
-    it("reads its look-up tables by query, in the same view", async () => {
-      const database = await newDatabase();
-      await filled(database, 1);
-      await database.run(
-        "create table region (country varchar(2), name varchar(20))",
-        "insert into region values ('DE', 'Europe'), ('FR', 'Europe')",
-      );
-      const regions = { query: "select country, name from region", key: "country", value: "name" };
-      const customers = {
-        query: "select id, 'DE' as country from customer",
-        key: "id",
-        mapping: {
-          id: "id",
-          name: { lookup: { table: "regions", key: "country" } },
-          customerType: { value: "company" },
-          branchCode: { value: "B" },
-          branchName: { value: "B" },
-        },
-      };
-      const source = sourceOf(database, { customers }, { tables: { regions } });
-      expect(await source.check()).toBeUndefined();
-      const { map } = await source.mapping("customers");
-      const [raw] = (await readAll(source, "customers")).raws;
-      expect(map(raw?.value ?? {})).toMatchObject({ ok: true, value: { record: { name: "Europe" } } });
-      await database.run("insert into region values ('DE', 'Asia')");
-      await source.endReading();
-      await expect(source.mapping("customers")).rejects.toThrow("has a key twice");
-    });
-
-    it("names a query that cannot be run, with its file, line and key, before anything is read", async () => {
+    it("names a query that cannot be run, with its line and key, before anything is read", async () => {
       const database = await newDatabase();
       await filled(database, 1);
       const placeOf = (key: string): string => `crm-sync.yaml:7:5 (${key})`;
-      const problemOf = async (
-        stream: Record<string, unknown>,
-        files: Record<string, string> = {},
-      ): Promise<unknown> => {
-        const source = sourceOf(database, { customers: stream }, {}, { files, placeOf });
+      const problemOf = async (stream: Record<string, unknown>): Promise<unknown> => {
+        const source = sourceOf(database, { customers: stream }, {}, { placeOf });
         const found = await source.check();
         const { raws, outcome } = await readAll(source, "customers");
         expect(raws).toEqual([]);
@@ -253,21 +221,10 @@ export function everyDialect(what: string, newDatabase: () => Promise<TestDataba
         return [found?.code, found?.place, found?.message];
       };
       const at = "sources.crm.streams.customers";
-      const files = { "c.sql": "select id,\n  nmae\nfrom customer" };
-      expect(await problemOf({ queryFile: "c.sql" }, files)).toEqual([
+      expect(await problemOf({ query: "select id,\n  nmae\nfrom customer" })).toEqual([
         "source.wrong-query",
-        expect.stringMatching(/^c\.sql:\d$/u),
+        `crm-sync.yaml:7:5 (${at}.query)`,
         expect.stringContaining("nmae"),
-      ]);
-      expect(await problemOf({ queryFile: "c.sql" }, { "c.sql": "\n-- all\ndelete from customer" })).toEqual([
-        "source.wrong-query",
-        "c.sql:3",
-        expect.stringContaining(`\`${at}.queryFile\`, line 3 of the query, begins with delete`),
-      ]);
-      expect(await problemOf({ queryFile: "d.sql" })).toEqual([
-        "source.wrong-query",
-        "d.sql:1",
-        expect.stringContaining("names the file d.sql, which does not exist (ENOENT)"),
       ]);
       expect(await problemOf({ query, key: "number" })).toEqual([
         "source.wrong-query",

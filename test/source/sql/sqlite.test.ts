@@ -50,10 +50,6 @@ describe("a SQLite file", () => {
       code: "source.missing-file",
       message: expect.stringMatching(/there is no file \S+nowhere\.db\.$/u),
     });
-    expect(await sourceOf(database, { customers: { queryFile: "queries/none.sql" } }).check()).toMatchObject({
-      code: "source.wrong-query",
-      message: expect.stringContaining("names the file queries/none.sql, which does not exist (ENOENT)"),
-    });
     const none = { ...database, connection: { kind: "sqlite", file: "text.db" } };
     const files = { "text.db": "this is a text, and a long one, and no database at all" };
     expect(await sourceOf(none, { customers }, {}, { files }).check()).toMatchObject({ code: "source.down" });

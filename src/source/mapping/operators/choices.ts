@@ -2,7 +2,6 @@ import { isJsonObject } from "../../../base/canonical-json.ts";
 import { textOf } from "../coerce.ts";
 import { compileCondition } from "../condition.ts";
 import { anyOf, kindsOfConstant, mistake, plain, refuse, textual, valueColumn } from "../context.ts";
-import type { LookupTable } from "../context.ts";
 import {
   aCondition,
   anyExpression,
@@ -200,12 +199,11 @@ export const lookup: Operator = {
     }
     const expected = `a value that is a key of the table ${isText(name) ? name : ""}`;
     const { default: fallback, column } = operand;
-    const read = columnOf(table, isText(column) ? column : undefined);
-    if (read === undefined || (column !== undefined && !isText(column))) {
+    const index = table.columns.indexOf(isText(column) ? column : valueColumn);
+    if (index < 0 || (column !== undefined && !isText(column))) {
+      const columns = table.columns.filter((one) => one !== valueColumn).join(", ");
       const message =
-        table.columns === undefined
-          ? "the table has one value a key and no columns"
-          : `expected one of the columns ${table.columns.filter((one) => one !== valueColumn).join(", ")}`;
+        columns === "" ? "the table has one value a key and no columns" : `expected one of the columns ${columns}`;
       return mistake(context, [...at, "column"], `found ${JSON.stringify(column) ?? "nothing"}; ${message}`);
     }
     const { rows } = table;
@@ -214,19 +212,7 @@ export const lookup: Operator = {
       const text = textOf(found, context);
       if (text === undefined) return undefined;
       const row = rows.get(text);
-      if (typeof row === "string") return row;
-      if (row !== undefined) return read(row);
-      return fallback ?? refuse(context, "not-in-table", found, expected);
+      return row === undefined ? (fallback ?? refuse(context, "not-in-table", found, expected)) : row[index];
     };
   },
 };
-
-type Row = string | readonly (string | undefined)[];
-
-/** How the value is read from a row; undefined where the table has no such column. */
-function columnOf(table: LookupTable, column: string | undefined): ((row: Row) => string | undefined) | undefined {
-  if (table.columns === undefined)
-    return column === undefined ? (row) => (typeof row === "string" ? row : undefined) : undefined;
-  const index = table.columns.indexOf(column ?? valueColumn);
-  return index < 0 ? undefined : (row) => (typeof row === "string" ? undefined : row[index]);
-}

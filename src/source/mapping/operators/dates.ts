@@ -20,13 +20,11 @@ export const date: Operator = {
   reference: {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE, clockChange: POLICY}",
     does:
-      "A time, as an instant in UTC. Formats: `iso`; `iso_week` (2026-W05-3); `epoch_s`, `epoch_ms` and " +
-      "`epoch_us`; `excel` and `excel_1904`, the day numbers of spreadsheets; `rfc_2822`; `odata`, which is " +
-      "/Date(milliseconds)/; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), " +
-      "`dd`, `d`, `EEE` (Mon), `EEEE` (Monday), `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to " +
-      "`SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` (Z or +0100), with other letters in single quotes. Names are " +
-      "English; " +
-      "parts smaller than a millisecond are cut off.",
+      "A time, as an instant in UTC. Formats: `iso`; `epoch_s` and `epoch_ms`; `excel`, the day numbers of " +
+      "spreadsheets; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `MMMM` (January), `dd`, " +
+      "`d`, `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to `SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` " +
+      "(Z or +0100), with other letters in single quotes. Names are English; parts smaller than a millisecond are " +
+      "cut off.",
     takes: "text, or a number for epochs, day numbers and patterns of digits alone",
     gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {
@@ -41,7 +39,7 @@ export const date: Operator = {
     refuses: {
       "not-a-date": "the value does not have the format, or the calendar does not have this date",
       "not-an-instant": "an ISO time with an offset that cannot be read",
-      "no-such-date": "a date beyond the `plausibleDates` of the stream, which mostly is one of another unit",
+      "no-such-date": "a date before 1980 or after 2100, which mostly is one of another unit",
       "no-zone": "a time without an offset, and no `zone`",
       "clock-change": "a local time that happens twice or never, with `clockChange: reject`",
     },
@@ -53,8 +51,8 @@ export const date: Operator = {
       },
       { expression: { date: "at", format: "epoch_s" }, record: { at: 1767225600 }, gives: "2026-01-01T00:00:00.000Z" },
       {
-        expression: { date: "at", format: "EEE, d MMM yy h:mm a", zone: "UTC" },
-        record: { at: "Wed, 4 Feb 26 9:05 pm" },
+        expression: { date: "at", format: "d MMM yy h:mm a", zone: "UTC" },
+        record: { at: "4 Feb 26 9:05 pm" },
         gives: "2026-02-04T21:05:00.000Z",
       },
       {
@@ -63,24 +61,9 @@ export const date: Operator = {
         gives: "2026-02-04T00:00:00.000Z",
       },
       {
-        expression: { date: "at", format: "iso_week", zone: "UTC" },
-        record: { at: "2026-W05-3" },
-        gives: "2026-01-28T00:00:00.000Z",
-      },
-      {
         expression: { date: "at", format: "excel", zone: "UTC" },
         record: { at: 46054.5 },
         gives: "2026-02-01T12:00:00.000Z",
-      },
-      {
-        expression: { date: "at", format: "rfc_2822" },
-        record: { at: "Wed, 04 Feb 2026 09:05:00 +0100" },
-        gives: "2026-02-04T08:05:00.000Z",
-      },
-      {
-        expression: { date: "at", format: "odata" },
-        record: { at: "/Date(1767225600000)/" },
-        gives: "2026-01-01T00:00:00.000Z",
       },
       { expression: { date: "at" }, record: { at: "2026-02-01T10:00:00+02:00" }, gives: "2026-02-01T08:00:00.000Z" },
       { expression: { date: "at", zone: "UTC" }, record: { at: "2026-02-30" }, refused: "not-a-date" },
@@ -129,24 +112,16 @@ export const date: Operator = {
   },
 };
 
-/** How an end is told. */
-const ends = ["after", "lastMoment", "lastDay"] as const;
-type End = (typeof ends)[number];
-
 const options = {
   zone: "The time zone whose days and months are meant, such as Europe/Berlin. Required.",
-  as:
-    "The form of the end: `after`, the first moment that is no longer in it (by default); `lastMoment`, a " +
-    "millisecond " +
-    "before that; `lastDay`, the beginning of its last day.",
 };
 const refuses = {
   "not-an-instant": "the value is no instant; `date` reads other forms",
-  "no-such-date": "the end, or the value itself, is beyond the `plausibleDates` of the stream",
+  "no-such-date": "the end, or the value itself, is before 1980 or after 2100",
 };
 const written = {
   operand: instantExpression,
-  options: { zone: someText, as: oneOfWords(ends) },
+  options: { zone: someText },
   required: ["zone"],
 };
 const takes = "an instant: what `date` gives, or an ISO time with Z or an offset";
@@ -166,7 +141,6 @@ function ending(
     const found = zone === undefined ? "missing" : `the zone ${JSON.stringify(zone)} is unknown`;
     return mistake(context, beside(at, "zone"), `${found}; expected a name such as Europe/Berlin or UTC`);
   }
-  const as = wordOption(spec, "as", at, context, ends, "after") ?? "after";
   return (scope) => {
     const instant = instantOf(inner(scope), context);
     if (instant === undefined) return undefined;
@@ -174,20 +148,14 @@ function ending(
     const after = endOf(begin, scope);
     if (after === undefined) return undefined;
     context.localIn = zone;
-    return plausibleInstant(toldAs(after, as).epochMilliseconds, instant, context);
+    return plausibleInstant(after.epochMilliseconds, instant, context);
   };
-}
-
-function toldAs(after: Temporal.ZonedDateTime, as: End): Temporal.ZonedDateTime {
-  if (as === "after") return after;
-  const last = after.subtract({ milliseconds: 1 });
-  return as === "lastMoment" ? last : last.startOfDay();
 }
 
 export const endOfDay: Operator = {
   reference: {
-    form: "{endOfDay: EXPRESSION, zone: ZONE, as: END}",
-    does: "The end of the day of an instant: for an end date that is the last day included.",
+    form: "{endOfDay: EXPRESSION, zone: ZONE}",
+    does: "The end of the day of an instant, its first moment that is no longer in it: for an end date that is the last day included.",
     takes,
     gives: "an instant",
     options,
@@ -197,11 +165,6 @@ export const endOfDay: Operator = {
         expression: { endOfDay: { date: "until", zone: "Europe/Berlin" }, zone: "Europe/Berlin" },
         record: { until: "2026-12-31" },
         gives: "2026-12-31T23:00:00.000Z",
-      },
-      {
-        expression: { endOfDay: "until", zone: "UTC", as: "lastMoment" },
-        record: { until: "2026-12-31T00:00:00Z" },
-        gives: "2026-12-31T23:59:59.999Z",
       },
       { expression: { endOfDay: "until", zone: "UTC" }, record: { until: "2026-12-31" }, refused: "not-an-instant" },
     ],
@@ -226,11 +189,10 @@ function termOf(text: string): Temporal.DurationLike | undefined {
 
 export const plusTerm: Operator = {
   reference: {
-    form: "{plusTerm: EXPRESSION, term: TERM, zone: ZONE, as: END}",
+    form: "{plusTerm: EXPRESSION, term: TERM, zone: ZONE}",
     does:
-      "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not " +
-      "have is " +
-      "its last one.",
+      "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not have " +
+      "is its last one.",
     takes,
     gives: "an instant",
     options: {
@@ -251,10 +213,9 @@ export const plusTerm: Operator = {
           plusTerm: { date: "start", zone: "UTC" },
           term: { template: "0-{months}-0" },
           zone: "UTC",
-          as: "lastDay",
         },
         record: { start: "2026-01-31", months: 1 },
-        gives: "2026-02-27T00:00:00.000Z",
+        gives: "2026-02-28T00:00:00.000Z",
       },
       {
         expression: { plusTerm: "start", term: { path: "term" }, zone: "UTC" },

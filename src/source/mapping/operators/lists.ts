@@ -1,68 +1,15 @@
-import { canonicalJson } from "../../../base/canonical-json.ts";
-import type { Json, JsonObject } from "../../../base/canonical-json.ts";
+import type { Json } from "../../../base/canonical-json.ts";
 import { textOf } from "../coerce.ts";
 import { compileCondition } from "../condition.ts";
-import { numeric, plain, refuse } from "../context.ts";
-import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
-import { add, decimalOf, numberOf } from "../numbers.ts";
-import type { Decimal } from "../numbers.ts";
+import { refuse } from "../context.ts";
+import type { Evaluate } from "../context.ts";
 import type { Scope } from "../path.ts";
-import {
-  aCondition,
-  anyExpression,
-  beside,
-  listExpression,
-  numberExpression,
-  option,
-  plainExpression,
-  someText,
-  textRefusals,
-} from "./operator.ts";
-import type { Operator, OperatorReference, WrittenOperator } from "./operator.ts";
+import { aCondition, anyExpression, beside, listExpression, option, someText, textRefusals } from "./operator.ts";
+import type { Operator } from "./operator.ts";
 
 const takesList = "a list; one object or value counts as a list of one, and elements that mean nothing are left out";
 const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
 const elementPaths = "Its paths start at the element, as inside `each`.";
-
-/** An operator that gives elements of a list as they are. */
-function onElements(
-  reference: Omit<OperatorReference, "takes" | "gives" | "refuses"> & { refuses?: Readonly<Record<string, string>> },
-  written: WrittenOperator,
-  change: (
-    list: CompiledElements,
-    spec: JsonObject,
-    at: KeyPath,
-    compiler: ExpressionCompiler,
-  ) => (elements: readonly Json[], scope: Scope) => readonly Json[] | undefined,
-  /** Whether what it does reads the elements themselves. */
-  readsElements: (spec: JsonObject) => boolean = () => false,
-): Operator {
-  const elements: NonNullable<Operator["elements"]> = (operand, spec, at, compiler, goesThrough) => {
-    const list = compiler.elements(operand, at, goesThrough && !readsElements(spec));
-    const changed = change(list, spec, at, compiler);
-    return {
-      inside: list.inside,
-      read: (scope) => {
-        const found = list.read(scope);
-        const result = found === undefined ? undefined : changed(found, scope);
-        return compiler.context.fault === undefined ? result : undefined;
-      },
-    };
-  };
-  return {
-    reference: { ...reference, takes: takesList, gives: "a list", refuses: { ...tooMany, ...reference.refuses } },
-    written,
-    gives: ["list"],
-    elements,
-    compile(operand, spec, at, compiler) {
-      const { read } = elements(operand, spec, at, compiler, false);
-      return (scope) => asList(read(scope));
-    },
-  };
-}
-
-const asList = (elements: readonly Json[] | undefined): Json[] | undefined =>
-  elements === undefined ? undefined : [...elements];
 
 /** The value of an expression for each element. Stops at the first fault. */
 function eachOf(elements: readonly Json[], scope: Scope, value: Evaluate, fault: () => boolean): (Json | undefined)[] {
@@ -216,57 +163,6 @@ export const count: Operator = {
   },
 };
 
-export const sum: Operator = {
-  reference: {
-    form: "{sum: LIST, of: EXPRESSION}",
-    does:
-      "The sum of what an expression gives for each element, exact on decimals. No list gives nothing, an " +
-      "empty one 0.",
-    takes: takesList,
-    gives: "a number",
-    options: {
-      of:
-        `The numbers to add. ${elementPaths} The element itself by default. An element without a number adds ` +
-        "nothing.",
-    },
-    refuses: {
-      ...tooMany,
-      "not-a-number": "something is no decimal number with a point",
-      "not-exact": "a number beyond 40 digits, or a sum of more than 15",
-    },
-    examples: [
-      {
-        expression: { sum: "lines", of: { multiply: ["quantity", "seats"] } },
-        record: {
-          lines: [
-            { quantity: 2, seats: 5 },
-            { quantity: 1, seats: "0.5" },
-          ],
-        },
-        gives: 10.5,
-      },
-      { expression: { sum: "lines", of: "seats" }, record: { lines: [{ seats: "x" }] }, refused: "not-a-number" },
-    ],
-  },
-  written: { operand: listExpression, options: { of: numberExpression } },
-  gives: ["number"],
-  compile(operand, spec, at, compiler) {
-    const { context } = compiler;
-    const list = compiler.elements(operand, at, spec["of"] !== undefined);
-    const of = list.inside.expression(spec["of"] ?? ".", beside(at, "of"), numeric);
-    return (scope) => {
-      const found = list.read(scope);
-      if (found === undefined) return undefined;
-      let total: Decimal = { digits: 0n, scale: 0 };
-      for (const value of eachOf(found, scope, of, () => context.fault !== undefined)) {
-        const decimal = decimalOf(value, context);
-        if (decimal !== undefined) total = add(total, decimal);
-      }
-      return context.fault === undefined ? numberOf(total, context) : undefined;
-    };
-  },
-};
-
 export const join: Operator = {
   reference: {
     form: "{join: LIST, separator: TEXT}",
@@ -305,11 +201,26 @@ export const join: Operator = {
   },
 };
 
-export const filter = onElements(
-  {
+const elementsWhere: NonNullable<Operator["elements"]> = (operand, spec, at, compiler, goesThrough) => {
+  const list = compiler.elements(operand, at, goesThrough);
+  const holds = compileCondition(spec["where"], beside(at, "where"), list.inside);
+  return {
+    inside: list.inside,
+    read: (scope) => {
+      const found = list.read(scope)?.filter((item) => holds({ item, parent: scope }));
+      return compiler.context.fault === undefined ? found : undefined;
+    },
+  };
+};
+
+export const filter: Operator = {
+  reference: {
     form: "{filter: LIST, where: CONDITION}",
     does: "The elements of a list for which a condition holds.",
+    takes: takesList,
+    gives: "a list",
     options: { where: `The condition. ${elementPaths} Required.` },
+    refuses: tooMany,
     examples: [
       {
         expression: { filter: "lines", where: { path: "type", equals: "licence" } },
@@ -328,49 +239,14 @@ export const filter = onElements(
       },
     ],
   },
-  { operand: listExpression, options: { where: aCondition }, required: ["where"] },
-  ({ inside }, spec, at) => {
-    const holds = compileCondition(spec["where"], beside(at, "where"), inside);
-    return (elements, scope) => elements.filter((item) => holds({ item, parent: scope }));
-  },
-);
-
-export const distinct = onElements(
-  {
-    form: "{distinct: LIST, by: EXPRESSION}",
-    does: "A list without repetitions: of elements that are the same, the first. One without a value stays.",
-    options: { by: `What tells elements apart, compared as text. ${elementPaths} The whole element by default.` },
-    refuses: textRefusals,
-    examples: [
-      { expression: { distinct: "tags" }, record: { tags: ["a", "b", "a"] }, gives: ["a", "b"] },
-      {
-        expression: { distinct: "lines", by: "sku" },
-        record: {
-          lines: [
-            { sku: 1, seats: 5 },
-            { sku: "1", seats: 7 },
-          ],
-        },
-        gives: [{ sku: 1, seats: 5 }],
-      },
-    ],
-  },
-  { operand: listExpression, options: { by: plainExpression } },
-  ({ inside }, spec, at, { context }) => {
-    const by = spec["by"] === undefined ? undefined : inside.expression(spec["by"], beside(at, "by"), plain);
-    return (elements, scope) => {
-      const seen = new Set<string>();
-      return elements.filter((item) => {
-        if (context.fault !== undefined) return false;
-        const value = by === undefined ? item : by({ item, parent: scope });
-        if (value === undefined) return true;
-        const key =
-          by === undefined ? canonicalJson(value) : typeof value === "boolean" ? String(value) : textOf(value, context);
-        if (key === undefined || seen.has(key)) return false;
-        seen.add(key);
-        return true;
-      });
+  written: { operand: listExpression, options: { where: aCondition }, required: ["where"] },
+  gives: ["list"],
+  elements: elementsWhere,
+  compile(operand, spec, at, compiler) {
+    const { read } = elementsWhere(operand, spec, at, compiler, false);
+    return (scope) => {
+      const found = read(scope);
+      return found === undefined ? undefined : [...found];
     };
   },
-  (spec) => spec["by"] === undefined,
-);
+};

@@ -24,8 +24,6 @@ export interface WrittenOperator {
   /** Beside it, by key. */
   options?: Readonly<Record<string, Written>>;
   required?: readonly string[];
-  /** Exactly one of these keys stands beside it. */
-  oneOf?: readonly string[];
 }
 
 export const constant: Written = { form: "constant" };
@@ -105,23 +103,6 @@ export function each(operand: Json, at: KeyPath, compiler: ExpressionCompiler, t
     return [];
   }
   return operand.map((spec, index) => compiler.expression(spec, [...at, index], takes));
-}
-
-/** A whole number found beside an operator, undefined where there is none. */
-export function wholeOption(
-  spec: JsonObject,
-  key: string,
-  at: KeyPath,
-  context: MappingContext,
-  bounds: { least: number; most: number },
-): number | undefined {
-  const value = spec[key];
-  if (value === undefined) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= bounds.least && value <= bounds.most)
-    return value;
-  const expected = `a whole number from ${bounds.least} to ${bounds.most}`;
-  mistake(context, beside(at, key), `found ${JSON.stringify(value)}; expected ${expected}`);
-  return undefined;
 }
 
 /** One of several words found beside an operator; `fallback` where there is none. */

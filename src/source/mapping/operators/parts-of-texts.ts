@@ -3,37 +3,19 @@ import { ofText } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
 import { compilePattern, searchable, writtenPattern } from "../pattern.ts";
-import {
-  beside,
-  isText,
-  oneOfWords,
-  option,
-  someText,
-  textExpression,
-  textRefusals,
-  wholeNumber,
-  wholeOption,
-  wordOption,
-} from "./operator.ts";
+import { beside, isText, textExpression, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
-/** What a text may hold that is changed, and what may come of it, in UTF-16 code units. */
-const mostText = 100_000;
+/** What may come of a text that is changed, in UTF-16 code units. */
 const mostResult = 1_000_000;
 const mostOption = 1_000;
 
-const tooLong = { "too-long": "the text is longer than 100,000 characters, or becomes longer than 1,000,000" };
+const tooLong = { "too-long": "the text is longer than 10,000 characters, or becomes longer than 1,000,000" };
 const tooLongToSearch = { "too-long": "the text is longer than 10,000 characters" };
 const patternOption =
   "A regular expression of RE2, which takes time in proportion to the text: no backreferences, no look-arounds, at " +
   "most 500 characters, and nothing repeated more than 200 times. `(?i)` in front: small and capital letters are " +
   "the same.";
-
-/** Text that was found, not longer than can be worked on. */
-function boundedText(text: string | undefined, context: MappingContext): string | undefined {
-  if (text === undefined || text.length <= mostText) return text;
-  return refuse(context, "too-long", text, `text of at most ${mostText} characters`);
-}
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
@@ -46,22 +28,20 @@ function inserted(spec: Json | undefined, at: KeyPath, context: MappingContext):
 
 export const replace: Operator = {
   reference: {
-    form: "{replace: EXPRESSION, find: TEXT, with: TEXT} or {replace: EXPRESSION, pattern: PATTERN, with: TEXT}",
+    form: "{replace: EXPRESSION, pattern: PATTERN, with: TEXT}",
     does:
-      "Replaces each match with a text. In `with` of a pattern, `$1` and `$<name>` are its " +
-      "groups, " +
-      "`$$` for the character. Where no text is left, it gives nothing.",
+      "Replaces each match of a pattern with a text. In `with`, `$1` and `$<name>` are its groups, `$$` stands for " +
+      "the character. Where no text is left, it gives nothing.",
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {
-      find: "The text to find, exactly as written.",
-      pattern: patternOption,
+      pattern: `${patternOption} Required.`,
       with: "The text to put in its place; nothing by default.",
     },
     refuses: { ...textRefusals, ...tooLong },
     examples: [
       {
-        expression: { replace: "name", find: " GmbH", with: "" },
+        expression: { replace: "name", pattern: " GmbH$" },
         record: { name: "Nordwind GmbH" },
         gives: "Nordwind",
       },
@@ -75,47 +55,26 @@ export const replace: Operator = {
   written: {
     operand: textExpression,
     options: {
-      find: { form: "text", least: 1 },
       pattern: writtenPattern,
       with: { form: "text", most: mostOption },
     },
-    oneOf: ["find", "pattern"],
+    required: ["pattern"],
   },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = ofText(operand, at, compiler);
-    const { find, pattern: written } = spec;
     const instead = spec["with"] === undefined ? "" : inserted(spec["with"], beside(at, "with"), context);
-    if ((find === undefined) === (written === undefined))
-      return mistake(context, at.slice(0, -1), "expected either find or pattern");
-    const fits = (length: number, found: string): boolean => {
-      if (length <= mostResult) return true;
-      refuse(context, "too-long", found, `a result of at most ${mostResult} characters`);
-      return false;
-    };
-    if (written === undefined) {
-      if (!isText(find) || find === "") return mistake(context, beside(at, "find"), "expected text to find");
-      return (scope) => {
-        const text = boundedText(inner(scope), context);
-        if (text === undefined) return undefined;
-        const pieces = text.split(find);
-        if (!fits(text.length + (pieces.length - 1) * instead.length, text)) return undefined;
-        return nonEmpty(pieces.join(instead));
+    return withPattern(operand, spec["pattern"], at, compiler, (pattern) => {
+      const unknown = unknownGroup(instead, pattern.groupCount(), pattern.namedGroups());
+      if (unknown !== undefined)
+        mistake(context, beside(at, "with"), `the pattern has no group ${unknown}; write $$ for the character $`);
+      return (text) => {
+        const groups = instead.includes("$") ? instead.length * text.length : 0;
+        if ((text.length + 1) * instead.length + text.length + groups > mostResult)
+          return refuse(context, "too-long", text, `a result of at most ${mostResult} characters`);
+        return nonEmpty(pattern.matcher(text).replaceAll(instead));
       };
-    }
-    const pattern = compilePattern(written, beside(at, "pattern"), context);
-    const unknown = unknownGroup(instead, pattern?.groupCount() ?? 0, pattern?.namedGroups() ?? {});
-    if (unknown !== undefined && pattern !== undefined)
-      return mistake(context, beside(at, "with"), `the pattern has no group ${unknown}; write $$ for the character $`);
-    return (scope) => {
-      const text = boundedText(inner(scope), context);
-      const searched = searchable(text, context);
-      if (searched === undefined || pattern === undefined) return undefined;
-      const groups = instead.includes("$") ? instead.length * searched.length : 0;
-      if (!fits((searched.length + 1) * instead.length + searched.length + groups, searched)) return undefined;
-      return nonEmpty(pattern.matcher(searched).replaceAll(instead));
-    };
+    });
   },
 };
 
@@ -132,53 +91,33 @@ function unknownGroup(text: string, count: number, names: Readonly<Record<string
 
 export const extract: Operator = {
   reference: {
-    form: "{extract: EXPRESSION, pattern: PATTERN, group: GROUP}",
+    form: "{extract: EXPRESSION, pattern: PATTERN}",
     does:
-      "The first part of the text that matches a pattern, or a group of it. Gives nothing where nothing matches, " +
-      "or the " +
-      "group is empty.",
+      "The first part of the text that matches a pattern: its first group, where it has one. Gives nothing where " +
+      "nothing matches, or the group is empty.",
     takes: "text, or a number as the source writes it",
     gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
-      group:
-        "The number or the name of a group, 0 for all that matches; by default the first group, where the " +
-        "pattern has one.",
     },
     refuses: { ...textRefusals, ...tooLongToSearch },
     examples: [
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "see PO 4711!" }, gives: "4711" },
-      {
-        expression: { extract: "sku", pattern: "^(?<code>[A-Z]+)-(?<size>[0-9]+)$", group: "size" },
-        record: { sku: "CAD-25" },
-        gives: "25",
-      },
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "none" } },
     ],
   },
   written: {
     operand: textExpression,
-    options: { pattern: writtenPattern, group: { form: "either", of: [wholeNumber(0), someText] } },
+    options: { pattern: writtenPattern },
     required: ["pattern"],
   },
   gives: ["text"],
   compile(operand, spec, at, compiler) {
-    const { group } = spec;
     return withPattern(operand, spec["pattern"], at, compiler, (pattern) => {
-      const count = pattern.groupCount();
-      const names = pattern.namedGroups();
-      const chosen = group ?? Math.min(1, count);
-      const isKnown = isText(chosen)
-        ? Object.hasOwn(names, chosen)
-        : typeof chosen === "number" && Number.isInteger(chosen) && chosen >= 0 && chosen <= count;
-      if (!isKnown || (typeof chosen !== "number" && !isText(chosen))) {
-        const known = [...Object.keys(names), ...Array.from({ length: count + 1 }, (_, index) => index)].join(", ");
-        mistake(compiler.context, beside(at, "group"), `found ${JSON.stringify(group)}; expected one of ${known}`);
-        return () => undefined;
-      }
+      const group = Math.min(1, pattern.groupCount());
       return (text) => {
         const matcher = pattern.matcher(text);
-        return matcher.find() ? nonEmpty(matcher.group(chosen) ?? undefined) : undefined;
+        return matcher.find() ? nonEmpty(matcher.group(group) ?? undefined) : undefined;
       };
     });
   },
@@ -203,49 +142,3 @@ function withPattern(
     return searched === undefined ? undefined : answer(searched);
   };
 }
-
-export const pad: Operator = {
-  reference: {
-    form: "{pad: EXPRESSION, length: NUMBER, with: CHARACTER, side: SIDE}",
-    does: "Fills a text up to a length. A longer text is not changed.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
-    options: {
-      length: "How long the text becomes, 1 to 200. Required.",
-      with: "The character that fills it; `0` by default.",
-      side: "Where it is put: `start` (by default) or `end`.",
-    },
-    refuses: { ...textRefusals, ...tooLong },
-    examples: [
-      { expression: { pad: "number", length: 6 }, record: { number: 4711 }, gives: "004711" },
-      { expression: { pad: "code", length: 4, with: "-", side: "end" }, record: { code: "A" }, gives: "A---" },
-    ],
-  },
-  written: {
-    operand: textExpression,
-    options: {
-      length: wholeNumber(1, 200),
-      with: { form: "text", least: 1, most: 1 },
-      side: oneOfWords(["start", "end"]),
-    },
-    required: ["length"],
-  },
-  gives: ["text"],
-  compile(operand, spec, at, compiler) {
-    const { context } = compiler;
-    const inner = ofText(operand, at, compiler);
-    const length = wholeOption(spec, "length", at, context, { least: 1, most: 200 });
-    if (length === undefined && spec["length"] === undefined)
-      return mistake(context, beside(at, "length"), "missing; expected a whole number from 1 to 200");
-    const filling = option(spec, "with", at, context) ?? "0";
-    if (Array.from(filling).length !== 1 || !filling.isWellFormed() || filling === "\0")
-      return mistake(context, beside(at, "with"), `found ${JSON.stringify(filling)}; expected one character`);
-    const side = wordOption(spec, "side", at, context, ["start", "end"], "start");
-    return (scope) => {
-      const text = boundedText(inner(scope), context);
-      if (text === undefined) return undefined;
-      const missing = filling.repeat(Math.max(0, (length ?? 0) - Array.from(text).length));
-      return side === "end" ? text + missing : missing + text;
-    };
-  },
-};

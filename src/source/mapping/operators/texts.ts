@@ -1,10 +1,9 @@
 import anyAscii from "any-ascii";
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max";
-import { isJsonObject, sha256 } from "../../../base/canonical-json.ts";
-import type { Json } from "../../../base/canonical-json.ts";
+import { sha256 } from "../../../base/canonical-json.ts";
 import { ofText, textOf } from "../coerce.ts";
 import { mistake, refuse, textual } from "../context.ts";
-import type { Evaluate, KeyPath, MappingContext } from "../context.ts";
+import type { Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
 import {
   beside,
@@ -17,7 +16,7 @@ import {
   textExpression,
   textRefusals,
 } from "./operator.ts";
-import type { ExpressionExample, Operator, Written } from "./operator.ts";
+import type { ExpressionExample, Operator } from "./operator.ts";
 
 /** An operator on the text that another expression finds. */
 function onText(name: string, does: string, examples: ExpressionExample[], change: (text: string) => string): Operator {
@@ -67,16 +66,6 @@ export const trim = onText(
   "The text without white space at its ends.",
   [{ expression: { trim: "name" }, record: { name: "  Ann Lee " }, gives: "Ann Lee" }],
   (text) => text.trim(),
-);
-
-export const text = onText(
-  "text",
-  "The value as text: a number becomes the text of the number.",
-  [
-    { expression: { text: "number" }, record: { number: 10248 }, gives: "10248" },
-    { expression: { text: "name" }, record: { name: "a\u0000b" }, refused: "broken-text" },
-  ],
-  (found) => found,
 );
 
 /** Text in which braces stand in pairs, or double for the characters. */
@@ -189,30 +178,6 @@ export const split: Operator = {
 };
 
 const tooLong = { "too-long": "the text is longer than 10,000 characters" };
-const letters = "Letters that are written otherwise than the library writes them: `{ä: ae, Ä: Ae}`.";
-
-export const digits: Operator = {
-  reference: {
-    form: "{digits: EXPRESSION}",
-    does: "The digits 0 to 9 of a text, without all else. Gives nothing if the text has no digit.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
-    options: {},
-    refuses: { ...textRefusals, ...tooLong },
-    examples: [{ expression: { digits: "vat" }, record: { vat: "DE 123.456-789" }, gives: "123456789" }],
-  },
-  written: { operand: textExpression },
-  gives: ["text"],
-  compile(operand, _spec, at, compiler) {
-    const { context } = compiler;
-    const inner = ofText(operand, at, compiler);
-    return (scope) => {
-      const found = searchable(inner(scope), context)?.replaceAll(/[^0-9]/g, "");
-      return found === "" ? undefined : found;
-    };
-  },
-};
-
 export const phone: Operator = {
   reference: {
     form: "{phone: EXPRESSION, country: COUNTRY}",
@@ -224,8 +189,7 @@ export const phone: Operator = {
     options: {
       country:
         "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression " +
-        "that " +
-        "finds them. Without it such numbers are refused.",
+        "that finds them. Without it such numbers are refused.",
     },
     refuses: {
       ...textRefusals,
@@ -276,35 +240,15 @@ function international(text: string): string {
   return text.replace(/^\s*00(?=[\s()./-]*[1-9])/, "+");
 }
 
-const letterText: Written = { form: "text", most: 10 };
-/** What may be written as such letters. */
-const writtenLetters: Written = { form: "entries", of: letterText, least: 1, most: 100 };
-
-/** The letters that an operator writes otherwise than the library does: `{ä: ae}`. */
-function lettersOf(
-  written: Json | undefined,
-  at: KeyPath,
-  context: MappingContext,
-): readonly (readonly [string, string])[] {
-  if (written === undefined) return [];
-  const entries = isJsonObject(written) ? Object.entries(written) : [];
-  const letters = entries.flatMap(([letter, instead]) =>
-    isText(instead) && letter !== "" && letter.length <= 10 && instead.length <= 10 ? [[letter, instead] as const] : [],
-  );
-  if (letters.length === 0 || letters.length < entries.length || letters.length > 100)
-    mistake(context, at, "expected an object of at most 100 letters, each with what is written for it: {ä: ae}");
-  return letters;
-}
-
 export const login: Operator = {
   reference: {
-    form: "{login: EXPRESSION, letters: {LETTER: TEXT, …}}",
+    form: "{login: EXPRESSION}",
     does:
       "The name before the @ of an e-mail address, in small letters and digits alone, as a `userName` has to be. Two " +
       "addresses can give the same: ann.lee@ and annlee@.",
     takes: "text",
     gives: "text",
-    options: { letters },
+    options: {},
     refuses: {
       ...textRefusals,
       ...tooLong,
@@ -312,28 +256,20 @@ export const login: Operator = {
     },
     examples: [
       { expression: { login: "mail" }, record: { mail: "Zoë.Lee+crm@example.com" }, gives: "zoeleecrm" },
-      {
-        expression: { login: "mail", letters: { ü: "ue" } },
-        record: { mail: "j.müller@example.com" },
-        gives: "jmueller",
-      },
       { expression: { login: "mail" }, record: { mail: "Ann Lee" }, refused: "not-an-address" },
     ],
   },
-  written: { operand: textExpression, options: { letters: writtenLetters } },
+  written: { operand: textExpression },
   gives: ["text"],
-  compile(operand, spec, at, compiler) {
+  compile(operand, _spec, at, compiler) {
     const { context } = compiler;
     const inner = ofText(operand, at, compiler);
-    const own = lettersOf(spec["letters"], beside(at, "letters"), context);
     return (scope) => {
       const text = inner(scope);
       const address = text === undefined ? undefined : searchable(text, context)?.trim().normalize("NFC").toLowerCase();
       if (address === undefined) return undefined;
       const parts = /^([^\s@]+)@[^\s@]+$/.exec(address);
-      let name = parts?.[1] ?? "";
-      for (const [letter, instead] of own) name = name.replaceAll(letter, instead);
-      const spelling = anyAscii(name)
+      const spelling = anyAscii(parts?.[1] ?? "")
         .toLowerCase()
         .replaceAll(/[^a-z0-9]/g, "");
       return spelling === "" ? refuse(context, "not-an-address", text, "an e-mail address") : spelling;

@@ -5,8 +5,8 @@ import type { Money } from "../../../crm/model.ts";
 import { wordsOf } from "../condition.ts";
 import { kindsOfConstant, mistake, numeric, plain, refuse } from "../context.ts";
 import type { Evaluate, KeyPath, MappingContext } from "../context.ts";
-import { pointReader } from "../numbers.ts";
-import type { Marks } from "../numbers.ts";
+import { decimalOf, multiply as times, numberOf, pointReader } from "../numbers.ts";
+import type { Decimal, Marks } from "../numbers.ts";
 import {
   anyExpression,
   aPath,
@@ -16,6 +16,7 @@ import {
   isText,
   listOf,
   numberExpression,
+  numberOrExpression,
   objectExpressionOf,
   option,
   plainExpression,
@@ -176,6 +177,50 @@ export const list: Operator = {
         if (element !== undefined) found.push(element);
       }
       return found;
+    };
+  },
+};
+
+export const multiply: Operator = {
+  reference: {
+    form: "{multiply: [A, B, …]}",
+    does:
+      "The product of numbers, such as seats: quantity × seats per unit. Exact on decimals. Gives nothing as soon as " +
+      "one of them gives nothing.",
+    takes: "numbers: expressions, or numbers as they stand",
+    gives: "a number",
+    options: {},
+    refuses: {
+      "not-a-number": "the value is no decimal number with a point, or a text such as 2.000, which may be thousands",
+      "not-exact": "a number beyond 40 digits, or a result of more than 15, which a number does not hold exactly",
+    },
+    examples: [
+      {
+        expression: { multiply: ["quantity", { lookup: { table: "packs", key: "sku", column: "seats" } }] },
+        record: { quantity: "3", sku: "CAD-10" },
+        gives: 30,
+      },
+      { expression: { multiply: ["price", 3] }, record: { price: "many" }, refused: "not-a-number" },
+      { expression: { multiply: ["a", "a"] }, record: { a: "123456789.123" }, refused: "not-exact" },
+    ],
+  },
+  written: { operand: listOf(numberOrExpression, 2) },
+  gives: ["number"],
+  compile(operand, _spec, at, compiler) {
+    const { context } = compiler;
+    if (!Array.isArray(operand) || operand.length < 2)
+      return mistake(context, at, "expected a list of two or more numbers or expressions");
+    const parts = operand.map((part, index): Evaluate =>
+      typeof part === "number" ? () => part : compiler.expression(part, [...at, index], numeric),
+    );
+    return (scope) => {
+      let result: Decimal = { digits: 1n, scale: 0 };
+      for (const part of parts) {
+        const decimal = decimalOf(part(scope), context);
+        if (decimal === undefined) return undefined;
+        result = times(result, decimal);
+      }
+      return numberOf(result, context);
     };
   },
 };
