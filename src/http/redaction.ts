@@ -76,6 +76,7 @@ export function scrub(text: string, privateValues: Iterable<string> = []): strin
  */
 function scrubber(privateValues: Iterable<string>): Scrubber {
   const values = [...new Set(privateValues)];
+  const isTraceIn = tracesOf(values);
   let pattern: RegExp | undefined;
   const known = (): RegExp => {
     const patterns = values.flatMap(patternsOf).toSorted((left, right) => right.length - left.length);
@@ -83,7 +84,7 @@ function scrubber(privateValues: Iterable<string>): Scrubber {
   };
   return (whole) => {
     const text = whole.slice(0, mostSearched);
-    let clean = values.length === 0 ? text : text.replace((pattern ??= known()), redacted);
+    let clean = isTraceIn(text) ? text.replace((pattern ??= known()), redacted) : text;
     clean = clean
       .replace(bearer, `Bearer ${redacted}`)
       .replace(emailAddress, redacted)
@@ -92,6 +93,46 @@ function scrubber(privateValues: Iterable<string>): Scrubber {
     const most = whole.length > mostSearched ? Math.max(0, clean.length - mostSearched / 2) : clean.length;
     return most > largestText || most < clean.length ? `${clean.slice(0, Math.min(most, largestText))}…` : clean;
   };
+}
+
+/** A text in which no character is escaped, and which only characters of its own script can match. */
+const plainAscii = /^[\t\n\r -$&-[\]-~]*$/u;
+
+/**
+ * Whether a text may hold one of the values. Most texts of an answer are ids that hold none, and a pattern that finds
+ * values in every form costs more than such a call: so first its letters and digits are looked through for those of the
+ * values. Says yes where that could be wrong.
+ */
+function tracesOf(values: readonly string[]): (text: string) => boolean {
+  const traces = new Set<string>();
+  for (const value of values) {
+    const trace = traceOf(value);
+    if (trace === "") return () => true;
+    if (trace !== undefined) traces.add(trace);
+  }
+  return (text) => {
+    if (values.length === 0) return false;
+    if (!plainAscii.test(text)) return true;
+    const core = coreOf(text);
+    for (const trace of traces) if (core.includes(trace)) return true;
+    return false;
+  };
+}
+
+/** What every plain text must hold that holds the value; undefined where no such text can. */
+function traceOf(value: string): string | undefined {
+  const trimmed = value.trim();
+  if (trimmed.length < 2) return undefined;
+  const digits = phoneDigits(trimmed);
+  if (digits !== undefined) return digits.length > 9 ? digits.slice(-8) : digits;
+  // Two letters beyond ASCII are the same as a Latin one where case does not count.
+  const searched = comparedCharacters(trimmed).slice(0, mostCompared).join("");
+  const latin = searched.replaceAll("\u017F", "s").replaceAll("\u212A", "k");
+  return /^[\0-\x7F]*$/u.test(latin) ? coreOf(latin) : undefined;
+}
+
+function coreOf(text: string): string {
+  return text.replaceAll(/[^A-Za-z\d]/gu, "").toLowerCase();
 }
 
 /** The digits of what looks like a phone number. */
