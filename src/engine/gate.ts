@@ -147,7 +147,7 @@ export class LimitsGate {
   async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
     const more: Destructive[] = [];
-    await workInLanes(items, lanes, async ({ customer }) => {
+    await workInLanes([items], lanes, async ({ customer }) => {
       const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
       if (result.kind === "destructive") more.push({ ...result, customer });
       else this.#deps.count(customer, result);

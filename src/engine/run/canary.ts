@@ -26,7 +26,8 @@ export interface CanaryTranche {
 
 /** The calls between a run and the work on its shares. */
 interface ShareWork {
-  customers: AsyncIterable<RecordKey>;
+  /** In pages. */
+  customers: AsyncIterable<readonly RecordKey[]>;
   /** Makes passes, judges limits and waits for settle times. Gives customers with a second pass, of any share. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
   /** Customers with operations carried out since the last call. */
@@ -72,7 +73,7 @@ export async function applyByShares(
   work: ShareWork,
 ): Promise<CanaryTranche[]> {
   const all: RecordKey[] = [];
-  for await (const customer of work.customers) all.push(customer);
+  for await (const page of work.customers) all.push(...page);
   const { unread, runs } = await leftUnread(deps, run, job);
   const stood = new StoodBefore(deps, canary, unread);
   const tranches: CanaryTranche[] = [];
@@ -226,7 +227,7 @@ export async function readShare(
   const reader = new SnapshotReader(platform, settings);
   const read = new Set<string>();
   const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
-  await workInLanes(customers, lanes, async (customer) => {
+  await workInLanes([customers], lanes, async (customer) => {
     const { link } = await ledger.state.known(customer);
     if (link === undefined) return;
     try {

@@ -97,7 +97,7 @@ async function lookAtEach(
 ): Promise<void> {
   const { ledger, logger, concurrency } = deps;
   const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
-  await workInLanes(customers, lanes, async (customer) => {
+  await workInLanes([customers], lanes, async (customer) => {
     const snapshot = snapshots.of(customer, signal);
     try {
       const isThere = await isThereAlready({ ...deps, reader: { of: () => snapshot } }, customer, signal);

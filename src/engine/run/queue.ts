@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import pLimit from "p-limit";
 import { toInstant } from "../../base/clock.ts";
+import { workInLanes } from "../../base/lanes.ts";
 import { formatKey } from "../../crm/keys.ts";
 
 /** How many customers are taken from the ledger at once. */
@@ -45,11 +45,6 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
     after = keys.at(-1);
     yield keys;
   }
-}
-
-/** The same one by one. */
-export async function* eachPendingCustomer(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey> {
-  for await (const customers of pendingCustomers(deps, request)) for (const customer of customers) yield customer;
 }
 
 /** Shortest pause between two checks for due customers, in milliseconds. */
@@ -105,18 +100,12 @@ export class SettleWait {
 
   async #attemptDue(): Promise<void> {
     const { clock, concurrency } = this.#deps;
-    const limit = pLimit(concurrency);
     const due = [...this.#waiting.values()].filter(({ until }) => until <= clock.now());
     const customers = due.map((item) => item.customer);
-    await Promise.all(
-      customers.map((customer) =>
-        limit(async () => {
-          if (this.#stopped) return;
-          this.#waiting.delete(formatKey(customer));
-          await this.#deps.attempt(customer);
-        }),
-      ),
-    );
+    await workInLanes([customers], { lanes: concurrency, stopped: () => this.#stopped }, async (customer) => {
+      this.#waiting.delete(formatKey(customer));
+      await this.#deps.attempt(customer);
+    });
     await this.#deps.attempted(customers);
   }
 }

@@ -15,7 +15,7 @@ import { handedIn } from "../model/registry.ts";
 import { reconcile } from "../reconcile.ts";
 import { attemptRequested } from "../requested.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { SettleWait, eachPendingCustomer } from "./queue.ts";
+import { SettleWait, pendingCustomers } from "./queue.ts";
 import { SourceReading } from "../../ingest/source-reading.ts";
 import type { RunSummary } from "./run.ts";
 import { TrustedClock } from "./trusted-clock.ts";
@@ -162,7 +162,7 @@ export class SyncRun {
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
-    const customers = eachPendingCustomer(this.#deps, this.#request);
+    const customers = pendingCustomers(this.#deps, this.#request);
     if (canary === undefined) await this.#applyWhole(customers);
     else
       this.tranches = await applyByShares(
@@ -170,7 +170,7 @@ export class SyncRun {
         { run: this.#run, job: this.#request.job, canary, signal },
         {
           customers,
-          apply: (own) => this.#applyWhole(own),
+          apply: (own) => this.#applyWhole([own]),
           touched: () => {
             const touched = [...this.#touched.values()];
             this.#touched.clear();
@@ -187,14 +187,14 @@ export class SyncRun {
    * Makes a pass over these customers, judges limits and waits for settle times. If a transferred order is now removed
    * at its previous customer, its new customer gets one more pass. Gives the customers with one more pass.
    */
-  async #applyWhole(customers: AsyncIterable<RecordKey> | Iterable<RecordKey>): Promise<RecordKey[]> {
+  async #applyWhole(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
     await this.#waitForSettling();
     const again = this.#takeMoved();
     if (again.length === 0) return again;
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
-    await workInLanes(again, lanes, async (customer) =>
+    await workInLanes([again], lanes, async (customer) =>
       this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
     );
     await this.gate.judge(again);
@@ -217,18 +217,20 @@ export class SyncRun {
     return again;
   }
 
-  async #applyTo(customers: AsyncIterable<RecordKey> | Iterable<RecordKey>): Promise<void> {
+  async #applyTo(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<void> {
     const { concurrency, ledger, progress } = this.#deps;
     const total =
       this.#request.scope === undefined && this.#request.expected === undefined
         ? await ledger.records.pendingCount()
         : undefined;
     const lanes = { lanes: concurrency, stopped: () => this.#stopped };
-    await workInLanes(customers, lanes, async (customer, free) => {
-      this.#count(customer, await this.#attempt(customer, { onlyCommits: free }));
-      this.customers.worked += 1;
-      progress("customers", this.customers.worked, total);
-    });
+    await workInLanes(customers, lanes, (customer, free) =>
+      this.#attempt(customer, { onlyCommits: free }).then((result) => {
+        this.#count(customer, result);
+        this.customers.worked += 1;
+        progress("customers", this.customers.worked, total);
+      }),
+    );
   }
 
   #foundStale(customer: string, moved: readonly string[]): void {

@@ -199,7 +199,7 @@ export async function readBack(
     deps.progress("verifying", keeping.read, undefined);
   };
   for (
-    let customers: AsyncIterable<LinkedCustomer> | LinkedCustomer[] = budget.within(
+    let customers: AsyncIterable<readonly LinkedCustomer[]> | LinkedCustomer[][] = budget.within(
       oldestFirst(ledger, toInstant(deps.clock.now())),
     );
     ;
@@ -208,7 +208,7 @@ export async function readBack(
     await keeping.end();
     const again = keeping.linkedOtherwise.splice(0);
     if (again.length === 0 || stopped()) return;
-    customers = again;
+    customers = [again];
   }
 }
 
@@ -235,20 +235,17 @@ class CallBudget {
   }
 
   /** The customers that fit, in order. The first always fits, so that each customer has its turn in the end. */
-  async *within(customers: AsyncIterable<LinkedCustomer>): AsyncGenerator<LinkedCustomer, void, void> {
-    if (this.#calls === Number.POSITIVE_INFINITY) {
-      yield* customers;
-      return;
-    }
-    for await (const item of customers) {
-      const calls = callsFor(
-        this.#settings,
-        await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer)),
-      );
-      if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
-      this.#spent += calls;
-      this.#expected.set(formatKey(item.customer), calls);
-      yield item;
+  async *within(pages: AsyncIterable<LinkedCustomer[]>): AsyncGenerator<LinkedCustomer[], void, void> {
+    if (this.#calls === Number.POSITIVE_INFINITY) return yield* pages;
+    for await (const customers of pages) {
+      for (const item of customers) {
+        const size = await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer));
+        const calls = callsFor(this.#settings, size);
+        if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
+        this.#spent += calls;
+        this.#expected.set(formatKey(item.customer), calls);
+        yield [item];
+      }
     }
   }
 
@@ -262,19 +259,19 @@ class CallBudget {
 }
 
 /** The linked customers in pages: those never read back first, then the oldest reading first. */
-async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer, void, void> {
+async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer[], void, void> {
   // If the clock was set back, some readings have times in the future. They are found before any is added.
   const ahead: LinkedCustomer[] = [];
   if (((await state.read((rows) => rows.enterprise.readings.newest())) ?? "") >= start)
-    for await (const item of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(item);
+    for await (const page of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(...page);
   for (let after: RecordKey | undefined; ;) {
     const customers = await state.read((rows) => rows.enterprise.readings.neverRead(after, page));
     if (customers.length === 0) break;
-    yield* customers;
+    yield customers;
     after = customers.at(-1)?.customer;
   }
   yield* readBefore(state, undefined, start);
-  yield* ahead;
+  yield ahead;
 }
 
 const nobody: RecordKey = { namespace: "", id: "" };
@@ -283,11 +280,11 @@ async function* readBefore(
   state: Ledger["state"],
   from: { customer: RecordKey; seenAt: string } | undefined,
   until: string,
-): AsyncGenerator<LinkedCustomer, void, void> {
+): AsyncGenerator<LinkedCustomer[], void, void> {
   for (let after = from; ;) {
     const customers = await state.read((rows) => rows.enterprise.readings.oldestRead(after, until, page));
     if (customers.length === 0) return;
-    yield* customers;
+    yield customers;
     after = customers.at(-1);
   }
 }
