@@ -46,15 +46,16 @@ export function workInLanes<Item>(
       };
       Promise.resolve(iterator.next()).then(came, fail);
     };
+    const takesMore = (): boolean => !isOver && !isAsking && busy < lanes && underway < lanes + mostBeside;
     /** Begins as much as there are lanes for. */
     const goOn = (): void => {
-      while (!isOver && !isAsking && busy < lanes && underway < lanes + mostBeside) {
+      while (takesMore()) {
         if (stopped()) isOver = true;
         else if (page === undefined) askForPage();
         else {
-          const { done, value } = page.next();
-          if (done === true) page = undefined;
-          else begin(value);
+          const next = page.next();
+          if (next.done === true) page = undefined;
+          else begin(next.value);
         }
       }
       if (isOver && underway === 0) resolve();

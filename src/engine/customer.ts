@@ -52,7 +52,9 @@ export class CustomerState {
   #advanced: Advanced | undefined;
   /** The order of the customer's writes that depend on earlier writes in the writer's queue. */
   readonly after = new Sequence();
-  #committed: Promise<unknown> = Promise.resolve();
+  /** Ends with the last registered write; it is never rejected. */
+  #committed: Promise<void> | undefined;
+  #failure: { error: unknown; told: Promise<void> } | undefined;
   /** Subjects of operations whose outcome the writer has but did not commit yet. */
   readonly #concluding = new Set<string>();
 
@@ -85,13 +87,9 @@ export class CustomerState {
     return advanced.loaded;
   }
 
-  /**
-   * Whether anything of the customer is open, held, or waits to begin. If nothing is open, this loads the customer too.
-   */
-  async begin(): Promise<Begun> {
-    const begun = await this.#deps.ledger.state.begin(this.customer);
-    if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
-    return begun;
+  /** Takes the facts that the pass began with; while something of the customer is open, there are none yet. */
+  begin({ loaded }: Pick<Begun, "loaded">): void {
+    if (loaded !== undefined) this.#advanced = advancedFrom(loaded);
   }
 
   get #now(): Advanced {
@@ -112,41 +110,44 @@ export class CustomerState {
 
   /**
    * The same without waiting for the commit, which comes with the next intent or the end of the pass. Calls `failed` if
-   * the commit fails. Waits if the ledger must be read to learn the changes.
+   * the commit fails. False, and nothing is recorded, if the ledger must be read to learn the changes.
    */
-  async concludeAhead(
+  concludeAhead(
     operation: Operation,
     id: string,
     conclusion: Conclusion,
     failed: (error: unknown) => Promise<void>,
-  ): Promise<void> {
-    if (!this.#isLearntWithoutReading(operation, conclusion)) return await this.conclude(operation, id, conclusion);
+  ): boolean {
+    if (!this.#isLearntWithoutReading(operation, conclusion)) return false;
     const { at, committed } = this.#deps.ledger.journal.concludeAhead(id, conclusion, this.after);
     const { subject } = operation;
     this.#concluding.add(subject);
-    this.handedOver(
-      committed.then(
-        () => void this.#concluding.delete(subject),
-        async (error: unknown) => {
-          await failed(error);
-          throw error;
-        },
-      ),
-    );
+    this.handedOver(committed, () => this.#concluding.delete(subject), failed);
     this.#concluded(operation, id, conclusion, at);
+    return true;
   }
 
-  /** Registers a write that the writer has not committed yet. */
-  handedOver(committed: Promise<unknown>): void {
-    // In order: the first failure explains the later ones. Nobody needs the error before calling `settled`.
-    committed.catch(() => {});
-    this.#committed = this.#committed.then(() => committed);
-    this.#committed.catch(() => {});
+  /** Registers a write that the writer has not committed yet. The writer answers in the order of these. */
+  handedOver(
+    committed: Promise<unknown>,
+    landed?: () => void,
+    failed: (error: unknown) => Promise<void> = () => Promise.resolve(),
+  ): void {
+    // The first failure explains the later ones. Nobody needs the error before calling `settled`.
+    this.#committed = committed.then(landed, (error: unknown) => {
+      const told = failed(error);
+      told.catch(() => {});
+      this.#failure ??= { error, told };
+    });
   }
 
   /** Waits until all registered writes are on disk. Throws the error that prevented it. */
-  settled(): Promise<unknown> {
-    return this.#committed;
+  async settled(): Promise<void> {
+    if (this.#committed === undefined) return;
+    await this.#committed;
+    if (this.#failure === undefined) return;
+    await this.#failure.told;
+    throw this.#failure.error;
   }
 
   /** Whether the outcome of an operation on this subject is among these writes. */
@@ -185,12 +186,12 @@ export class CustomerState {
     this.#learn(changes, at);
   }
 
-  /** The same for changes that nothing else can contradict, without waiting for the commit. */
-  async recordAhead(changes: readonly StateChange[]): Promise<void> {
-    if (!this.#keeps) return await this.record(changes);
-    const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
-    this.handedOver(committed);
-    this.#learn(changes, at);
+  /** The same for changes that nothing else can contradict, without waiting for the commit. A plan learns them only. */
+  recordAhead(changes: readonly StateChange[]): void {
+    const { ledger, clock } = this.#deps;
+    const ahead = this.#keeps ? ledger.state.recordAhead(changes, this.after) : undefined;
+    if (ahead !== undefined) this.handedOver(ahead.committed);
+    this.#learn(changes, ahead?.at ?? toInstant(clock.now()));
   }
 
   /** Adds numbers that were fixed to an order of this customer. */

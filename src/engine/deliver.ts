@@ -70,7 +70,7 @@ export interface DeliverOptions {
  */
 export async function deliver(
   deps: EngineDependencies,
-  pool: AssetNumbers,
+  pool: AssetNumbers | undefined,
   operation: Operation,
   options: DeliverOptions,
 ): Promise<Delivery> {
@@ -84,6 +84,7 @@ export async function deliver(
     const [order] = operation.records;
     if (order === undefined)
       return { kind: "blocked", code: "order.unnamed", reason: "the operation does not name its order" };
+    if (pool === undefined) throw new Error("an order is sent for the first time without the pool of asset numbers");
     const block = await pool.fix({ order, customer: operation.customer }, assets, options.signal, (numbers) =>
       state.fixed(numbers),
     );
@@ -147,7 +148,7 @@ const late = "the program was held up before it could send; somebody else may ha
  * Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown, as if the call had left. This
  * is recorded only if the ledger still belongs to this program.
  */
-async function send(
+function send(
   deps: EngineDependencies,
   operation: Operation,
   sending: DeliverOptions & { ready: Ready; state: CustomerState },
@@ -156,10 +157,10 @@ async function send(
   const { prepared, wire, body, wireHash } = ready;
   const nonce = deps.random.hex(16);
   let isLate = (): boolean => false;
-  return await sendOnce(
-    async (acceptedUntil) => {
+  return sendOnce(
+    (acceptedUntil) => {
       isLate = timeToLeave(deps.clock, deps.ledger.clockSkewMs);
-      return await deps.ledger.journal.intend({
+      return deps.ledger.journal.intend({
         operation,
         id: existing?.id ?? plannedId,
         runId,
@@ -174,21 +175,22 @@ async function send(
         after: state.after,
       });
     },
-    async (permit) => {
+    (permit) => {
       const customer = operation.endpoint === "E9" ? undefined : formatKey(operation.customer);
       const call = { nonce, body, signal, customer, mayLeave: () => !isLate(), ...permit };
-      return await prepared.send(deps.platform, call);
+      return prepared.send(deps.platform, call);
     },
-    async (id, { outcome, conclude }) => {
+    (id, { outcome, conclude }) => {
       if (id !== undefined) {
         const said = (words: string): string => toldWords(words, namesIn(wire));
         const sent = { operation, id, state, existing, ahead, said };
         const isOpen = outcome.kind === "not-sent" && isLate();
-        return await recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
+        return recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
       }
       if (outcome.kind !== "not-sent")
         throw new Error(`${operation.endpoint} on ${operation.subject} left without an intent`);
-      return signal?.aborted === true ? { kind: "stopped" } : { kind: "not-sent", id, reason: outcome.reason };
+      const unsent: Delivery = { kind: "not-sent", id, reason: outcome.reason };
+      return Promise.resolve(signal?.aborted === true ? { kind: "stopped" } : unsent);
     },
   );
 }

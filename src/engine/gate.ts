@@ -5,7 +5,7 @@ import { decidedOn } from "./plan/gated.ts";
 import type { Decided } from "./plan/gated.ts";
 import { removesNoMore, countRemoved, takenThings } from "./model/taking.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
-import type { AttemptState, CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
+import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";
 import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -42,8 +42,7 @@ function isReleased(released: Taking | undefined, { removes }: Taking): boolean 
  * is new.
  */
 export async function gate(
-  { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
-  { announced, plannedIds }: AttemptState,
+  { deps, attempt, knows, progress }: CarryOut,
   { operations, customer }: CustomerPlan,
   takings: readonly Taking[],
 ): Promise<AtTheGate> {
@@ -58,7 +57,7 @@ export async function gate(
   if (open.length === 0) return { decided };
   // An operation that changed since a person saw it is stored anew, because that person may still have its old id.
   const planned = operations.filter(
-    ({ hash }) => outdated.has(hash) || (!announced.has(hash) && !plannedIds.has(hash)),
+    ({ hash }) => outdated.has(hash) || (!progress.announced.has(hash) && !progress.stored.has(hash)),
   );
   // A run does not plan an undo by itself. Its plan id keeps the undo when the next run plans something else.
   const planId = ofUndo ? (attempt.expected?.plan ?? null) : null;

@@ -107,11 +107,9 @@ export class CustomerSnapshot {
       link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
     this.#customer = loaded.customer;
     this.#keeps = knows.keeps;
-    let awaited: CustomersAwaited | undefined;
-    if (looksForCustomers)
-      await this.#reading("customers", async () => {
-        awaited = await this.#readCustomers(knows, link);
-      });
+    const awaited = looksForCustomers
+      ? await this.#reading("customers", () => this.#readCustomers(knows, link))
+      : undefined;
     if (link === undefined) return awaited;
     // Data read once in a pass is read again if an operation made it old, even if the plan no longer needs it.
     if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(link, needs));
@@ -124,13 +122,14 @@ export class CustomerSnapshot {
   }
 
   /** Makes a reading that operations depend on. After it failed once, this pass does not make it again. */
-  async #reading(of: keyof Unread, read: () => Promise<void>): Promise<void> {
-    if (this.#observed.unread?.[of] !== undefined) return;
+  async #reading<Read>(of: keyof Unread, read: () => Promise<Read>): Promise<Read | undefined> {
+    if (this.#observed.unread?.[of] !== undefined) return undefined;
     try {
-      await read();
+      return await read();
     } catch (error) {
       if (this.#options.whole) throw error;
       this.unread(of, unreadBlock(error));
+      return undefined;
     }
   }
 
@@ -303,9 +302,10 @@ export class CustomerSnapshot {
     const found = await this.#snapshot.enterprises(channelCustomerId);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours !== undefined) {
-      await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+      knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created") {
-        await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
+        const correlation = correlationFor(settings, knows.customer, channelCustomerId);
+        if (!ledger.state.isConfirmed(correlation)) await ledger.state.confirmCorrelation(correlation, knows.after);
         const met = metByChannel(ours, settings);
         if (met.length > 0) await ledger.assumptions.met(met);
       }

@@ -1,6 +1,6 @@
 import type { PrivateMarker } from "./model/references.ts";
 import { handedIn } from "./model/registry.ts";
-import type { Seeking, Sought } from "./model/resource.ts";
+import type { Seeking } from "./model/resource.ts";
 import type { AssumptionId } from "../contract/assumptions/row.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
@@ -48,8 +48,6 @@ export interface Planner {
   /** `tried`: subjects of the operations that the pass carried out or put off so far. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
-
-const nothingSought: Sought = { adopted: [], unclear: new Map() };
 
 /** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
 const changesForm = 2;
@@ -122,61 +120,68 @@ export class CustomerPlanning implements Planner {
     return this.#snapshot.readsPeople();
   }
 
-  async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
-    const awaited = await this.#snapshot.read(this.#knows);
-    if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    for (const seeking of this.#seeking) {
-      const sought = seeking.isNeeded(this.#knows) ? await seeking.seek(this.#knows) : nothingSought;
-      if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
-      this.#snapshot.unclear(sought.unclear);
-      if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);
-    }
-    const plan = await this.#planNow(tried);
-    if (plan.changes.length === 0) return { kind: "planned", plan };
-    await this.#learn(plan);
-    return { kind: "recorded", changes: plan.changes };
+  plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
+    return this.#plan(tried, this.#seeking);
   }
 
   /** Links the customer as its plan would, and reads all that its enterprise shows. This counts nothing as placed. */
   async look(): Promise<void> {
-    const { link } = this.#knows.held.known;
-    if (link === undefined) {
-      await this.#snapshot.read(this.#knows);
-      await this.#learn(await this.#planNow(new Set()));
-    }
+    if (this.#knows.held.known.link === undefined) await this.#plan(new Set(), []);
     for (const seeking of this.#seeking) await seeking.look(this.#knows);
   }
 
-  async #learn(plan: CustomerPlan): Promise<void> {
-    if (plan.changes.length === 0) return;
-    await this.#requireFreeEnterprise(plan);
-    await this.#knows.record(plan.changes, learned(plan.customer, plan.changes));
-  }
-
-  /** Leaves out operations that a person rejected in exactly this form. */
-  async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
-    const { ledger, settings, policies } = this.#deps;
+  async #plan(tried: ReadonlySet<string>, seekings: readonly Seeking[]): Promise<Planning> {
+    const { ledger, policies } = this.#deps;
+    const knows = this.#knows;
+    const awaited = await this.#snapshot.read(knows);
+    if (awaited !== undefined) return { kind: "awaits", ...awaited };
+    for (const seeking of seekings) {
+      if (!seeking.isNeeded(knows)) continue;
+      const { adopted, unclear, unread } = await seeking.seek(knows);
+      if (adopted.length > 0) return { kind: "recorded", changes: adopted };
+      this.#snapshot.unclear(unclear);
+      if (unread !== undefined) this.#snapshot.unread("examined", unread);
+    }
     const shown = this.#shownAnew();
     if (shown.length > 0) await ledger.assumptions.met(shown);
-    const input = { ...this.#knows.held, observed: this.observed };
-    const { canSeal } = ledger.private;
-    const { takingBlocked } = this.#options;
-    const contradicted = ledger.assumptions.contradictions;
-    const repairs = this.#repairs;
-    const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
-    const plan = planCustomer(input, options);
-    if (this.#knows.keeps && plan.records.some(({ code }) => code !== undefined)) await this.#told(metByBlocks(plan));
-    const takings = new Gated(policies, input).takings(plan.operations);
-    if (takings.length === 0) return plan;
-    const rejected = await rejectedOf(ledger, plan.customer, takings, false);
-    return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
+    let plan = this.#planNow(tried);
+    const told = this.#untold(plan);
+    if (told.length > 0) await ledger.assumptions.stands(told);
+    const takings = new Gated(policies, knows.held).takings(plan.operations);
+    if (takings.length > 0) {
+      const rejected = await rejectedOf(ledger, plan.customer, takings, false);
+      if (rejected.size > 0) plan = this.#planNow(tried, rejected);
+    }
+    if (plan.changes.length === 0) return { kind: "planned", plan };
+    await this.#requireFreeEnterprise(plan);
+    await knows.record(plan.changes, learned(plan.customer, plan.changes));
+    return { kind: "recorded", changes: plan.changes };
   }
 
-  /** Records evidence about A1–A43 from the blocks of the plan's records, each row once in a pass. */
-  async #told(met: readonly AssumptionMet[]): Promise<void> {
-    const untold = met.filter(({ row }) => !this.#contradicted.has(row));
+  /** `rejected`: operations that a person rejected in exactly this form. */
+  #planNow(tried: ReadonlySet<string>, rejected?: ReadonlySet<string>): CustomerPlan {
+    const { ledger, settings, policies } = this.#deps;
+    return planCustomer(
+      { ...this.#knows.held, observed: this.observed },
+      {
+        settings,
+        policies,
+        canSeal: ledger.private.canSeal,
+        takingBlocked: this.#options.takingBlocked,
+        contradicted: ledger.assumptions.contradictions,
+        repairs: this.#repairs,
+        tried,
+        rejected,
+      },
+    );
+  }
+
+  /** Evidence about A1–A43 from the blocks of the plan's records, each row once in a pass; a plan keeps none. */
+  #untold(plan: CustomerPlan): AssumptionMet[] {
+    if (!this.#knows.keeps || plan.records.every(({ code }) => code === undefined)) return [];
+    const untold = metByBlocks(plan).filter(({ row }) => !this.#contradicted.has(row));
     for (const { row } of untold) this.#contradicted.add(row);
-    await this.#deps.ledger.assumptions.stands(untold);
+    return untold;
   }
 
   /** Evidence about A1–A43 from each reading, once; a plan keeps none. */
@@ -210,7 +215,6 @@ async function rejectedOf(
   takings: ReturnType<Gated["takings"]>,
   ofUndo: boolean,
 ): Promise<ReadonlySet<string>> {
-  if (takings.length === 0) return new Set();
   return new Set(decidedOn(await decisions.standing({ customer, ofUndo }), takings).rejected.keys());
 }
 
@@ -289,8 +293,9 @@ export class UndoPlanning implements Planner {
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
     const takings = new Gated(policies, input).takings(made.plan.operations);
-    const rejected = await rejectedOf(ledger, made.plan.customer, takings, true);
-    if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
+    const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, made.plan.customer, takings, true);
+    if (rejected !== undefined && rejected.size > 0)
+      made = planUndo(input, { run, rows, facts }, { ...options, rejected });
     this.#steps = made.steps;
     return { kind: "planned", plan: made.plan };
   }

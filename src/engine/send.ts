@@ -33,14 +33,14 @@ export async function sendOnce<Sent, Recorded>(
 ): Promise<Recorded> {
   const recorded = Promise.withResolvers<void>();
   const intent: { id: string | undefined } = { id: undefined };
-  const beforeSending = async (acceptedUntil?: number): Promise<void> => {
-    intent.id = await intend(acceptedUntil);
-  };
+  const beforeSending = (acceptedUntil?: number): Promise<void> =>
+    intend(acceptedUntil).then((id) => {
+      intent.id = id;
+    });
   try {
     const sent = await send({ beforeSending, recorded: recorded.promise });
-    const recording = record(intent.id, sent);
-    recorded.resolve();
-    return await recording;
+    // Not awaited here: the permit goes back once the outcome is handed over, and not once it is committed.
+    return record(intent.id, sent);
   } finally {
     recorded.resolve();
   }
@@ -92,29 +92,35 @@ type Answered = Sent & { said: (words: string) => string };
 type End = ReturnType<typeof attemptEnd>;
 
 /** Records the outcome of an attempt, its changes and the audit entry in one transaction. */
-export async function recordOutcome(
+export function recordOutcome(
   deps: EngineDependencies,
   sent: Answered,
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
-  const attempt = attemptEnd(outcome);
-  const { assumptions } = deps.ledger;
   const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
   // Before the outcome: after a kill between the two, the operation is in doubt but the contradiction is known.
   const met = metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined });
-  if (met.length > 0) await assumptions.met(met, sent.id);
+  const record = (): Promise<Delivery> => recordAs(deps, sent, outcome, () => concluded ?? conclude(sent.id));
+  return met.length === 0 ? record() : deps.ledger.assumptions.met(met, sent.id).then(record);
+}
+
+function recordAs(
+  deps: EngineDependencies,
+  sent: Answered,
+  outcome: WriteOutcome<unknown>,
+  concluded: () => Concluded,
+): Promise<Delivery> {
+  const attempt = attemptEnd(outcome);
   switch (outcome.kind) {
     case "not-sent":
-      return await recordNotSent(sent, attempt, outcome.reason);
+      return recordNotSent(sent, attempt, outcome.reason);
     case "rejected":
-      return await recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
+      return recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
     case "unknown":
-      return await doubt(deps, sent, withWords(sent, attempt, outcome.raw), keptAnswer(outcome.raw));
-    default: {
-      const answer = (): string | undefined => keptAnswer(outcome.raw);
-      return await recordDone(deps, sent, concluded ?? conclude(sent.id), { attempt, answer });
-    }
+      return doubt(deps, sent, withWords(sent, attempt, outcome.raw), keptAnswer(outcome.raw));
+    default:
+      return recordDone(deps, sent, concluded(), { attempt, answer: () => keptAnswer(outcome.raw) });
   }
 }
 
@@ -149,8 +155,8 @@ async function recordDone(
     if (isContradiction(error)) await parked(error.message);
   };
   try {
-    if (ahead) await state.concludeAhead(operation, id, conclusion, failed);
-    else await state.conclude(operation, id, conclusion);
+    if (!ahead || !state.concludeAhead(operation, id, conclusion, failed))
+      await state.conclude(operation, id, conclusion);
   } catch (error) {
     if (!isContradiction(error)) throw error;
     return await parked(error.message);

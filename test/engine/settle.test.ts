@@ -287,7 +287,7 @@ describe("an order that was refused, and of which the platform shows something",
       },
     });
     expect((await refusing.carryOut("place-order")).kind).toBe("rejected");
-    const [refused] = await world.ledger.journal.refusedOrders(key("O1"));
+    const [refused] = world.ledger.journal.refusedOrders(key("O1"));
     const id = refused?.id ?? "";
     await world.ledger.journal.reopenRefused(id, "it is shown all the same", { readings: [] });
     const parked = { kind: "parked", id, reason: "it is shown all the same" };

@@ -23,7 +23,9 @@ async function isThereAlready(
   signal: AbortSignal | undefined,
 ): Promise<boolean | undefined> {
   const knows = new CustomerState(deps, customer);
-  if ((await knows.begin()).open) return undefined;
+  const begun = await deps.ledger.state.begin(customer);
+  if (begun.open) return undefined;
+  knows.begin(begun);
   await new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined }).look();
   return knows.held.known.link !== undefined;
 }

@@ -236,7 +236,10 @@ class CallBudget {
 
   /** The customers that fit, in order. The first always fits, so that each customer has its turn in the end. */
   async *within(pages: AsyncIterable<LinkedCustomer[]>): AsyncGenerator<LinkedCustomer[], void, void> {
-    if (this.#calls === Number.POSITIVE_INFINITY) return yield* pages;
+    if (this.#calls === Number.POSITIVE_INFINITY) {
+      yield* pages;
+      return;
+    }
     for await (const customers of pages) {
       for (const item of customers) {
         const size = await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer));
