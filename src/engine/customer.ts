@@ -1,4 +1,4 @@
-import { withNumbers } from "./model/references.ts";
+import { assetUnit, withNumbers } from "./model/references.ts";
 import type { FixedNumber } from "./model/references.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
@@ -10,7 +10,6 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { assetUnit } from "./model/references.ts";
 import { applyChanges } from "./model/state.ts";
 import type { ChangeShapes } from "./model/resource.ts";
 import type { Known, StateChange } from "./model/state.ts";
@@ -25,8 +24,7 @@ import type { Policies } from "./model/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 import { failureOf } from "../base/errors.ts";
 import type { Block } from "./plan/records.ts";
-import { AmbiguousReading } from "../platform/call.ts";
-import { ReadFailure } from "../platform/call.ts";
+import { AmbiguousReading, ReadFailure } from "../platform/call.ts";
 
 /**
  * The loaded facts, and later changes to orders, numbers and assignments. These are applied together when the whole
@@ -36,7 +34,7 @@ interface Advanced {
   loaded: LoadedCustomer;
   learned: StateChange[];
   numbers: FixedNumber[];
-  readonly byUnit: FixedNumbersByUnit;
+  readonly byUnit: Map<string, string>;
   /** The hash of each order's current content in the CRM. */
   readonly bodyHashes: ReadonlyMap<string, string>;
 }
@@ -74,10 +72,7 @@ export class CustomerState {
   }
 
   get held(): LoadedCustomer {
-    return this.#whole(this.#now);
-  }
-
-  #whole(advanced: Advanced): LoadedCustomer {
+    const advanced = this.#now;
     const { loaded, learned, numbers } = advanced;
     if (learned.length === 0 && numbers.length === 0) return loaded;
     const known = withNumbers(applyChanges(loaded.known, learned, { customer: this.customer, at: "" }), numbers);
@@ -197,7 +192,7 @@ export class CustomerState {
   /** Adds numbers that were fixed to an order of this customer. */
   fixed(numbers: readonly FixedNumber[]): void {
     this.#advanced?.numbers.push(...numbers);
-    this.#advanced?.byUnit.add(numbers);
+    for (const [unit, number] of byUnitName(numbers)) this.#advanced?.byUnit.set(unit, number);
   }
 
   #learn(changes: readonly StateChange[], at: string): void {
@@ -234,30 +229,26 @@ export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" |
   memberOf(staff: RecordKey): string | undefined;
 }
 
-class FixedNumbersByUnit {
-  readonly #byUnit = new Map<string, string>();
-
-  constructor(numbers: readonly Known["numbers"][number][]) {
-    this.add(numbers);
-  }
-
-  add(numbers: readonly Known["numbers"][number][]): void {
-    for (const { number, namespace, orderId, instanceId, unit } of numbers)
-      this.#byUnit.set(assetUnit({ namespace, id: orderId }, instanceId, unit), number);
-  }
-
-  of(unit: string): string | undefined {
-    return this.#byUnit.get(unit);
-  }
+/** Fixed numbers by the name of their unit. */
+function byUnitName(numbers: readonly FixedNumber[]): Map<string, string> {
+  return new Map(
+    numbers.map((one) => [
+      assetUnit({ namespace: one.namespace, id: one.orderId }, one.instanceId, one.unit),
+      one.number,
+    ]),
+  );
 }
 
 /** The same from facts in memory; `numbers`: their numbers, if these are already available by unit. */
-export function payloadFactsOf(known: Known, numbers = new FixedNumbersByUnit(known.numbers)): PayloadFacts {
+export function payloadFactsOf(
+  known: Known,
+  numbers: ReadonlyMap<string, string> = byUnitName(known.numbers),
+): PayloadFacts {
   return {
     link: known.link,
     platformCustomers: known.platformCustomers,
     enterpriseCode: known.enterpriseCode,
-    numberOf: (unit) => numbers.of(unit),
+    numberOf: (unit) => numbers.get(unit),
     memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
   };
 }
@@ -267,7 +258,7 @@ function advancedFrom(loaded: LoadedCustomer): Advanced {
     loaded,
     learned: [],
     numbers: [],
-    byUnit: new FixedNumbersByUnit(loaded.known.numbers),
+    byUnit: byUnitName(loaded.known.numbers),
     bodyHashes: new Map(loaded.orders.map((order) => [formatKey(order.key), order.bodyHash])),
   };
 }

@@ -12,8 +12,8 @@ import type { StateChange } from "./model/state.ts";
 import type { Block } from "./plan/records.ts";
 import type { Observed, PlanOptions, LoadedCustomer } from "./plan/input.ts";
 import type { RepairSettings } from "./plan/drift.ts";
-import { decidedOn } from "./plan/gated.ts";
-import { Gated } from "./plan/gated.ts";
+import { decidedOn, takingsOf } from "./plan/gated.ts";
+import type { Taking } from "./plan/limits.ts";
 import { metByBlocks, metByReading } from "./plan/met-by-reading.ts";
 import { planCustomer } from "./plan/plan.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
@@ -31,20 +31,15 @@ export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings
 
 /** The result of planning a customer. */
 export type Planning =
-  | { kind: "planned"; plan: CustomerPlan }
+  /** `steps`: of an undo, the result for each operation of the run, newest first. */
+  | { kind: "planned"; plan: CustomerPlan; steps?: readonly UndoStep[] }
   /** Planning recorded something new, so the customer is planned again with it. */
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
 /** Plans for one pass over a customer, as often as the pass asks. */
 export interface Planner {
-  readonly observed: Observed;
-  /** When to read M7 again, if it left out something to be removed that does not count as gone yet. */
-  readonly absenceAgain: string | undefined;
-  /** Forgets readings that are old because some of these operations were done. */
-  forget(operations: readonly Operation[]): void;
-  /** Makes the next plan read the seats of the customer. False if they were read already, or cannot be. */
-  readsPeople(): boolean;
+  readonly snapshot: CustomerSnapshot;
   /** `tried`: subjects of the operations that the pass carried out or put off so far. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
@@ -70,7 +65,7 @@ type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
 export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
-  readonly #snapshot: CustomerSnapshot;
+  readonly snapshot: CustomerSnapshot;
   readonly #seeking: readonly Seeking[];
   readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
 
@@ -97,27 +92,11 @@ export class CustomerPlanning implements Planner {
     const snapshot = deps.reader.of(knows.customer, options.signal);
     this.#repairs = { settleMs: deps.settle.timeMs };
     const { thorough, whole = false } = options;
-    this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
+    this.snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
     this.#seeking =
       options.seek === undefined
         ? handedIn().resources.flatMap(({ seek }) => seek?.(deps, snapshot, { whole }) ?? [])
         : [options.seek(snapshot)];
-  }
-
-  get observed(): Observed {
-    return this.#snapshot.observed;
-  }
-
-  get absenceAgain(): string | undefined {
-    return this.#snapshot.absenceAgain;
-  }
-
-  forget(operations: readonly Operation[]): void {
-    this.#snapshot.forget(operations);
-  }
-
-  readsPeople(): boolean {
-    return this.#snapshot.readsPeople();
   }
 
   plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
@@ -133,25 +112,23 @@ export class CustomerPlanning implements Planner {
   async #plan(tried: ReadonlySet<string>, seekings: readonly Seeking[]): Promise<Planning> {
     const { ledger, policies } = this.#deps;
     const knows = this.#knows;
-    const awaited = await this.#snapshot.read(knows);
+    const awaited = await this.snapshot.read(knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
     for (const seeking of seekings) {
       if (!seeking.isNeeded(knows)) continue;
       const { adopted, unclear, unread } = await seeking.seek(knows);
       if (adopted.length > 0) return { kind: "recorded", changes: adopted };
-      this.#snapshot.unclear(unclear);
-      if (unread !== undefined) this.#snapshot.unread("examined", unread);
+      this.snapshot.unclear(unclear);
+      if (unread !== undefined) this.snapshot.unread("examined", unread);
     }
     const shown = this.#shownAnew();
     if (shown.length > 0) await ledger.assumptions.met(shown);
     let plan = this.#planNow(tried);
     const told = this.#untold(plan);
     if (told.length > 0) await ledger.assumptions.stands(told);
-    const takings = new Gated(policies, knows.held).takings(plan.operations);
-    if (takings.length > 0) {
-      const rejected = await rejectedOf(ledger, plan.customer, takings, false);
-      if (rejected.size > 0) plan = this.#planNow(tried, rejected);
-    }
+    const takings = takingsOf(policies, knows.held, plan.operations);
+    const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, plan.customer, takings, false);
+    if (rejected !== undefined) plan = this.#planNow(tried, rejected);
     if (plan.changes.length === 0) return { kind: "planned", plan };
     await this.#requireFreeEnterprise(plan);
     await knows.record(plan.changes, learned(plan.customer, plan.changes));
@@ -162,7 +139,7 @@ export class CustomerPlanning implements Planner {
   #planNow(tried: ReadonlySet<string>, rejected?: ReadonlySet<string>): CustomerPlan {
     const { ledger, settings, policies } = this.#deps;
     return planCustomer(
-      { ...this.#knows.held, observed: this.observed },
+      { ...this.#knows.held, observed: this.snapshot.observed },
       {
         settings,
         policies,
@@ -186,12 +163,12 @@ export class CustomerPlanning implements Planner {
 
   /** Evidence about A1–A43 from each reading, once; a plan keeps none. */
   #shownAnew(): AssumptionMet[] {
-    const { enterprises, ambiguous, members, assets } = this.observed;
+    const { enterprises, ambiguous, members, assets } = this.snapshot.observed;
     const reading = [enterprises ?? ambiguous, members, assets];
     if (!this.#knows.keeps || reading.every((list, index) => list === this.#noted[index])) return [];
     const together = members !== this.#noted[1] && assets !== this.#noted[2];
     this.#noted = reading;
-    return metByReading(this.observed, together);
+    return metByReading(this.snapshot.observed, together);
   }
 
   /** Throws a Problem if the enterprise to link belongs to another customer. */
@@ -208,14 +185,15 @@ export class CustomerPlanning implements Planner {
   }
 }
 
-/** Operations of a plan that a person rejected in exactly this form, by hash, for runs or for undos. */
+/** Operations of a plan that a person rejected in exactly this form, by hash, for runs or for undos, if any. */
 async function rejectedOf(
   { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
   customer: RecordKey,
-  takings: ReturnType<Gated["takings"]>,
+  takings: readonly Taking[],
   ofUndo: boolean,
-): Promise<ReadonlySet<string>> {
-  return new Set(decidedOn(await decisions.standing({ customer, ofUndo }), takings).rejected.keys());
+): Promise<ReadonlySet<string> | undefined> {
+  const { rejected } = decidedOn(await decisions.standing({ customer, ofUndo }), takings);
+  return rejected.size === 0 ? undefined : new Set(rejected.keys());
 }
 
 function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey): Problem {
@@ -235,11 +213,10 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
 export class UndoPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
-  readonly #snapshot: CustomerSnapshot;
+  readonly snapshot: CustomerSnapshot;
   readonly #options: { run: string; takingBlocked: Block | undefined };
   #rows: readonly DoneOperation[] | undefined;
   #contents: ReadonlySet<string> | "all" | undefined;
-  #steps: UndoStep[] = [];
 
   constructor(
     deps: PlanningDependencies,
@@ -251,28 +228,7 @@ export class UndoPlanning implements Planner {
     this.#options = options;
     const snapshot = deps.reader.of(knows.customer, options.signal);
     const contents = () => this.#contents;
-    this.#snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, whole: true, contents });
-  }
-
-  get observed(): Observed {
-    return this.#snapshot.observed;
-  }
-
-  get absenceAgain(): string | undefined {
-    return this.#snapshot.absenceAgain;
-  }
-
-  /** The result for each operation of the run in the last plan, newest first. */
-  get steps(): readonly UndoStep[] {
-    return this.#steps;
-  }
-
-  forget(operations: readonly Operation[]): void {
-    this.#snapshot.forget(operations);
-  }
-
-  readsPeople(): boolean {
-    return false;
+    this.snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, whole: true, contents });
   }
 
   async plan(): Promise<Planning> {
@@ -285,19 +241,17 @@ export class UndoPlanning implements Planner {
     const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };
     const { resources } = handedIn();
     this.#contents = resources.map(({ undoGiven }) => undoGiven?.contents?.(of)).find((one) => one !== undefined);
-    const awaited = await this.#snapshot.read(this.#knows);
+    const awaited = await this.snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    let input = { ...loaded, observed: this.observed };
+    let input = { ...loaded, observed: this.snapshot.observed };
     for (const { undoGiven } of resources) input = { ...input, ...undoGiven?.instead?.(loaded, facts) };
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
-    const takings = new Gated(policies, input).takings(made.plan.operations);
+    const takings = takingsOf(policies, input, made.plan.operations);
     const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, made.plan.customer, takings, true);
-    if (rejected !== undefined && rejected.size > 0)
-      made = planUndo(input, { run, rows, facts }, { ...options, rejected });
-    this.#steps = made.steps;
-    return { kind: "planned", plan: made.plan };
+    if (rejected !== undefined) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
+    return { kind: "planned", ...made };
   }
 
   async #done(): Promise<readonly DoneOperation[]> {

@@ -9,7 +9,7 @@ import { CustomerState } from "./customer.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "./refused-orders.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { typeOf } from "./model/registry.ts";
-import { Gated } from "./plan/gated.ts";
+import { takingsOf } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "./plan/needs-of-operations.ts";
 import type { Operation } from "./model/operation.ts";
@@ -84,7 +84,7 @@ class CustomerAttemptRun {
   }
 
   get #of(): CarryOut {
-    const { observed } = this.#planning;
+    const { observed } = this.#planning.snapshot;
     const [deps, attempt, knows, progress] = [this.#deps, this.#attempt, this.#knows, this.#progress];
     return { deps, attempt, knows, progress, observed, approved: new Map(), ahead: true };
   }
@@ -180,7 +180,7 @@ class CustomerAttemptRun {
     const { plan, left } = chosenOf(whole, expected);
     const of = this.#of;
     const { observed } = of;
-    const takings = new Gated(deps.policies, this.#knows.held).takings(plan.operations);
+    const takings = takingsOf(deps.policies, this.#knows.held, plan.operations);
     const { decided, toJudge } = takings.length === 0 ? nothingToJudge : await gate(of, plan, takings);
     this.#asked = decided.asked;
     of.approved = decided.approved;
@@ -201,7 +201,7 @@ class CustomerAttemptRun {
     const next = firstStage(operations);
     if (next.length === 0) {
       const isUnseen = this.#isHeld && (await lacksSeats(deps.ledger, { plan: whole, observed }));
-      if (isUnseen && expected === undefined && this.#planning.readsPeople()) return undefined;
+      if (isUnseen && expected === undefined && this.#planning.snapshot.readsPeople()) return undefined;
       const unwanted = unwantedOrders(this.#knows.held);
       const isFound = unwanted.length > 0 && (await this.#lookForUnwanted(unwanted));
       if (isFound) return await this.#stop("parked");
@@ -218,7 +218,7 @@ class CustomerAttemptRun {
       const stopped = await carryOut(of, operation);
       if (stopped !== undefined) return await this.#stop(stopped);
     }
-    if (progress.done > 0) this.#planning.forget(next);
+    if (progress.done > 0) this.#planning.snapshot.forget(next);
     return undefined;
   }
 
@@ -288,7 +288,7 @@ class CustomerAttemptRun {
     const loaded = this.#knows.held;
     const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
     const isBelieved = isWhole && quarantineBlock(loaded) === undefined;
-    const of = { plan, observed: this.#planning.observed, delivered: this.#progress.delivered, isBelieved };
+    const of = { plan, observed: this.#planning.snapshot.observed, delivered: this.#progress.delivered, isBelieved };
     await endUnwanted(this.#deps.ledger, of);
   }
 
@@ -321,9 +321,9 @@ class CustomerAttemptRun {
   }
 
   #finished(): CustomerAttemptResult {
-    const unread: readonly Shortfall[] = isUnread(this.#planning.observed) ? ["unread"] : [];
+    const unread: readonly Shortfall[] = isUnread(this.#planning.snapshot.observed) ? ["unread"] : [];
     const short = new Set([...this.#progress.short, ...unread]);
-    const until = this.#planning.absenceAgain;
+    const until = this.#planning.snapshot.absenceAgain;
     const waits = until !== undefined && !unread.length && !short.has("refused") && !short.has("no-numbers");
     if (waits) return { kind: "waiting", until, short };
     return { kind: "finished", short, moving: this.#progress.outcomes.moving };
@@ -333,7 +333,9 @@ class CustomerAttemptRun {
   get #isOnlyOutcomes(): boolean {
     if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#progress.stored.size > 0) return false;
     const { requests } = this.#knows.held.known;
-    return this.#planning.observed.assets === undefined && requests.length === 0 && this.#progress.left.length === 0;
+    return (
+      this.#planning.snapshot.observed.assets === undefined && requests.length === 0 && this.#progress.left.length === 0
+    );
   }
 
   async #stop(reason: StopReason): Promise<CustomerAttemptResult> {

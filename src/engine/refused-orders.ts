@@ -8,10 +8,9 @@ import type { RecordReference } from "./model/shape.ts";
 import { typeOf } from "./model/registry.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
-import { isShown } from "./evidence.ts";
+import { evidenceWith, isShown } from "./evidence.ts";
 import type { Known } from "./model/state.ts";
 import { CustomerState } from "./customer.ts";
-import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
 /** Whether an order may be sent after one of its E5 was rejected. */

@@ -6,7 +6,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../http/call.ts";
 import { AmbiguousReading, notAskedFor, saysNothing } from "./call.ts";
-import { inOrder } from "./call.ts";
+import { inOrder } from "../base/lanes.ts";
 import type { Platform } from "./platform.ts";
 
 /** A customer of an enterprise, as E3 shows it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { evidenceWith } from "../../src/engine/settle.ts";
+import { evidenceWith } from "../../src/engine/evidence.ts";
 import { correlationOf } from "../../src/engine/plan/input.ts";
 import { ReadFailure } from "../../src/platform/call.ts";
 import type { Platform } from "../../src/platform/platform.ts";

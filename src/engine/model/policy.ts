@@ -9,7 +9,7 @@ export type PolicyWord = (typeof policyWords)[number];
 type Words<Name extends string> = Readonly<Record<Name, PolicyWord>>;
 
 /** The configured policy of every kind of change. */
-export interface Policies {
+export type Policies = {
   readonly enterprises: Words<"update" | "renumbered" | "deleted">;
   readonly orders: Words<
     "added" | "ended" | "cancelled" | "deleted" | "replaced" | "assetChanged" | "moved" | "wording" | "price"
@@ -21,7 +21,7 @@ export interface Policies {
   readonly drift: Words<"missing" | "extra" | "different">;
   /** How many different operations under a policy must be approved before `apply-after-approvals` becomes `apply`. */
   readonly approvalsNeeded: number;
-}
+};
 
 /** A policy by its path in the configuration: `orders.cancelled`. */
 export type PolicyName =
@@ -36,32 +36,6 @@ export type PolicyName =
  */
 export const unproven = "drift.unproven";
 
-const readings: { readonly [Name in PolicyName]: (policies: Policies) => PolicyWord } = {
-  "enterprises.update": ({ enterprises }) => enterprises.update,
-  "enterprises.renumbered": ({ enterprises }) => enterprises.renumbered,
-  "enterprises.deleted": ({ enterprises }) => enterprises.deleted,
-  "orders.added": ({ orders }) => orders.added,
-  "orders.ended": ({ orders }) => orders.ended,
-  "orders.cancelled": ({ orders }) => orders.cancelled,
-  "orders.deleted": ({ orders }) => orders.deleted,
-  "orders.replaced": ({ orders }) => orders.replaced,
-  "orders.assetChanged": ({ orders }) => orders.assetChanged,
-  "orders.moved": ({ orders }) => orders.moved,
-  "orders.wording": ({ orders }) => orders.wording,
-  "orders.price": ({ orders }) => orders.price,
-  "staff.edited": ({ staff }) => staff.edited,
-  "staff.left": ({ staff }) => staff.left,
-  "staff.moved": ({ staff }) => staff.moved,
-  "assignments.revoked": ({ assignments }) => assignments.revoked,
-  "locks.locked": ({ locks }) => locks.locked,
-  "locks.unlocked": ({ locks }) => locks.unlocked,
-  "loans.lent": ({ loans }) => loans.lent,
-  "drift.missing": ({ drift }) => drift.missing,
-  "drift.extra": ({ drift }) => drift.extra,
-  "drift.different": ({ drift }) => drift.different,
-  [unproven]: () => "ask",
-};
-
 /** The configured policy, for display. */
 export function policyText(name: PolicyName, word: PolicyWord): string {
   return name === unproven
@@ -70,7 +44,13 @@ export function policyText(name: PolicyName, word: PolicyWord): string {
 }
 
 export function policyOf(policies: Policies, name: PolicyName): PolicyWord {
-  return readings[name](policies);
+  if (name === unproven) return "ask";
+  const [area = "", kind = ""] = name.split(".");
+  const words: Readonly<Record<string, Readonly<Record<string, PolicyWord>> | number>> = policies;
+  const own = words[area];
+  const word = typeof own === "object" ? own[kind] : undefined;
+  if (word === undefined) throw new Error(`there is no policy ${name}`);
+  return word;
 }
 
 /** Whether changes under a policy are made, possibly after an approval. */

@@ -21,15 +21,11 @@ export interface DoneByHand {
   unseen: readonly string[];
 }
 
-export const byHandParts = { "done-by-hand": notOfCustomers };
-
 /** Licence types whose assets the platform has shown. For other types, an unseen order proves nothing (A43). */
 export interface LicenceTypesShown {
   type: "licence-types-shown";
   types: readonly string[];
 }
-
-export const licenceTypesParts = { "licence-types-shown": notOfCustomers };
 
 /** One thing that the platform showed. */
 export interface ShownThing {
@@ -48,13 +44,6 @@ export type ObservationChange =
   | { type: "observed-all"; customer: RecordKey; kinds: readonly string[]; shown: readonly ShownThing[] }
   | { type: "observation-ended"; customer: RecordKey; kind: string; subject: string }
   | { type: "observation-failed"; customer: RecordKey };
-
-export const observationsParts = {
-  observed: notOfCustomers,
-  "observed-all": notOfCustomers,
-  "observation-ended": notOfCustomers,
-  "observation-failed": notOfCustomers,
-};
 
 export interface KnownRequests {
   /** People's requests by kind and subject, until a person withdraws them or their asset ends. */
@@ -90,8 +79,6 @@ const requests = oneByOne<KnownRequests, RequestChange>((known, change, context)
   if (!isSameKey(change.customer, context.customer)) return known;
   return { ...known, requests: known.requests.filter((request) => !isAbout(request, change)) };
 });
-
-export const requestsParts = { "request-made": requests, "request-answered": requests, "request-withdrawn": requests };
 
 function made(
   before: readonly ManualRequest[],
@@ -138,8 +125,6 @@ export function passwordsWiped(order: RecordKey): SecretsWiped {
   return { type: "secrets-wiped", ref: `orders/${formatKey(order)}`, version: everyVersion };
 }
 
-export const secretsParts = { "secrets-wiped": notOfCustomers };
-
 /**
  * A customer that could not be read when the ledger was new to the platform. It may have an order that now belongs to
  * another customer in the CRM. A key without a namespace is for what belongs to no known customer.
@@ -160,4 +145,18 @@ export interface CustomerRead {
 
 export type UnreadCustomerChange = CustomerUnread | CustomerRead;
 
-export const unreadCustomersParts = { "customer-unread": notOfCustomers, "customer-read": notOfCustomers };
+/** How changes that belong to no resource affect recorded state. */
+export const stateParts = {
+  "request-made": requests,
+  "request-answered": requests,
+  "request-withdrawn": requests,
+  "done-by-hand": notOfCustomers,
+  "licence-types-shown": notOfCustomers,
+  observed: notOfCustomers,
+  "observed-all": notOfCustomers,
+  "observation-ended": notOfCustomers,
+  "observation-failed": notOfCustomers,
+  "secrets-wiped": notOfCustomers,
+  "customer-unread": notOfCustomers,
+  "customer-read": notOfCustomers,
+};

@@ -1,13 +1,5 @@
 import { handedIn } from "./registry.ts";
 import type { ChangeShapes } from "./resource.ts";
-import {
-  byHandParts,
-  licenceTypesParts,
-  observationsParts,
-  requestsParts,
-  secretsParts,
-  unreadCustomersParts,
-} from "./state-parts.ts";
 import type {
   DoneByHand,
   LicenceTypesShown,
@@ -17,7 +9,7 @@ import type {
   SecretsWiped,
   UnreadCustomerChange,
 } from "./state-parts.ts";
-import type { ChangeContext, StatePart } from "./state-part.ts";
+import type { ChangeContext } from "./state-part.ts";
 
 /** The recorded state of one customer. Each resource adds its own fields by `declare module`. */
 export interface Known extends KnownRequests {}
@@ -38,16 +30,6 @@ declare module "./resource.ts" {
 
 /** A change of recorded state by an outcome or a reading. It is applied in the transaction of that outcome. */
 export type StateChange = ChangeShapes[keyof ChangeShapes];
-
-/** How changes that belong to no resource affect recorded state. */
-export const stateParts: { readonly [Type in keyof OwnChanges]: StatePart<Known, OwnChanges[Type]> } = {
-  ...licenceTypesParts,
-  ...requestsParts,
-  ...observationsParts,
-  ...byHandParts,
-  ...secretsParts,
-  ...unreadCustomersParts,
-};
 
 /** The recorded state of a customer without records, without the resources' fields. */
 export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };

@@ -48,65 +48,40 @@ const mostFlips = 5;
 
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
 
-/** Finds the operations of a plan that the gate of a run must see before anything is carried out. */
-export class Gated {
-  readonly #policies: Policies;
-  /** Messages about flapping records, by stream and key. */
-  readonly #flips: ReadonlyMap<string, string>;
-  readonly #rebuilt: boolean;
-  readonly #drift: Judged["drift"];
-
-  constructor(policies: Policies, records: Judged) {
-    this.#policies = policies;
-    this.#flips = flipsOf(records);
-    this.#rebuilt = records.rebuilt === true;
-    this.#drift = records.drift;
-  }
-
-  #has(operation: Operation): boolean {
-    if (isTaking(operation) || needsApproval(operation)) return true;
-    if (this.#flipsOf(operation) !== undefined || (this.#rebuilt && makes(operation))) return true;
-    if (operation.policy === undefined) return false;
-    const word = policyOf(this.#policies, operation.policy);
-    return word === "ask" || word === "apply-after-approvals";
-  }
-
-  /** A CRM request flaps if its order or person does. A person's request never waits for another person. */
-  #flipsOf({ records, stage, policy }: Operation): string | undefined {
-    if (policy === "drift.different") return turnedText(records, this.#drift);
-    if (this.#flips.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
-    for (const record of records) {
-      if (stage === "requests" && record.stream === "customers") continue;
-      const told = this.#flips.get(nameOf(record.stream, record));
-      if (told !== undefined) return told;
-    }
-    return undefined;
-  }
-
-  /** A customer's operations that a limit or a policy may hold, in the form that these need. */
-  takings(operations: readonly Operation[]): Taking[] {
-    return operations.filter((operation) => this.#has(operation)).map((operation) => this.#taking(operation));
-  }
-
-  #taking(operation: Operation): Taking {
+/** A customer's operations that a limit or a policy may hold, so that the gate of a run must see them first. */
+export function takingsOf(policies: Policies, records: Judged, operations: readonly Operation[]): Taking[] {
+  const told = flipsOf(records);
+  return operations.flatMap((operation) => {
+    const { customer, hash, kind, subject, policy, weight, reason } = operation;
+    const flips = flipsText(operation, told, records.drift);
+    const rebuilt = records.rebuilt === true && makes(operation);
+    const alone = needsApproval(operation);
+    const word = policy === undefined ? undefined : policyOf(policies, policy);
+    const isAsked = word === "ask" || word === "apply-after-approvals";
+    if (!isTaking(operation) && !alone && flips === undefined && !rebuilt && !isAsked) return [];
     const thing = removedBy(operation);
-    const { customer, hash, kind, subject, policy, weight, reason, records } = operation;
-    return {
-      customer,
-      hash,
-      kind,
-      subject,
-      policy,
-      thing,
-      removes: removesOf(operation, thing, freedBy(operation)),
-      weight,
-      reason,
-      alone: needsApproval(operation),
-      flips: this.#flipsOf(operation),
-      records,
-      rebuilt: this.#rebuilt && makes(operation),
-    };
+    const removes = removesOf(operation, thing, freedBy(operation));
+    const { records: own } = operation;
+    return [
+      { customer, hash, kind, subject, policy, thing, removes, weight, reason, alone, flips, records: own, rebuilt },
+    ];
+  });
+}
+
+/** A CRM request flaps if its order or person does. A person's request never waits for another person. */
+function flipsText(
+  { records, stage, policy }: Operation,
+  told: ReadonlyMap<string, string>,
+  drift: Judged["drift"],
+): string | undefined {
+  if (policy === "drift.different") return turnedText(records, drift);
+  if (told.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
+  for (const record of records) {
+    if (stage === "requests" && record.stream === "customers") continue;
+    const text = told.get(nameOf(record.stream, record));
+    if (text !== undefined) return text;
   }
+  return undefined;
 }
 
 /** Endpoints that create enterprises or accounts, or buy. */

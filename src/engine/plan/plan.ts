@@ -42,19 +42,16 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const { customer, known } = input;
   const rejections = new StandingRejections(input.rejections, options);
   const prepared = prepare(input, settings);
-  const waiting = (own: Block, planned?: Planned): CustomerPlan => {
-    const records = recordsWaiting(input, own, planned);
-    return {
-      customer,
-      operations: [],
-      records,
-      changes: planned?.people.changes.filter(isShownProfile) ?? [],
-      waits: true,
-      get facts() {
-        return factsOf(input);
-      },
-    };
-  };
+  const waiting = (own: Block, planned?: Planned): CustomerPlan => ({
+    customer,
+    operations: [],
+    records: recordsWaiting(input, own, planned),
+    changes: planned?.people.changes.filter(isShownProfile) ?? [],
+    waits: true,
+    get facts() {
+      return factsOf(input);
+    },
+  });
 
   const enterprise = planFirst(prepared, { ...options, rejections });
   const refused = enterprise.blocks[0]?.[1];

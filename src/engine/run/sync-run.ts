@@ -72,7 +72,7 @@ export class SyncRun {
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const ahead = new SnapshotsAhead(reader);
     const pool = handedIn().numbers(apply);
-    this.#settling = new Settling(apply, reader, pool);
+    this.#settling = new Settling(apply, reader);
     this.#reconcile = {
       ...apply,
       reader: ahead,

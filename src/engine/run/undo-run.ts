@@ -1,5 +1,5 @@
-import pLimit from "p-limit";
 import { toInstant } from "../../base/clock.ts";
+import { inOrder } from "../../base/lanes.ts";
 import { exitCodes } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { CustomerState } from "../customer.ts";
@@ -15,7 +15,7 @@ import type { RunFacts } from "../../report/facts.ts";
 import { byHand } from "../../report/last-runs.ts";
 import { customersNotShown, operationOpen, restless } from "../attempt.ts";
 import type { WaitsInPlan } from "../gate.ts";
-import { unplannedBy, waitsIn } from "./plan-run.ts";
+import { openFirst, unplannedBy, waitsIn } from "./plan-run.ts";
 import type { Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
@@ -56,14 +56,14 @@ export async function planUndoRun(
     const rows = await ledger.journal.doneOf(undone.id);
     const customers = new Map(rows.map(({ operation }) => [formatKey(operation.customer), operation.customer]));
     const reader = new SnapshotReader(deps.platform, deps.settings);
-    const limit = pLimit(deps.concurrency);
-    const planned = await Promise.all(
-      [...customers.values()]
-        .filter(({ id }) => id !== "")
-        .map((customer) =>
-          limit(async () => ({ customer, ...(await planOne({ ...deps, reader }, customer, undone.id, signal)) })),
-        ),
-    );
+    const planned: (Planned & { customer: RecordKey })[] = [];
+    const plan = async (customer: RecordKey) => ({
+      customer,
+      ...(await planOne({ ...deps, reader }, customer, undone.id, signal)),
+    });
+    // The pool of asset numbers has no customer.
+    const own = [...customers.values()].filter(({ id }) => id !== "");
+    for await (const one of inOrder(own, deps.concurrency, plan)) planned.push(one);
     const steps = new Map(
       planned.flatMap((item) => ("steps" in item ? item.steps.map((step) => [step.operation, step]) : [])),
     );
@@ -139,12 +139,8 @@ async function planOne(
   signal: AbortSignal | undefined,
 ): Promise<Planned> {
   try {
-    const [open] = await deps.ledger.journal.openOf(customer);
-    if (open !== undefined) {
-      const { endpoint, subject } = open.operation;
-      const reason = `waits for the outcome of ${endpoint} on ${subject} (${open.id})`;
-      return { customer, code: operationOpen, reason };
-    }
+    const open = await openFirst(deps, customer);
+    if (open !== undefined) return open;
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
     const made = await planning.plan();
@@ -152,7 +148,7 @@ async function planOne(
       return {
         plan: made.plan,
         ...(await waitsIn(deps, knows, made.plan, { ofUndo: true })),
-        steps: planning.steps,
+        steps: made.steps ?? [],
       };
     return { customer, ...(made.kind === "awaits" ? { code: customersNotShown, reason: made.reason } : restless) };
   } catch (error) {
