@@ -80,9 +80,7 @@ export const toldOfShares: Partial<Record<Shortfall, string>> = {
 export type CustomerAttemptResult =
   /** `moving`: orders transferred to this customer in the CRM that still exist in part at their previous customer. */
   | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[] }
-  /**
-   * Limits or policies may hold something new, so the run judges it first over its total. `ofUndo`: it undoes a run.
-   */
+  /** Something new that limits or policies may hold: the run judges it first over its total. */
   | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
   | { kind: "waiting"; until: string; short?: ReadonlySet<Shortfall> }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */

@@ -26,10 +26,7 @@ import { failureOf } from "../base/errors.ts";
 import type { Block } from "./plan/records.ts";
 import { AmbiguousReading, ReadFailure } from "../platform/call.ts";
 
-/**
- * The loaded facts, and later changes to orders, numbers and assignments. These are applied together when the whole
- * state is needed, so that each operation costs the same however many changes there are.
- */
+/** The loaded facts, and changes that are applied together once the whole is needed, however many there are. */
 interface Advanced {
   loaded: LoadedCustomer;
   learned: StateChange[];
@@ -39,10 +36,7 @@ interface Advanced {
   readonly bodyHashes: ReadonlyMap<string, string>;
 }
 
-/**
- * The facts about a customer for one pass: loaded once, at first use, and advanced by every write. The pass does not
- * read back its own writes. The next pass picks up a person's decision that comes in between.
- */
+/** The facts about a customer for one pass: loaded once, at first use, and advanced by every write. */
 export class CustomerState {
   readonly customer: RecordKey;
   readonly #deps: Pick<EngineDependencies, "ledger" | "clock">;

@@ -31,10 +31,7 @@ import { selectPlatformCustomer } from "./plan/input.ts";
 
 /** Fixes the numbers of an order's assets, for good. */
 export interface AssetNumbers {
-  /**
-   * Fixes a number to every unit of the order's assets; `keep` gets the newly fixed ones. Returns why not, or
-   * undefined.
-   */
+  /** Fixes a number to every unit of the order's assets; `keep` gets the new ones. Answers why not, if so. */
   fix(
     of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
@@ -143,10 +140,7 @@ async function amendmentNumber(
 
 const late = "the program was held up before it could send; somebody else may have sent it meanwhile";
 
-/**
- * Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown, as if the call had left. This
- * is recorded only if the ledger still belongs to this program.
- */
+/** Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown. */
 function send(
   deps: EngineDependencies,
   operation: Operation,

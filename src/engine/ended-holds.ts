@@ -37,10 +37,7 @@ export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: 
   await decisions.end("unwanted", of.plan.customer, unwanted);
 }
 
-/**
- * Questions that nobody needs to answer any more. A run ends all their operations, or asks again if these are planned
- * differently now (`takings`).
- */
+/** Questions that nobody needs to answer any more, or that a run asks again in another form (`takings`). */
 export async function mootHolds(
   { decisions }: Pick<Ledger, "decisions">,
   of: Finished,

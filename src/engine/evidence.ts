@@ -167,10 +167,7 @@ export function named(row: JournalRow): { operation: string; endpoint: string; s
   return { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject };
 }
 
-/**
- * Whether the platform is known to show assets of a licence type, by the settings or by earlier readings (A43). False
- * if readings contradicted this.
- */
+/** Whether the settings or earlier readings say that the platform shows assets of a licence type (A43). */
 export async function isShown(
   { settings, ledger }: Pick<EngineDependencies, "settings" | "ledger">,
   licenseType: string,

@@ -193,10 +193,7 @@ export class LimitsGate {
     await ledger.records.deferPending(run, customer, "customer.stale", reason);
   }
 
-  /**
-   * Judges operations that appeared while the run waited. A customer that this run judged before is left to the next
-   * run.
-   */
+  /** Judges operations that appeared while the run waited, but of no customer that it judged before. */
   async judgeLate(due: readonly RecordKey[]): Promise<void> {
     if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
     await this.judge();
@@ -283,10 +280,7 @@ export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Pr
   }));
 }
 
-/**
- * Removals before now, within the windows of the limits. While the clock is not trusted, no window ends after the last
- * trusted time.
- */
+/** Removals within the windows of the limits. Without a trusted clock, none ends after the last trusted time. */
 export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
   const trusted = await time.now({ isFresh: false });
   const now = trusted?.epochMs ?? ledger.time.lastTrusted;

@@ -59,10 +59,7 @@ interface SnapshotOptions {
   contents?: () => ReadonlySet<string> | "all" | undefined;
 }
 
-/**
- * The platform's data for one customer, as this pass read it. Each thing is read once, and again after a stage made it
- * old. A run and a plan read the same, except that a plan waits for nothing.
- */
+/** The platform's data for one customer. Each thing is read once, and again after a stage made it old. */
 export class CustomerSnapshot {
   readonly #deps: SnapshotDependencies;
   readonly #snapshot: Snapshot;
@@ -205,10 +202,7 @@ export class CustomerSnapshot {
     }
   }
 
-  /**
-   * Reads M7 for the `wanted` assets. If it shows a product without a known licence order, it reads everything of the
-   * enterprise. A deletion without a licence order would reach all of it.
-   */
+  /** Reads M7 for the wanted assets; for all, if a product has no known licence order: its deletion would reach all. */
   async #readContents(
     knows: CustomerState,
     { enterpriseGlobalId }: Link,
@@ -236,10 +230,7 @@ export class CustomerSnapshot {
     this.#absenceAgain = again;
   }
 
-  /**
-   * Reads M7 by id for each asset that an earlier reading showed and that neither M6 nor E8 shows now. A short list can
-   * hide assets, and only M7 itself proves that an asset does not exist.
-   */
+  /** Reads M7 by id for assets that no list shows any more. Only M7 proves that an asset does not exist. */
   async #lookForGone(
     { enterpriseGlobalId }: Link,
     numbers: ReadonlySet<string> | "all",
@@ -288,10 +279,7 @@ export class CustomerSnapshot {
       });
   }
 
-  /**
-   * E3 after E2: reads the customers of the enterprise if too few are known. If E3 shows an enterprise that we created,
-   * this confirms the correlation (A8).
-   */
+  /** E3 after E2: reads the customers of the enterprise if too few are known. This confirms the correlation (A8). */
   async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
     const { ledger, settings } = this.#deps;
     const { enterpriseGlobalId, channelCustomerId, origin } = link;
@@ -314,10 +302,7 @@ export class CustomerSnapshot {
     return awaited;
   }
 
-  /**
-   * When to read E3 again while it may still show more customers of the enterprise; undefined once its settle time is
-   * over.
-   */
+  /** When to read E3 again for more customers of the enterprise; undefined once its settle time is over. */
   async #settles(link: Link): Promise<CustomersAwaited | undefined> {
     const { clock, settle } = this.#deps;
     const since = link.since === undefined ? clock.now() : Date.parse(link.since);
@@ -346,10 +331,7 @@ function metByChannel({ customers }: ShownEnterprise, { channelCode }: Assumptio
   return [{ row: "A9", evidence: "E3 showed an enterprise that E2 had made under another channel code" }];
 }
 
-/**
- * Whether E3 has shown too few customers to place the waiting orders or to block them. That is so if there are none,
- * fewer than E2 creates, or not exactly one for an order's licence type (A12).
- */
+/** Whether E3 has shown too few customers to place the waiting orders or to block them (A12). */
 function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
   if (link === undefined) return false;

@@ -7,10 +7,9 @@ import { toJson } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Block } from "./plan/records.ts";
-import type { Observed, PlanOptions, LoadedCustomer } from "./plan/input.ts";
+import type { PlanOptions, LoadedCustomer } from "./plan/input.ts";
 import type { RepairSettings } from "./plan/drift.ts";
 import { decidedOn, takingsOf } from "./plan/gated.ts";
 import type { Taking } from "./plan/limits.ts";
@@ -58,10 +57,7 @@ export function learned(customer: RecordKey, changes: readonly StateChange[]): L
 
 type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
 
-/**
- * Plans one customer as often as asked: reads missing data, adopts existing orders, and plans. A run and the plan
- * command both use it.
- */
+/** Plans one customer as often as asked: reads missing data, adopts existing orders, and plans. */
 export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
@@ -206,10 +202,7 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
   });
 }
 
-/**
- * Plans the undo of a run for one customer, instead of following the CRM. It reads the platform like every plan and
- * adopts nothing.
- */
+/** Plans the undo of a run for one customer. It reads the platform like every plan and adopts nothing. */
 export class UndoPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;

@@ -156,10 +156,7 @@ class CustomerAttemptRun {
     return { kind: "finished", short: new Set([...this.#progress.short, "stuck"]) };
   }
 
-  /**
-   * In a judged pass, operations that the journal has as planned go on; in any other pass they are planned anew.
-   * Operations that wait for a person continue to wait.
-   */
+  /** A judged pass goes on with what the journal has as planned; any other pass plans that anew. */
   async #takeStored(): Promise<void> {
     const { journal } = this.#deps.ledger;
     if (!this.#judged) await journal.drop(this.#customer, "planned anew");

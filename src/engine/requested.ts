@@ -59,10 +59,7 @@ export async function attemptRequested(
   return { kind: "finished", short };
 }
 
-/**
- * Once every request is done, crm-sync reports the requests no more. If somebody changed a request during the pass, its
- * outcome may be outdated, so the next run looks again.
- */
+/** Reports no request once all are done, and looks again if somebody changed one during the pass. */
 export async function endRequested(
   { records, requests }: ReconcileDependencies["ledger"],
   customer: RecordKey,

@@ -170,26 +170,18 @@ async function recordNotSent(
   attempt: End,
   reason: string,
 ): Promise<Delivery> {
-  const audit = { kind: "not-sent", body: { reason } };
-  if (existing !== undefined) {
-    await state.conclude(operation, id, {
-      state: "unknown",
-      attempt,
-      settleAfter: existing.settleAfter ?? undefined,
-      message: `sent again, it did not leave: ${reason}`,
-      changes: [],
-      audit,
-    });
-  } else {
-    await state.conclude(operation, id, {
-      state: "dropped",
-      attempt,
-      verdict: "not sent",
-      message: reason,
-      changes: [],
-      audit,
-    });
-  }
+  await state.conclude(operation, id, {
+    ...(existing === undefined
+      ? { state: "dropped", verdict: "not sent", message: reason }
+      : {
+          state: "unknown",
+          settleAfter: existing.settleAfter ?? undefined,
+          message: `sent again, it did not leave: ${reason}`,
+        }),
+    attempt,
+    changes: [],
+    audit: { kind: "not-sent", body: { reason } },
+  });
   return { kind: "not-sent", id, reason };
 }
 
@@ -311,10 +303,7 @@ export function isContradiction(error: unknown): error is Problem {
 /** The status of a business exception (R2). */
 const businessException = 299;
 
-/**
- * Evidence about A1–A43 from the outcome of a call. `concluded`: the meaning of its success; `repeated`: it was sent
- * before.
- */
+/** Evidence about A1–A43 from the outcome of a call. `concluded`: the meaning of its success. */
 export function metByOutcome(
   operation: Operation,
   outcome: WriteOutcome<unknown>,

@@ -59,10 +59,7 @@ export class Settling {
     this.#reader = reader;
   }
 
-  /**
-   * Settles one operation as far as the evidence allows now. An operation that needs a person settles without one once
-   * the platform shows it.
-   */
+  /** Settles one operation as far as the evidence allows now, also a parked one that the platform shows. */
   async settle(
     row: JournalRow,
     { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
@@ -319,10 +316,7 @@ export class Settling {
     return `the ${serviceNameOf(operation.endpoint)} answered${when} with ${code}${known} ${words}`.trimEnd();
   }
 
-  /**
-   * How often a non-repeatable operation was sent for one of its records without a known outcome. All runs since a
-   * person's last decision count.
-   */
+  /** How often it was sent for one of its records without a known outcome, since a person's last decision. */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
     if (!isNonRepeatable(row.operation)) return 0;

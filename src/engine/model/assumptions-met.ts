@@ -48,10 +48,7 @@ export function contradictionOf(
   return undefined;
 }
 
-/**
- * The assumptions that a rejection contradicts: by its code, or by a 13004 that names one of the row's fields (not
- * something inside the field). `words` is the service's message; it is not stored.
- */
+/** The assumptions that a rejection contradicts: by its code, or by a 13004 that names one of the row's fields. */
 export function metByRefusal(
   rests: readonly Resting[],
   { endpoint, code, words }: { endpoint: string; code: string; words: string },

@@ -41,10 +41,7 @@ export function operationHash({
   return hashOf({ kind, customer: [namespace, id], subject, target, payload, before });
 }
 
-/**
- * Adds endpoint, stage and hash to an operation. The hash covers the change and its subject, not the words of the
- * reason.
- */
+/** Adds endpoint, stage and hash. The hash covers the change and its subject, not the words of the reason. */
 export function operation<K extends OperationName>(kind: K, fields: Draft<OperationShapes[K]>): Operation<K> {
   const { endpoint, stages, can } = typeOf({ kind });
   const { customer, subject, target, payload, before } = fields;
@@ -82,10 +79,7 @@ export type Entry = JournalEntry<OperationShapes[OperationName]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 
-/**
- * Reads a stored operation. The schemas of its type check it and change nothing. On failure, names the column that does
- * not fit.
- */
+/** Reads a stored operation. Its schemas check and change nothing. Names the column that does not fit. */
 export function readOperation<K extends OperationName>(
   kind: K,
   common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,

@@ -30,10 +30,7 @@ export type PolicyName =
     }[keyof Policies]
   | typeof unproven;
 
-/**
- * An order that the platform does not show may exist all the same. A person must approve buying it again, whatever
- * `drift.missing` says (`orders.unseen: ask`).
- */
+/** Buying an order again that the platform does not show, but that may exist, always needs a person. */
 export const unproven = "drift.unproven";
 
 /** The configured policy, for display. */

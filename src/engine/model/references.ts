@@ -147,10 +147,7 @@ export const earlierUnit = z.object({
 });
 export type EarlierUnit = z.infer<typeof earlierUnit>;
 
-/**
- * A unit that is bought again under the number of an existing unit. `continues`: that unit and its predecessors.
- * `shown`: the ledger does not know that unit's number yet, and M7 shows it.
- */
+/** A unit that is bought again under an existing number. `shown`: only M7, and not the ledger, knows that number. */
 export const renewedUnit = z.object({
   unit: z.int(),
   number: z.string(),
@@ -208,10 +205,7 @@ export interface FixedNumber {
   continues?: readonly EarlierUnit[] | undefined;
 }
 
-/**
- * Known state after the ledger has chosen numbers for units of an order's assets. A new number replaces the number that
- * was fixed to the same unit before.
- */
+/** Known state after the ledger has chosen numbers. A new one replaces the one of the same unit. */
 export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
   known: Whole,
   fixed: readonly FixedNumber[],

@@ -102,10 +102,7 @@ export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
   return stands === "open" || stands === "failed";
 }
 
-/**
- * Whether the request continues after its asset is removed. An asset can return under the number that the CRM gave it;
- * then a request that is still due is sent. A done or refused request does not count for an asset that is bought anew.
- */
+/** Whether it goes on after its asset is removed: an asset may return under the number that the CRM gave it. */
 export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer">): boolean {
   return !requestKindOf(request).isOfAsset || isDue(request);
 }
@@ -120,10 +117,7 @@ export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): stri
   return `${requestKindOf({ of }).noun} ${about}`;
 }
 
-/**
- * Reads a stored request. The schemas of its kind check it and change nothing. On failure, names the column that does
- * not fit.
- */
+/** Reads a stored request. Its schemas check and change nothing. Names the column that does not fit. */
 export function readRequest<Of extends RequestOf>(
   of: Of,
   common: Pick<ManualRequest, "about" | "by" | "reason" | "askedAt" | "operationId">,

@@ -56,10 +56,7 @@ export interface ResourceTables {}
 
 /** What earlier resources planned for the same customer, and the engine's own part in planning. */
 export interface Earlier extends Planned {
-  /**
-   * Makes operations from drafts. `left`: operations that a policy, a rejection or a contradicted assumption stops;
-   * `refused` has the reason for each of their records.
-   */
+  /** Makes operations from drafts. `left`: those that something stops; `refused`: why, for each of their records. */
   make: (drafts: readonly DraftOperation[]) => {
     operations: Operation[];
     left: Operation[];
@@ -227,10 +224,7 @@ export interface UndoGiven {
   instead?: (loaded: LoadedCustomer, facts: UndoFacts) => Partial<LoadedCustomer>;
 }
 
-/**
- * One resource, with the names of its operation types, changes and requests. A member that is left out means that the
- * resource has none.
- */
+/** One resource. A member that is left out means that the resource has none. */
 export interface Resource<
   Name extends OperationName = never,
   Type extends keyof ChangeShapes = never,

@@ -6,10 +6,7 @@ import type { CrmWish, ManualRequest, NewRequest, RequestAnswer } from "./reques
 import type { ChangeContext } from "./state-part.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/**
- * A person made a CRM record's change on the platform, and a reading confirmed it. `unseen` names the parts that no
- * reading could show: they count only because of that person's word.
- */
+/** A person made a CRM record's change on the platform. `unseen`: the parts that no reading could confirm. */
 export interface DoneByHand {
   type: "done-by-hand";
   stream: Stream;

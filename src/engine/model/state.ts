@@ -34,10 +34,7 @@ export type StateChange = ChangeShapes[keyof ChangeShapes];
 /** The recorded state of a customer without records, without the resources' fields. */
 export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };
 
-/**
- * Known state of a customer after a change is written. A load from the ledger's rows gives the same. Changes of other
- * customers leave it unchanged.
- */
+/** Known state of a customer after a change, as a load from the ledger gives it. */
 export function applyChange(known: Known, change: StateChange, context: ChangeContext): Known {
   return advanced(known, change.type, [change], context);
 }

@@ -51,10 +51,7 @@ interface Taker {
   weight: Weight;
 }
 
-/**
- * What an operation removes: the things that its type counts (`takes`), and things removed with them, such as the seats
- * of a deleted asset. `numbers`: the asset numbers that it frees.
- */
+/** What its type counts (`takes`), and what is removed with it, such as the seats (`numbers`) of a deleted asset. */
 export function removesOf(
   { hash, takesAway, weight }: Taker,
   takes: TakenThing | undefined,
@@ -145,10 +142,7 @@ export function weightText(weight: Weight): string {
   return [things.join(", "), people.join(", ")].filter((part) => part !== "").join("; ");
 }
 
-/**
- * What holds an operation: a limit (of an enterprise, a run, 24 hours or 7 days), a policy, or its type, which needs
- * single approvals. Also a value that the CRM changes repeatedly, or a rebuilt ledger.
- */
+/** What holds an operation: a limit, a policy, its type, a value that the CRM flaps, or a rebuilt ledger. */
 export type HoldScope = "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
 
 /** Whether a limit holds it; otherwise the operation itself is the reason. */

@@ -14,10 +14,7 @@ import type { Removes } from "../model/taking.ts";
 /** Policies for the old form of something that was bought again. */
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 
-/**
- * The operations of a plan, without counting seats that nobody really loses. The seat's asset was replaced in its
- * order, and the person holds the new asset or gets it in this plan.
- */
+/** Without counting seats that nobody loses, because the person has or gets the asset that replaces theirs. */
 export function withoutReplacedSeats(
   operations: readonly Operation[],
   { numbers, assignments }: Pick<Known, "numbers" | "assignments">,
@@ -133,10 +130,7 @@ export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
-  /**
-   * Decisions about operations that are planned differently now. Records or policy changed, more is removed, or another
-   * call does the same to the same subject.
-   */
+  /** Decisions about operations that are planned differently now. */
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }
 

@@ -238,10 +238,7 @@ export interface CustomerInput {
   customerInQuarantine?: boolean | undefined;
   /** Quarantined records that belong to this customer and block deletes in its scope. */
   quarantinedInScope: number;
-  /**
-   * A source of this customer's people with a row whose customer is unknown. It blocks deletes for all people of the
-   * source.
-   */
+  /** A source of people with a row whose customer is unknown. It blocks deletes for all people of the source. */
   sourceWithStrayRecord: { source: string; row: string } | undefined;
   /** What services rejected for this customer and its records; it holds while nothing changes. */
   rejections: readonly Rejection[];
@@ -295,18 +292,12 @@ export function readsOf(
   };
 }
 
-/**
- * The templates that connect a CRM customer with its channel number. They are confirmed once E3 showed an enterprise
- * that an E2 of this ledger created (A8).
- */
+/** The templates that connect a CRM customer with its channel number. E3 confirms them after an E2 (A8). */
 export function correlationOf(settings: AssumptionSettings): string {
   return correlation(settings, settings.channelCustomerIdTemplate);
 }
 
-/**
- * The correlation that E3 must have confirmed before a customer counts as missing there. It has the template of the
- * channel number, or the number itself if the CRM gave another one.
- */
+/** The correlation that E3 must have confirmed: with the template, or with the number that the CRM gave. */
 export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;
   const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
@@ -317,9 +308,7 @@ function correlation(settings: AssumptionSettings, channelCustomerId: string): s
   return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
 }
 
-/**
- * Blocks an order if the customer's platform customers are known and a licence type does not match exactly one (A12).
- */
+/** Why an order waits: the known platform customers do not have exactly one for its licence type (A12). */
 export function selectionBlock(
   known: Pick<Known, "platformCustomers" | "link">,
   types: readonly Parameters<typeof selectCustomer>[1][],

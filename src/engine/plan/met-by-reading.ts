@@ -4,10 +4,7 @@ import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { Observed } from "./input.ts";
 import type { CustomerPlan } from "./plan.ts";
 
-/**
- * Rows of A1–A43 that the lists of one reading contradict. `together`: M5 and M6 were read one after the other, without
- * a call of ours between them.
- */
+/** Rows of A1–A43 that one reading contradicts. `together`: no call of ours came between M5 and M6. */
 export function metByReading({ ambiguous, members, assets }: Observed, together: boolean): AssumptionMet[] {
   const met: AssumptionMet[] = [];
   if (ambiguous?.includes("assumptions.nullEnterprises") === true)

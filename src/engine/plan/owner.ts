@@ -3,16 +3,10 @@ import { documentedCodes } from "../../contract/codes.ts";
 /** The code of an order that moved and waits until its old customer has nothing of it any more. */
 export const orderMoving = "order.moving";
 
-/**
- * Who can resolve what stops a record: the people of the CRM, of the configuration or of the platform, the operator, or
- * the program itself.
- */
+/** Who can resolve what stops a record. */
 export type Owner = "crm" | "configuration" | "platform" | "operator" | "program";
 
-/**
- * The codes that each owner resolves. A code that ends in a dot covers all codes with that prefix; a longer code has
- * precedence.
- */
+/** The codes of each owner. One that ends in a dot covers all with that prefix; a longer code has precedence. */
 const codesOf: Readonly<Record<Owner, string>> = {
   crm: `
     asset. customer. loan. order. order.move-stopped quarantine. rejected. request.refused revokes. staff.
@@ -72,10 +66,7 @@ export function namedOwner(code: string): Owner | undefined {
   return owners.get(code) ?? owners.get(`${code.split(".")[0] ?? ""}.`);
 }
 
-/**
- * Further codes for unusable source records, beside the owners' table. They come from the program, whatever the record
- * contains.
- */
+/** Further codes for unusable source records. They come from the program, whatever the record contains. */
 const unusable: ReadonlySet<string> = new Set(
   wordsOf(`
     bad-term broken-quote broken-text clock-change differing-rows does-not-fit duplicate-id duplicate-instance

@@ -29,10 +29,7 @@ export interface CustomerPlan {
   waits?: true;
   /** Hashes of operations that are left out because a person rejected them. */
   rejected?: ReadonlySet<string> | undefined;
-  /**
-   * The facts that the plan was made from; the plan is stale if one changed. Computed on demand, because most plans are
-   * never compared.
-   */
+  /** The facts that the plan was made from, computed on demand: most plans are never compared. */
   readonly facts: Facts;
 }
 
@@ -94,9 +91,7 @@ function withUnread(records: RecordOutcome[], { customer: key, observed }: Custo
   return [...others, { stream: "customers", key, outcome: "deferred", ...block }];
 }
 
-/**
- * M5's profile of a linked person is recorded also while the customer waits. So nobody is reported who is already done.
- */
+/** M5's profile of a person is recorded also while the customer waits, so that nobody is reported who is done. */
 function isShownProfile({ type }: StateChange): boolean {
   return type === "staff-edited";
 }
@@ -185,10 +180,7 @@ interface Rules {
   canSeal: boolean;
 }
 
-/**
- * A hash of everything that decides records. If it changes, the next run looks again at waiting and unusable records.
- * The program may now make a change that it only reported, and a service may accept one that it rejected.
- */
+/** A hash of everything that decides records. If it changes, the next run looks again at those that wait. */
 export function rulesOf({ policies, settings, canSeal }: Rules): string {
   return hashOf([generation, operationNames().sort(), toJson(policies), toJson(settings), canSeal]);
 }

@@ -8,9 +8,7 @@ import { counted } from "../../report/text.ts";
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
-  /**
-   * `rejected`: a service rejected the record. It waits until the record, the settings or a person changes something.
-   */
+  /** `rejected`: by a service. It waits until the record, the settings or a person changes something. */
   outcome: "planned" | "deferred" | "rejected";
   /** For a waiting or rejected record: a dotted code and the reason in words. */
   code?: string;
@@ -157,9 +155,7 @@ export function quarantineBlock({
   };
 }
 
-/**
- * Why something is not done, with a dotted code. `again`: each run tries again; else only a change of the record does.
- */
+/** Why something is not done. `again`: each run tries again; else only a change of the record does. */
 export interface Block {
   code: string;
   reason: string;

@@ -12,10 +12,7 @@ export interface RequestStage {
   block: Block | undefined;
 }
 
-/**
- * Plans people's requests. An answered request keeps its answer: a failed one is tried once per attempt, and a refused
- * one waits for a person.
- */
+/** Plans people's requests. A failed one is tried once per pass, and a refused one waits for a person. */
 export function planRequested(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
   settings: AssumptionSettings,

@@ -4,10 +4,7 @@ import { streams } from "../../crm/model.ts";
 import type { RunCounts } from "../../ledger/runs/run-tables.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 
-/**
- * The balance of one stream in canonical records: extracted + carried in = unchanged + worked on + quarantined +
- * deferred + rejected + skipped.
- */
+/** extracted + carried in = unchanged + worked on + quarantined + deferred + rejected + skipped, of one stream. */
 export interface StreamBalance {
   stream: Stream;
   extracted: number;

@@ -180,16 +180,13 @@ async function wrongIn(
     if (first === undefined) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
   }
-  if (wrong.size + readBack.size === 0) for (const [key, why] of neverLookedAt(of.own, work)) wrong.set(key, why);
+  // If none of the share was read back, nothing allows the run to go on.
+  if (wrong.size + readBack.size === 0)
+    for (const customer of of.own) {
+      const why = work.unread(customer);
+      if (why !== undefined) wrong.set(formatKey(customer), `${why}, and nobody of this share was read back`);
+    }
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
-}
-
-/** Customers of a share that could not be looked at: if none was read back, nothing allows the run to go on. */
-function neverLookedAt(own: readonly RecordKey[], work: ShareWork): [key: string, why: string][] {
-  return own.flatMap((customer): [string, string][] => {
-    const why = work.unread(customer);
-    return why === undefined ? [] : [[formatKey(customer), `${why}, and nobody of this share was read back`]];
-  });
 }
 
 /** Differences between a full reading of a customer and the sent data, and when the reading was made. */
@@ -214,10 +211,7 @@ export interface Unread {
   began: string;
 }
 
-/**
- * Reads customers, keeps the platform's data of those with an enterprise, and gives their keys. Calls `failed` for each
- * customer that could not be read.
- */
+/** Reads customers, keeps what the platform shows of those with an enterprise, and gives their keys. */
 export async function readShare(
   { ledger, platform, settings, concurrency }: RunDependencies,
   customers: readonly RecordKey[],

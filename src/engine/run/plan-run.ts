@@ -34,10 +34,7 @@ export interface Unplanned {
   of?: Failure["of"];
 }
 
-/**
- * A customer's plan, the operations that limits and policies may hold, and the holds that nothing planned needs any
- * more. Or why there is no plan now.
- */
+/** A customer's plan, what of it may be held, and holds that it needs no more; or why there is no plan now. */
 export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {

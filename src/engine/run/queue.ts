@@ -81,10 +81,7 @@ export class SettleWait {
     this.#waiting.set(formatKey(customer), { customer, until: Date.parse(until) });
   }
 
-  /**
-   * Waits for settle times that end soon, and makes a pass over their customers. The rest stays for the next run or for
-   * a person.
-   */
+  /** Waits for settle times that end soon, and makes a pass over their customers. */
   async wait(): Promise<void> {
     const { clock, settle, signal } = this.#deps;
     const deadline = clock.monotonic() + settle.maxWaitMs;

@@ -215,10 +215,7 @@ export interface RunSummary {
   openOperations: number;
   /** Every record of the job's streams that is not done when the run ends, also from earlier runs. */
   open: OpenRecords[];
-  /**
-   * How many things differed from the sent data in the last readings, by any run. `undone`: how many of these exist
-   * twice, or still exist after their removal.
-   */
+  /** Drift in the last readings, by any run. `undone`: what exists twice, or still exists after its removal. */
   notAsLeft: { differing: number; undone: number };
   /** The run was asked for a record that no source has given. */
   unknownRecord: Problem | undefined;

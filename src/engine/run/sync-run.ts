@@ -114,8 +114,7 @@ export class SyncRun {
     this.#settleWait = new SettleWait({
       ...deps,
       signal: request.signal,
-      attempt: async (customer) =>
-        this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+      attempt: (customer) => this.#attemptAnew(customer),
       attempted: (customers) => this.gate.judgeLate(customers),
     });
   }
@@ -158,6 +157,10 @@ export class SyncRun {
     return work(this.#reconcile, customer, this.#attemptOf(customer, fields));
   }
 
+  async #attemptAnew(customer: RecordKey): Promise<void> {
+    this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer)));
+  }
+
   /** Makes a pass over every customer with something to do. A customer that only waits for the disk frees its lane. */
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
@@ -194,9 +197,7 @@ export class SyncRun {
     const again = this.#takeMoved();
     if (again.length === 0) return again;
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
-    await workInLanes([again], lanes, async (customer) =>
-      this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
-    );
+    await workInLanes([again], lanes, (customer) => this.#attemptAnew(customer));
     await this.gate.judge(again);
     await this.#waitForSettling();
     return again;
@@ -233,11 +234,6 @@ export class SyncRun {
     );
   }
 
-  #foundStale(customer: string, moved: readonly string[]): void {
-    this.customers.stale += 1;
-    this.stale.push({ customer, moved });
-  }
-
   #count(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#note(customer, result);
@@ -261,15 +257,15 @@ export class SyncRun {
           this.#settleWait.add(customer);
         }
         if (result.reason === "parked") this.customers.parked += 1;
-        if (result.reason === "stale") this.#foundStale(key, result.moved ?? []);
+        if (result.reason === "stale") {
+          this.customers.stale += 1;
+          this.stale.push({ customer: key, moved: result.moved ?? [] });
+        }
         return;
     }
   }
 
-  /**
-   * Notes the facts by which a canary share is judged. A customer that could not be read is read back if anything was
-   * done for it. It counts against the share if none of the share is read back.
-   */
+  /** Notes the facts by which a canary share is judged. */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);

@@ -35,10 +35,7 @@ export interface UndoSummary {
 
 type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | Unplanned;
 
-/**
- * Plans the undo of a run, without a writing call and without an intent. `save` keeps the plan before this planning run
- * ends.
- */
+/** Plans the undo of a run without a writing call. `save` keeps the plan before this planning run ends. */
 export async function planUndoRun(
   deps: RunDependencies,
   request: Pick<RunRequest, "header" | "signal"> & { undone: Pick<RunFacts, "id" | "job" | "kind" | "header"> },
@@ -117,19 +114,9 @@ function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readon
 function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
   const { reversal } = typeOf(operation);
   const { endpoint, subject } = operation;
-  const difference =
-    reversal.how === "impossible" ? reversal.why : reversal.how === "approximate" ? reversal.difference : undefined;
-  const why = reversal.how === "impossible" ? undefined : waits;
-  return {
-    operation: id,
-    endpoint,
-    subject,
-    how: reversal.how,
-    difference,
-    operations: [],
-    note: undefined,
-    waits: why,
-  };
+  const step = { operation: id, endpoint, subject, how: reversal.how, operations: [], note: undefined };
+  if (reversal.how === "impossible") return { ...step, difference: reversal.why, waits: undefined };
+  return { ...step, difference: reversal.how === "approximate" ? reversal.difference : undefined, waits };
 }
 
 async function planOne(

@@ -32,10 +32,7 @@ export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
   exitCode: ExitCode;
-  /**
-   * Things that are missing, differ or show twice, and removed things that still show: how many of each, and the first
-   * few.
-   */
+  /** How many things are missing, differ, show twice or still show, and the first few. */
   findings: { counts: Record<Finding, number>; first: string[] };
   /** All drift by class, from readings of any run. */
   differences: Record<DriftClass, number>;
@@ -147,10 +144,7 @@ async function comparedSince({ ledger, clock }: RunDependencies, job: string): P
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
-/**
- * Does not keep a class that the policies ignore, and ends its kept differences. Answers by licence type how long at
- * most a purchase did not show at all, in milliseconds.
- */
+/** Ignored classes are not kept. Answers by licence type for how many ms at most a purchase did not show at all. */
 async function keepDifferences(
   { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
   found: AsyncIterable<DifferencesOfCustomer>,

@@ -92,10 +92,7 @@ async function differingFields(ledger: Ledger, customer: RecordKey): Promise<(me
   return (member) => all.flatMap((fieldsOf) => fieldsOf(member));
 }
 
-/**
- * Shown things by name. If a name shows more than once, such as an old form beside the new one, the others are listed
- * with the first. The order of the rows does not matter.
- */
+/** Shown things by name. Others of the same name, such as an old form, are listed with the first. */
 function together<Row extends { id: string }>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
@@ -121,35 +118,19 @@ function shownTwice(names: readonly string[]): [string, number][] {
 }
 
 function packageBody(item: MerchandiseNode): JsonObject {
-  return {
-    merchandiseNum: item.merchandiseNum,
-    merchandiseName: item.merchandiseName,
-    parentMerchandiseNum: item.parentMerchandiseNum,
-    channelOrderId: item.channelOrderId,
-    licenseOrderId: item.licenseOrderId,
-  };
+  const { merchandiseNum, merchandiseName, parentMerchandiseNum, channelOrderId, licenseOrderId } = item;
+  return { merchandiseNum, merchandiseName, parentMerchandiseNum, channelOrderId, licenseOrderId };
 }
 
+/** The fields of a product that are kept. */
+const productFields = [
+  ...["id", "channelOrderId", "licenseOrderId", "crmProductId", "licenseType", "productUri", "gmsPid", "appKey"],
+  ...["productName", "limitConcurrent", "limitStartTime", "limitEndTime", "limitTimeDuration", "trial"],
+  ...["trialEndDate", "timeDurationExpression", "srcLicenseOrderId"],
+] as const;
+
 function productBody(product: ProductInstance): JsonObject {
-  return {
-    id: product.id,
-    channelOrderId: product.channelOrderId ?? null,
-    licenseOrderId: product.licenseOrderId ?? null,
-    crmProductId: product.crmProductId ?? null,
-    licenseType: product.licenseType ?? null,
-    productUri: product.productUri ?? null,
-    gmsPid: product.gmsPid ?? null,
-    appKey: product.appKey ?? null,
-    productName: product.productName ?? null,
-    limitConcurrent: product.limitConcurrent ?? null,
-    limitStartTime: product.limitStartTime ?? null,
-    limitEndTime: product.limitEndTime ?? null,
-    limitTimeDuration: product.limitTimeDuration ?? null,
-    trial: product.trial ?? null,
-    trialEndDate: product.trialEndDate ?? null,
-    timeDurationExpression: product.timeDurationExpression ?? null,
-    srcLicenseOrderId: product.srcLicenseOrderId ?? null,
-  };
+  return Object.fromEntries(productFields.map((field) => [field, product[field] ?? null]));
 }
 
 /** How many customers are taken from the ledger at once. */
@@ -171,10 +152,7 @@ export interface ReadBack {
   members: number;
 }
 
-/**
- * Reads linked customers back, the oldest reading first, as far as a budget of calls goes, but at least one. A customer
- * that could not be read stops no other. A customer that was linked with another enterprise meanwhile is read again.
- */
+/** Reads linked customers back, the oldest reading first, as far as a budget of calls goes, but at least one. */
 export async function readBack(
   deps: RunDependencies,
   request: Pick<RunRequest, "signal"> & { calls?: number | undefined },
@@ -298,7 +276,7 @@ const countedAs = { service: "failed", data: "unclear", program: "defects" } as 
 class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
   readonly #summary: ReadBack;
-  #waiting: Verified[] = [];
+  readonly #waiting: Verified[] = [];
   /** Customers whose link has changed meanwhile, so their observations were not kept. */
   readonly linkedOtherwise: LinkedCustomer[] = [];
 
@@ -317,16 +295,8 @@ class Keeping {
     return this.#summary.customers + this.#waiting.length;
   }
 
-  /** Keeps all waiting observations. If that fails, each customer is kept alone, so that only the faulty one fails. */
   async end(): Promise<void> {
-    const read = this.#waiting;
-    this.#waiting = [];
-    try {
-      await this.#keep(read);
-    } catch (error) {
-      if (this.#deps.ledger.broken !== undefined) throw error;
-      for (const verified of read) await this.#alone(verified);
-    }
+    await this.#keep(this.#waiting.splice(0));
   }
 
   async failed(customer: RecordKey, error: unknown): Promise<void> {
@@ -340,25 +310,25 @@ class Keeping {
     if (of === "program") logger.error({ ...named, stack: stackOf(error) }, "defect");
   }
 
-  async #alone(verified: Verified): Promise<void> {
-    try {
-      await this.#keep([verified]);
-    } catch (error) {
-      if (this.#deps.ledger.broken !== undefined) throw error;
-      await this.failed(verified.customer, error);
-    }
-  }
-
+  /** If observations cannot be kept together, each customer's are kept alone, so that only the faulty one fails. */
   async #keep(read: readonly Verified[]): Promise<void> {
-    const otherwise = await this.#deps.ledger.state.keepShown(read);
-    this.linkedOtherwise.push(...otherwise);
-    const names = new Set(otherwise.map(({ customer }) => formatKey(customer)));
-    for (const { customer, assets, products, members } of read) {
-      if (names.size > 0 && names.has(formatKey(customer))) continue;
-      this.#summary.customers += 1;
-      this.#summary.assets += assets;
-      this.#summary.products += products;
-      this.#summary.members += members;
+    const { ledger } = this.#deps;
+    try {
+      const otherwise = await ledger.state.keepShown(read);
+      this.linkedOtherwise.push(...otherwise);
+      const names = new Set(otherwise.map(({ customer }) => formatKey(customer)));
+      for (const { customer, assets, products, members } of read) {
+        if (names.has(formatKey(customer))) continue;
+        this.#summary.customers += 1;
+        this.#summary.assets += assets;
+        this.#summary.products += products;
+        this.#summary.members += members;
+      }
+    } catch (error) {
+      const [first, ...others] = read;
+      if (ledger.broken !== undefined || first === undefined) throw error;
+      if (others.length === 0) await this.failed(first.customer, error);
+      else for (const verified of read) await this.#keep([verified]);
     }
   }
 }
