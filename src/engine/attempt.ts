@@ -1,14 +1,22 @@
 import type { ServiceName } from "../contract/endpoints.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { Settling } from "./settle.ts";
-import type { Block } from "./plan/records.ts";
+import type { Block, RecordOutcome } from "./plan/records.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Expected } from "./carry-out.ts";
+import { endpoints } from "../contract/endpoints.ts";
+import { formatKey } from "../crm/keys.ts";
+import { counts, orderMoving } from "./plan/owner.ts";
+import type { CustomerInput } from "./plan/input.ts";
+import type { RefusedPerson } from "./model/operation-type.ts";
+import type { RecordReference } from "./model/shape.ts";
+import { isSameKey } from "./model/state-part.ts";
+import { refusedPersonReason } from "./refusal.ts";
 
 /** The input that a run gives to a pass over one customer. */
 export interface CustomerAttempt {
@@ -113,3 +121,199 @@ export const stopReasons = {
   stale: "the saved plan no longer fits",
   paused: "crm-sync is paused",
 } as const;
+
+/** Why something is not done in this pass; `again`: the next run looks at it again. */
+export type Why = Pick<Block, "code" | "reason" | "again">;
+
+export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
+  return endpoints[operation.endpoint].service;
+}
+
+/** The progress of a pass over a customer. CustomerState has the facts about the customer. */
+export class Progress {
+  /** Journal ids of operations that the journal already had as planned or held, by hash. */
+  stored: ReadonlyMap<string, string> = new Map();
+  /** Every operation that this pass planned, by hash. */
+  readonly announced = new Map<string, Operation>();
+  /** Operations that were sent, put off or given up, by hash; the pass does not look at them again. */
+  readonly delivered = new Set<string>();
+  /** Refused for one of several people: the next plan of this pass sends them in parts. */
+  inParts: Operation[] = [];
+  /** The outcome of each record so far. */
+  readonly outcomes = new RecordOutcomes();
+  /** How many operations were carried out. */
+  done = 0;
+  /** Why a part of the customer was not done. */
+  readonly short = new Set<Shortfall>();
+  /** Services that could not be reached; this pass sends them nothing more. */
+  readonly unreached = new Set<ServiceName>();
+
+  /** Subjects of operations that this pass sent, put off or gave up. */
+  get tried(): Set<string> {
+    const tried = this.announced.values().filter(({ hash }) => this.delivered.has(hash));
+    return new Set(tried.map(({ subject }) => subject));
+  }
+
+  /** Planned operations that were neither sent, put off nor given up. */
+  get left(): Operation[] {
+    return [...this.announced.values()].filter(({ hash }) => !this.delivered.has(hash));
+  }
+
+  plan(operations: readonly Operation[], records: readonly RecordOutcome[]): void {
+    for (const operation of operations)
+      if (!this.announced.has(operation.hash)) this.announced.set(operation.hash, operation);
+    this.inParts = [];
+    this.outcomes.note(records);
+  }
+
+  /** It is not sent now, so its records wait. */
+  putOff(operation: Operation, why: Why, short?: Shortfall): void {
+    this.delivered.add(operation.hash);
+    if (short !== undefined) this.short.add(short);
+    this.outcomes.wait(this.outcomes.mattersOf(operation), why);
+  }
+
+  carriedOut(operation: Operation, refused: readonly RefusedPerson[] = []): void {
+    this.delivered.add(operation.hash);
+    this.done += 1;
+    for (const { key, message } of refused) {
+      this.short.add("refused");
+      const why = { code: "staff.refused", reason: refusedPersonReason(message) };
+      this.outcomes.reject([{ stream: "staff", ...key }], why);
+    }
+  }
+
+  /** Refused because of its records; `shared`: because of one of several people, who are then sent in parts. */
+  refused(operation: Operation, why: Omit<Why, "again">, shared: boolean): void {
+    this.delivered.add(operation.hash);
+    if (shared) this.inParts.push(operation);
+    else {
+      this.short.add("refused");
+      this.outcomes.reject(this.outcomes.mattersOf(operation), why);
+    }
+  }
+
+  /** The service could not be reached, and no byte left. */
+  notReached(operation: Operation, why: Omit<Why, "again">): void {
+    this.outcomes.unsent([operation], why);
+    this.delivered.add(operation.hash);
+    this.short.add("unreached");
+    this.unreached.add(serviceOf(operation));
+  }
+}
+
+/** Makes every pending and usable record of a customer wait for one reason. */
+export function deferredOf(
+  { desiredCustomer, orders, staff }: Pick<CustomerInput, "desiredCustomer" | "orders" | "staff">,
+  why: Why,
+): RecordOutcome[] {
+  const waiting = (
+    stream: Stream,
+    items: readonly Pick<CustomerInput["staff"][number], "key" | "pending" | "state">[],
+  ) =>
+    items
+      .filter(({ pending, state }) => pending && state !== "quarantined")
+      .map(({ key }): RecordOutcome => ({ stream, key, outcome: "deferred", ...why }));
+  return [
+    ...waiting("customers", desiredCustomer === undefined ? [] : [desiredCustomer]),
+    ...waiting("orders", orders),
+    ...waiting("staff", staff),
+  ];
+}
+
+function nameOf(stream: Stream, key: RecordKey): string {
+  return `${stream} ${formatKey(key)}`;
+}
+
+function keyOf({ namespace, id }: RecordReference): RecordKey {
+  return { namespace, id };
+}
+
+/** The outcome of one pass for each record. */
+export class RecordOutcomes {
+  readonly #all = new Map<string, RecordOutcome>();
+  /** Records whose outcome a later plan of the pass does not replace, although it still contains their operation. */
+  readonly #final = new Set<string>();
+
+  get all(): RecordOutcome[] {
+    return [...this.#all.values()];
+  }
+
+  /** Whether the pass has an outcome for a record; it has one for each of its own records that it looks at. */
+  has(stream: Stream, key: RecordKey): boolean {
+    return this.#all.has(nameOf(stream, key));
+  }
+
+  /** Adds outcomes that a later plan may replace, because they were only planned or rejected. */
+  note(outcomes: readonly RecordOutcome[]): void {
+    for (const outcome of outcomes) {
+      const name = nameOf(outcome.stream, outcome.key);
+      if (!this.#final.has(name)) this.#all.set(name, outcome);
+    }
+  }
+
+  reject(records: readonly RecordReference[], why: Omit<Why, "again">): void {
+    const { code, reason } = why;
+    this.note(records.map((one) => ({ stream: one.stream, key: keyOf(one), outcome: "rejected", code, reason })));
+  }
+
+  wait(records: readonly RecordReference[], { code, reason, again }: Why): void {
+    for (const record of records) {
+      const key = keyOf(record);
+      const name = nameOf(record.stream, key);
+      this.#all.set(name, { stream: record.stream, key, outcome: "deferred", code, reason, again });
+      this.#final.add(name);
+    }
+  }
+
+  /**
+   * The records of operations that a service keeps from being sent wait. A record that already waits or was rejected
+   * keeps its outcome, unless the next run would then skip the unsent operation.
+   */
+  unsent(operations: readonly Operation[], { code, reason }: Omit<Why, "again">): void {
+    for (const operation of operations) {
+      const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
+      for (const record of this.mattersOf(operation)) {
+        const said = this.#all.get(nameOf(record.stream, record));
+        const isAgain = said?.outcome === "deferred" && said.again === true;
+        if (!isAgain && !this.#waitsForItself(operation, record)) this.wait([record], why);
+      }
+    }
+  }
+
+  /** The records that the next run must look at again, because these operations were not sent. */
+  unfinished(unsent: readonly Operation[]): { stream: Stream; key: RecordKey }[] {
+    const planned = this.all.filter(({ outcome }) => outcome === "planned");
+    const left = unsent.flatMap((operation) =>
+      this.mattersOf(operation).filter((record) => !this.#waitsForItself(operation, record)),
+    );
+    return [
+      ...planned.map(({ stream, key }) => ({ stream, key })),
+      ...left.map((record) => ({ stream: record.stream, key: keyOf(record) })),
+    ];
+  }
+
+  /** Orders that were transferred here and wait until everything at their previous customer is removed. */
+  get moving(): RecordKey[] {
+    return this.all.filter(({ stream, code }) => stream === "orders" && code === orderMoving).map(({ key }) => key);
+  }
+
+  /**
+   * The records that an operation concerns. Somebody may hold something here but belong to another customer now. If this
+   * pass decides nothing for that record, the customer here counts instead.
+   */
+  mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
+    return records.map((record) => (this.has(record.stream, record) ? record : { stream: "customers", ...customer }));
+  }
+
+  /**
+   * Whether a record of the operation waits for a decision or a change, so that its operation waits too. A mere report
+   * on it, or on the customer that the operation concerns, holds nothing back.
+   */
+  #waitsForItself({ records }: Operation, record: RecordReference): boolean {
+    const said = this.#all.get(nameOf(record.stream, record));
+    if (said === undefined || !records.some((own) => own.stream === record.stream && isSameKey(own, record)))
+      return false;
+    return said.outcome === "rejected" || (said.outcome === "deferred" && counts(said.code ?? ""));
+  }
+}

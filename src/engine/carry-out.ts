@@ -10,8 +10,8 @@ import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
 import type { Observed } from "./plan/input.ts";
 import type { CustomerAttempt, ReconcileDependencies, StopReason } from "./attempt.ts";
-import { serviceOf } from "./progress.ts";
-import type { Progress, Why } from "./progress.ts";
+import { serviceOf } from "./attempt.ts";
+import type { Progress, Why } from "./attempt.ts";
 import { crmFacts, movedFacts } from "./plan/facts.ts";
 import { needsOf } from "./plan/needs-of-operations.ts";
 import type { Facts } from "./plan/facts.ts";
@@ -23,6 +23,13 @@ const mostAgain = 3;
 function unclearName({ kind, customer, subject }: Operation): string {
   return `${kind} ${formatKey(customer)} ${subject}`;
 }
+
+const earlierLands = {
+  code: "settle-time",
+  reason: "the outcome of an earlier change is not known, so this change waits for the settle time",
+  again: true,
+  dropped: "waits for the settle time of an earlier change",
+};
 
 /** The pass in which an operation is carried out. */
 export interface CarryOut {
@@ -165,13 +172,6 @@ async function settleAtOnce(
   else return "unknown";
   return undefined;
 }
-
-const earlierLands = {
-  code: "settle-time",
-  reason: "the outcome of an earlier change is not known, so this change waits for the settle time",
-  again: true,
-  dropped: "waits for the settle time of an earlier change",
-};
 
 /**
  * For an operation that sets a state: whether an earlier change of the same subject with an unknown outcome may still

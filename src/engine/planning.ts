@@ -13,7 +13,7 @@ import type { PlanOptions, LoadedCustomer } from "./plan/input.ts";
 import type { RepairSettings } from "./plan/drift.ts";
 import { decidedOn, takingsOf } from "./plan/gated.ts";
 import type { Taking } from "./plan/limits.ts";
-import { metByBlocks, metByReading } from "./plan/met-by-reading.ts";
+import { metByBlocks, metByReading } from "./model/assumptions-met.ts";
 import { planCustomer } from "./plan/plan.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";

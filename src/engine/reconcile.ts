@@ -28,8 +28,8 @@ import type {
 import { carryOut, dropUnsent, notAttempted, chosenOf, movedSince, notChosen, takenBack } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
-import { deferredOf, Progress } from "./progress.ts";
-import type { Why } from "./progress.ts";
+import { deferredOf, Progress } from "./attempt.ts";
+import type { Why } from "./attempt.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { settleOpen, endRequested } from "./requested.ts";

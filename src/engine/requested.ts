@@ -9,7 +9,7 @@ import { planRequested } from "./plan/requested.ts";
 import type { RequestStage } from "./plan/requested.ts";
 import { StandingRejections } from "./plan/rejections.ts";
 import { countedAs, operationOpen } from "./attempt.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./attempt.ts";
 import { carryOut } from "./carry-out.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./attempt.ts";
 import type { Settled } from "./evidence.ts";

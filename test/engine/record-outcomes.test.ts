@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Progress, RecordOutcomes } from "../../src/engine/progress.ts";
+import { Progress, RecordOutcomes } from "../../src/engine/attempt.ts";
 import type { RecordOutcome } from "../../src/engine/plan/records.ts";
 import type { Operation } from "../../src/engine/model/operation.ts";
 import { operation } from "../../src/engine/model/operation.ts";

@@ -3,7 +3,6 @@ import type { EngineDependencies } from "../customer.ts";
 import type { AssetNumbers } from "../deliver.ts";
 import type { OperationType } from "./operation-type.ts";
 import type { Operation } from "./operation.ts";
-import { fieldLines } from "./plan-lines.ts";
 import type { TakenThing } from "./taking.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Known } from "./state.ts";
@@ -107,9 +106,4 @@ export function freedBy(operation: Operation): string[] {
 /** Assets that it buys, whose numbers are fixed before its payload is bound. */
 export function numbersOf(operation: Operation): PlannedAsset[] {
   return typeOf(operation).can.numbers?.(operation) ?? [];
-}
-
-/** The lines of its payload, for display. */
-export function payloadLines(operation: Operation): string[] {
-  return typeOf(operation).can.prints?.payload?.(operation) ?? fieldLines(operation.payload);
 }

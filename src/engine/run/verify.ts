@@ -122,15 +122,26 @@ function packageBody(item: MerchandiseNode): JsonObject {
   return { merchandiseNum, merchandiseName, parentMerchandiseNum, channelOrderId, licenseOrderId };
 }
 
-/** The fields of a product that are kept. */
-const productFields = [
-  ...["id", "channelOrderId", "licenseOrderId", "crmProductId", "licenseType", "productUri", "gmsPid", "appKey"],
-  ...["productName", "limitConcurrent", "limitStartTime", "limitEndTime", "limitTimeDuration", "trial"],
-  ...["trialEndDate", "timeDurationExpression", "srcLicenseOrderId"],
-] as const;
-
 function productBody(product: ProductInstance): JsonObject {
-  return Object.fromEntries(productFields.map((field) => [field, product[field] ?? null]));
+  return {
+    id: product.id,
+    channelOrderId: product.channelOrderId ?? null,
+    licenseOrderId: product.licenseOrderId ?? null,
+    crmProductId: product.crmProductId ?? null,
+    licenseType: product.licenseType ?? null,
+    productUri: product.productUri ?? null,
+    gmsPid: product.gmsPid ?? null,
+    appKey: product.appKey ?? null,
+    productName: product.productName ?? null,
+    limitConcurrent: product.limitConcurrent ?? null,
+    limitStartTime: product.limitStartTime ?? null,
+    limitEndTime: product.limitEndTime ?? null,
+    limitTimeDuration: product.limitTimeDuration ?? null,
+    trial: product.trial ?? null,
+    trialEndDate: product.trialEndDate ?? null,
+    timeDurationExpression: product.timeDurationExpression ?? null,
+    srcLicenseOrderId: product.srcLicenseOrderId ?? null,
+  };
 }
 
 /** How many customers are taken from the ledger at once. */
