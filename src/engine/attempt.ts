@@ -24,7 +24,6 @@ export interface CustomerAttempt {
   signal: AbortSignal | undefined;
   /** Read the staff and check everything, even if nothing changed (resync). */
   thorough: boolean;
-  /** Why this run may remove nothing. */
   takingBlocked: Block | undefined;
   /** The operations that limits and policies released in this run, by hash; undefined: not judged yet. */
   released: ReadonlyMap<string, Taking> | undefined;
@@ -94,7 +93,6 @@ export type CustomerAttemptResult =
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 
-/** Why a pass ends before it tried everything of the customer. */
 export type StopReason = "unknown" | "parked" | "aborted" | "stale" | "paused";
 
 export interface ReconcileDependencies extends EngineDependencies {
@@ -139,11 +137,8 @@ export class Progress {
   readonly delivered = new Set<string>();
   /** Refused for one of several people: the next plan of this pass sends them in parts. */
   inParts: Operation[] = [];
-  /** The outcome of each record so far. */
   readonly outcomes = new RecordOutcomes();
-  /** How many operations were carried out. */
   done = 0;
-  /** Why a part of the customer was not done. */
   readonly short = new Set<Shortfall>();
   /** Services that could not be reached; this pass sends them nothing more. */
   readonly unreached = new Set<ServiceName>();
@@ -229,7 +224,6 @@ function keyOf({ namespace, id }: RecordReference): RecordKey {
   return { namespace, id };
 }
 
-/** The outcome of one pass for each record. */
 export class RecordOutcomes {
   readonly #all = new Map<string, RecordOutcome>();
   /** Records whose outcome a later plan of the pass does not replace, although it still contains their operation. */

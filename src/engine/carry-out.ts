@@ -31,14 +31,12 @@ const earlierLands = {
   dropped: "waits for the settle time of an earlier change",
 };
 
-/** The pass in which an operation is carried out. */
 export interface CarryOut {
   deps: ReconcileDependencies;
   attempt: CustomerAttempt;
   knows: CustomerState;
   progress: Progress;
   observed: Observed;
-  /** The holds that a person approved, by hash. */
   approved: ReadonlyMap<string, StandingHold>;
   /** The outcome of a done operation is committed with the next write. */
   ahead?: boolean | undefined;
@@ -217,7 +215,6 @@ export async function dropUnsent(
 
 /** A saved plan of one customer to carry out unchanged, as a whole or in part. */
 export interface Expected {
-  /** The id of the saved plan that it belongs to. */
   plan: string;
   facts: Facts;
   /** The run that it undoes; undefined: it follows the CRM. */
@@ -259,7 +256,6 @@ export const notChosen: Why = {
   again: true,
 };
 
-/** Why the records of an undone run wait. */
 export function takenBack(run: string): Why {
   return {
     code: "undo.taken-back",

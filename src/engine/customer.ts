@@ -183,7 +183,6 @@ export class CustomerState {
     this.#learn(changes, ahead?.at ?? toInstant(clock.now()));
   }
 
-  /** Adds numbers that were fixed to an order of this customer. */
   fixed(numbers: readonly FixedNumber[]): void {
     this.#advanced?.numbers.push(...numbers);
     for (const [unit, number] of byUnitName(numbers)) this.#advanced?.byUnit.set(unit, number);
@@ -223,7 +222,6 @@ export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" |
   memberOf(staff: RecordKey): string | undefined;
 }
 
-/** Fixed numbers by the name of their unit. */
 function byUnitName(numbers: readonly FixedNumber[]): Map<string, string> {
   return new Map(
     numbers.map((one) => [

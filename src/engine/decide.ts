@@ -34,9 +34,7 @@ export interface Decision {
   subject: string;
   customer: RecordKey;
   state: OperationState;
-  /** One sentence for the person who decided. */
   summary: string;
-  /** The platform's data right before the decision. */
   showed: JsonObject;
 }
 

@@ -42,16 +42,12 @@ export interface AssetNumbers {
 
 export interface DeliverOptions {
   runId: string | null;
-  /** The facts about the customer, which this updates. */
   state?: CustomerState | undefined;
   /** An operation of the journal that is sent again. */
   existing?: Existing | undefined;
   plannedId?: string | undefined;
-  /** The id of the saved plan that it belongs to. */
   plan?: string | undefined;
-  /** It belongs to the undo of a run. */
   ofUndo?: boolean | undefined;
-  /** The hold that a person approved. */
   hold?: StandingHold | undefined;
   /** The members that M5 showed (M1 only). */
   shownBefore?: readonly { globalId: string }[] | undefined;
@@ -224,7 +220,6 @@ function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
 
 const noPasswords: MadePasswords = { initial: new Map(), anew: new Map(), toSeal: [] };
 
-/** Binds the payload and checks it against the contract. */
 function makeReady(
   deps: EngineDependencies,
   operation: Operation,

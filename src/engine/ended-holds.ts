@@ -9,7 +9,6 @@ import type { Observed } from "./plan/input.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
-/** A finished pass over a customer. */
 interface Finished {
   /** Everything planned for the customer when the pass ends, chosen or not. */
   plan: CustomerPlan;
@@ -20,7 +19,6 @@ interface Finished {
   isBelieved: boolean;
 }
 
-/** An operation that a person was asked about. */
 interface Held {
   hash: string;
   subject: string;
@@ -30,7 +28,6 @@ interface Held {
   changed: boolean;
 }
 
-/** Ends holds, approvals and rejections that nobody wants any more. */
 export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: Finished): Promise<void> {
   const { changed, unwanted } = await unwantedHolds({ decisions }, of);
   await decisions.end("changed", of.plan.customer, changed);

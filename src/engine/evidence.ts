@@ -28,7 +28,6 @@ const evidenceSchema = z.object({
 });
 const keptReadings = 20;
 
-/** The readings that were kept of an operation. */
 export function readingsIn(evidence: Json): z.infer<typeof evidenceSchema>["readings"] {
   const found = evidenceSchema.safeParse(evidence);
   return found.success ? found.data.readings : [];
@@ -137,7 +136,6 @@ export async function sendAgain(
   }
 }
 
-/** The result of settling an operation. */
 export type Settled =
   | { kind: "done"; id: string }
   /** Proven or decided not to be applied, or rejected when sent again; the customer is planned again. */
@@ -162,7 +160,6 @@ export function stillParked(row: JournalRow): Settled {
   return { kind: "parked", id: row.id, reason: row.outcomeMessage ?? "waits for a person" };
 }
 
-/** The fields that name an operation in a log line. */
 export function named(row: JournalRow): { operation: string; endpoint: string; subject: string } {
   return { operation: row.id, endpoint: row.operation.endpoint, subject: row.operation.subject };
 }

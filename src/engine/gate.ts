@@ -21,12 +21,10 @@ interface AtTheGate {
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
 }
 
-/** The answer for a plan without operations that can be held. */
 export const nothingToJudge: AtTheGate = {
   decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
 };
 
-/** Whether the pass undoes a run. */
 export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boolean {
   return expected?.undo !== undefined;
 }
@@ -245,7 +243,6 @@ export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPla
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 
-/** The totals of a run, with those of each customer that has new operations. */
 async function sumsOf(
   { ledger }: Dependencies,
   takings: readonly Taking[],

@@ -4,7 +4,6 @@ import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./plan/records.ts";
 import { countAbsences, settleTimeLeft } from "./settle-time.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
-import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
@@ -27,7 +26,6 @@ const settleTimesYoung = 10;
 /** How often this process read E3 for missing customers of an enterprise. */
 const countsOf = new WeakMap<Ledger, Map<string, number>>();
 
-/** Counts one more reading and returns the count. */
 function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
   const counts = countsOf.get(ledger) ?? new Map<string, number>();
   countsOf.set(ledger, counts);
@@ -38,6 +36,7 @@ function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
 
 /** This many incomplete lists of one enterprise in a row contradict A27. */
 const incompleteOnesInARow = 3;
+const incompleteEvidence = `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`;
 
 /** E3 is read for customers this many times as often as for settling: it costs one call, and orders wait for it. */
 const readingsOver = 4;
@@ -66,8 +65,6 @@ export class CustomerSnapshot {
   readonly #options: SnapshotOptions;
   #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
   #customersRead = false;
-  #keeps = false;
-  #customer: RecordKey = { namespace: "", id: "" };
   #staffRead = false;
   #absenceAgain: string | undefined;
 
@@ -99,14 +96,12 @@ export class CustomerSnapshot {
     if (needs.enterprises) await this.#lookUp(knows, loaded);
     const looksForCustomers =
       link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
-    this.#customer = loaded.customer;
-    this.#keeps = knows.keeps;
     const awaited = looksForCustomers
       ? await this.#reading("customers", () => this.#readCustomers(knows, link))
       : undefined;
     if (link === undefined) return awaited;
     // Data read once in a pass is read again if an operation made it old, even if the plan no longer needs it.
-    if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(link, needs));
+    if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(knows, link, needs));
     if (contents !== undefined)
       await this.#reading("contents", async () => {
         await this.#readContents(knows, link, contents);
@@ -162,11 +157,12 @@ export class CustomerSnapshot {
   }
 
   async #readStaff(
+    knows: CustomerState,
     { enterpriseGlobalId }: Link,
     { seats, loans: wanted }: Pick<ReturnType<typeof readsOf>, "seats" | "loans">,
   ): Promise<void> {
     this.#staffRead = true;
-    const members = await this.#wholeList(enterpriseGlobalId);
+    const members = await this.#wholeList(knows, enterpriseGlobalId);
     let assets = await this.#snapshot.assets(enterpriseGlobalId);
     const inM6 = new Set(assets.map((asset) => asset.assetNum));
     if (!seats.isSubsetOf(inM6))
@@ -180,7 +176,7 @@ export class CustomerSnapshot {
   }
 
   /** Reads M5. Several incomplete lists in a row contradict the assumption about it (A27). */
-  async #wholeList(enterpriseGlobalId: string): Promise<ObservedMember[]> {
+  async #wholeList(knows: CustomerState, enterpriseGlobalId: string): Promise<ObservedMember[]> {
     const { ledger } = this.#deps;
     try {
       const members = await this.#snapshot.members(enterpriseGlobalId);
@@ -188,16 +184,9 @@ export class CustomerSnapshot {
       return members;
     } catch (error) {
       const isIncomplete = error instanceof ReadFailure && error.kind === "incomplete";
-      const inARow = isIncomplete && this.#keeps ? await ledger.assumptions.incompleteList(enterpriseGlobalId) : 0;
+      const inARow = isIncomplete && knows.keeps ? await ledger.assumptions.incompleteList(enterpriseGlobalId) : 0;
       if (inARow >= incompleteOnesInARow)
-        await ledger.assumptions.met([
-          {
-            row: "A27",
-
-            about: formatKey(this.#customer),
-            evidence: `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`,
-          },
-        ]);
+        await ledger.assumptions.met([{ row: "A27", about: formatKey(knows.customer), evidence: incompleteEvidence }]);
       throw error;
     }
   }
@@ -321,7 +310,6 @@ export class CustomerSnapshot {
 
 const notUnderItsNumber: AssumptionMet = {
   row: "A8",
-
   evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
 };
 

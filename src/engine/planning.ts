@@ -28,7 +28,6 @@ export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings
   // A rebuild gives no `ordersUnseen`.
   Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
-/** The result of planning a customer. */
 export type Planning =
   /** `steps`: of an undo, the result for each operation of the run, newest first. */
   | { kind: "planned"; plan: CustomerPlan; steps?: readonly UndoStep[] }
@@ -36,7 +35,6 @@ export type Planning =
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
-/** Plans for one pass over a customer, as often as the pass asks. */
 export interface Planner {
   readonly snapshot: CustomerSnapshot;
   /** `tried`: subjects of the operations that the pass carried out or put off so far. */

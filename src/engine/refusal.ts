@@ -9,7 +9,6 @@ import { typeOf } from "./model/registry.ts";
 import type { RecordReference } from "./model/shape.ts";
 import type { EngineDependencies } from "./customer.ts";
 
-/** The result of a rejection for the records of an operation. */
 export interface Refused {
   /** `rejected.10004`, or `service.refused` if no record is at fault. */
   code: string;

@@ -46,7 +46,6 @@ export async function sendOnce<Sent, Recorded>(
   }
 }
 
-/** The result of carrying out one operation. */
 export type Delivery =
   | { kind: "done"; refused: RefusedPerson[] }
   /** `answered`: the code that the service answered with. */
@@ -60,7 +59,6 @@ export type Delivery =
   /** Nothing was recorded or sent: a value that the payload needs is unknown or unusable. */
   | ({ kind: "blocked" } & Unready);
 
-/** Why an operation cannot be sent yet. */
 export interface Unready {
   code: string;
   reason: string;
@@ -278,16 +276,14 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
       return { outcome: "rejected", httpStatus: outcome.status, code: outcome.code };
     case "not-sent":
       return { outcome: "not-sent", detail: outcome.reason };
-    case "unknown":
-      return unknownEnd(outcome);
+    case "unknown": {
+      const { reason, status, code, raw } = outcome;
+      // A truncated answer does not count as an answer: only the reason names its status.
+      return raw !== undefined || status === undefined
+        ? { outcome: "unknown", httpStatus: status, code, detail: reason }
+        : { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
+    }
   }
-}
-
-/** A truncated answer does not count as an answer: only the reason names its status. */
-function unknownEnd({ reason, status, code, raw }: Extract<WriteOutcome<unknown>, { kind: "unknown" }>): AttemptEnd {
-  if (raw !== undefined || status === undefined)
-    return { outcome: "unknown", httpStatus: status, code, detail: reason };
-  return { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
 }
 
 /** The redacted answer as text, if there is one. */

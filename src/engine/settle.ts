@@ -41,7 +41,6 @@ const leftAs: Record<Again["by"], (until: string) => string> = {
 export interface SettleOptions {
   runId: string | null;
   signal?: AbortSignal | undefined;
-  /** The facts about the customer, which this updates. */
   knows?: CustomerState | undefined;
 }
 

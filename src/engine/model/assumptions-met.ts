@@ -18,27 +18,21 @@ export interface Contradiction {
   evidence: string;
   /** The contradicted parts; empty: the whole row. */
   about: readonly string[];
-  /** ISO instant. */
   since: string;
 }
 
-/** By row. */
 export type Contradictions = ReadonlyMap<AssumptionId, Contradiction>;
 
-/** A row that an operation depends on. */
 export interface Resting {
   row: AssumptionId;
-  /** The part of the row that the operation depends on. */
   about?: string;
   /** A 13004 that names one of these fields contradicts the row. */
   fields?: readonly string[];
-  /** Codes that contradict it. */
   codes?: readonly string[];
   /** A contradiction is reported and blocks nothing. */
   isOnlyTold?: true;
 }
 
-/** The contradiction that stops an operation, if there is one. */
 export function contradictionOf(
   rests: readonly Resting[],
   contradictions: Contradictions,

@@ -125,7 +125,6 @@ function isMade(item: JsonObject): boolean {
   return typeof item["$initialPassword"] === "string" || typeof item["$newPassword"] === "string";
 }
 
-/** Each field of a payload as a line of a plan. */
 export function fieldLines(payload: JsonObject): string[] {
   return Object.entries(payload)
     .filter(([, item]) => item !== undefined)
@@ -141,7 +140,6 @@ export function shownTime(time: string | number | null): string {
   return Temporal.Instant.fromEpochMilliseconds(time < leastMs ? time * 1_000 : time).toString();
 }
 
-/** The lines of its payload, for display. */
 export function payloadLines(operation: Operation): string[] {
   return typeOf(operation).can.prints?.payload?.(operation) ?? fieldLines(operation.payload);
 }

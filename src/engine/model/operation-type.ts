@@ -49,7 +49,6 @@ export type Concluded =
 /** The doubt of an asynchronous call: the service accepted it and does it later. */
 export const takenLater = { doubt: "it was taken asynchronously, and the platform has to show it yet (A15)" };
 
-/** A bound operation, ready to be sent. */
 export interface Prepared<S extends Shapes> {
   context: S["context"];
   send(
@@ -58,13 +57,11 @@ export interface Prepared<S extends Shapes> {
   ): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Concluded }>;
 }
 
-/** Why an operation cannot be sent. */
 export interface NotSendable {
   code: string;
   reason: string;
 }
 
-/** A bound payload, and everything that its type needs to make a call. */
 export interface Bound<S extends Shapes> {
   operation: Change<string, S>;
   wire: JsonObject;
@@ -75,7 +72,6 @@ export interface Bound<S extends Shapes> {
   shownBefore: readonly { globalId: string }[];
   /** Passwords that are sealed with the intent. */
   sealed: readonly { ref: string; version: number }[];
-  /** The recorded state of the customer at the time of the answer. */
   known(): Known;
 }
 
@@ -120,9 +116,7 @@ export interface SettleFacts {
 
 /** Facts for finding out whether a rejected call did something anyway. */
 export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
-  /** The number under which the order would be sent now. */
   channelOrderId: string | undefined;
-  /** Asset numbers of the customer's placed orders. */
   placedNumbers(): Iterable<string>;
 }
 
@@ -172,15 +166,12 @@ export type Undone =
   /** No call undoes it. */
   | { how: "impossible"; why: string };
 
-/** The result of an operation whose outcome is lost for good. */
 export interface Lost {
   verdict: string;
   audit: { kind: string; body: JsonObject };
-  /** For the log. */
   message: string;
 }
 
-/** How the engine settles a call with an unknown outcome. */
 export type OnUnknown<S extends Shapes> =
   | {
       /** It reads the platform until the change is shown, or has not been shown for the settle time. */
@@ -218,11 +209,9 @@ export interface Decide<S extends Shapes> {
   notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
 }
 
-/** Members that only some operation types have. */
 export interface Capabilities<S extends Shapes> {
   /** The policy that applies; `alone`: a person approves every operation. */
   governed?: { policy: PolicyName; alone?: true };
-  /** It removes something that limits count. */
   removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
   /** It claims a number that no other operation may have. */
   claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
@@ -259,7 +248,6 @@ export interface Capabilities<S extends Shapes> {
   };
 }
 
-/** One operation type. */
 export interface OperationType<S extends Shapes> {
   readonly endpoint: WritingEndpoint;
   /** When it is sent among a customer's operations. A draft may name another stage than the first. */

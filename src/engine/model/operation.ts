@@ -16,13 +16,11 @@ export type DraftOperation<K extends OperationName = OperationName> = {
   [P in K]: { kind: P } & Draft<OperationShapes[P]>;
 }[K];
 
-/** The operations of the first stage that has any. */
 export function firstStage(operations: readonly Operation[]): Operation[] {
   const first = stages.find((stage) => operations.some((operation) => operation.stage === stage));
   return operations.filter((operation) => operation.stage === first);
 }
 
-/** The order of a plan: by stage, then subject. */
 export function compareOperations(left: Operation, right: Operation): number {
   const byStage = stages.indexOf(left.stage) - stages.indexOf(right.stage);
   if (byStage !== 0) return byStage;

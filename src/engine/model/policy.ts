@@ -33,7 +33,6 @@ export type PolicyName =
 /** Buying an order again that the platform does not show, but that may exist, always needs a person. */
 export const unproven = "drift.unproven";
 
-/** The configured policy, for display. */
 export function policyText(name: PolicyName, word: PolicyWord): string {
   return name === unproven
     ? "an order that the platform does not show is placed again only if a person decides so"

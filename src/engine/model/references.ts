@@ -69,7 +69,6 @@ export function assetUnitOf(text: string): { order: RecordKey; instanceId: strin
   return { order: { namespace, id }, instanceId };
 }
 
-/** Whether a text is the name of a unit, and not an asset number. */
 export function isAssetUnit(text: string): boolean {
   return text.startsWith("[");
 }
@@ -138,7 +137,6 @@ export function some(items: readonly string[]): string {
   return more > 0 ? `${items.slice(0, mostShown).join(", ")} and ${more} more` : items.join(", ");
 }
 
-/** One unit of an asset instance. */
 export const earlierUnit = z.object({
   namespace: z.string(),
   orderId: z.string(),
@@ -169,12 +167,10 @@ const plannedAsset = z.object({
 /** An asset instance that an order brings: how many numbers it needs, and the numbers that the CRM gave. */
 export type PlannedAsset = z.infer<typeof plannedAsset>;
 
-/** The units of an asset instance that need numbers. */
 export function unitsOf({ quantity, units }: Pick<PlannedAsset, "quantity" | "units">): number[] {
   return units ?? Array.from({ length: quantity }, (_, unit) => unit);
 }
 
-/** The units of an asset instance that get a new number. */
 export function newUnitsOf(asset: Pick<PlannedAsset, "quantity" | "units" | "renewed">): number[] {
   const renewed = new Set(asset.renewed?.map(({ unit }) => unit));
   return unitsOf(asset).filter((unit) => !renewed.has(unit));

@@ -126,12 +126,10 @@ export interface Gathered {
   held: Held;
 }
 
-/** Writes each change of a resource, by type. */
 export type Writes = { readonly [Type in keyof ChangeShapes]?: (change: ChangeShapes[Type], at: string) => void };
 
 /** A resource's rows in an open ledger. Only the resource writes them. */
 export interface StateRows {
-  /** Its fields of `Known` for a customer, for planning. */
   readonly load: (customer: RecordKey, held: Held) => Partial<Known>;
   /** The fields that change when the rows of an earlier linked enterprise are left out. */
   readonly ofLink?: (known: Known, customer: RecordKey, held: Held) => Partial<Known>;
@@ -149,7 +147,6 @@ export interface StateRows {
   readonly bringBack?: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
 }
 
-/** An asset number with its holder on the platform. */
 export interface HeldAsset {
   assetNumber: string;
   memberGlobalId: string;
@@ -205,7 +202,6 @@ export interface Sought {
   adopted: readonly StateChange[];
   /** Why other orders wait, by order: they may exist, completely or in part. */
   unclear: ReadonlyMap<string, Block>;
-  /** Why no order could be looked for. */
   unread?: Block;
 }
 
@@ -232,7 +228,6 @@ export interface Resource<
 > {
   readonly name: string;
   readonly types: { readonly [K in Name]: OperationType<OperationShapes[K]> };
-  /** Its rows in the ledger. */
   readonly state?: StateStore<Type>;
   /** What people or the CRM can request of it; the engine keeps the requests. */
   readonly requests?: { readonly [O in Of]: RequestType<O> };
@@ -274,7 +269,6 @@ export interface Resource<
     ) => Promise<Partial<ExplainFacts>>;
     /** The current records, one line each. */
     readonly lines: (facts: ExplainFacts) => string[];
-    /** Everything that started or ended. */
     readonly events: (facts: ExplainFacts) => ResourceEvent[];
   };
 }

@@ -24,7 +24,6 @@ export interface LicenceTypesShown {
   types: readonly string[];
 }
 
-/** One thing that the platform showed. */
 export interface ShownThing {
   kind: string;
   subject: string;

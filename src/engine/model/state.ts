@@ -14,7 +14,6 @@ import type { ChangeContext } from "./state-part.ts";
 /** The recorded state of one customer. Each resource adds its own fields by `declare module`. */
 export interface Known extends KnownRequests {}
 
-/** Changes that belong to no resource. */
 type OwnChange =
   | LicenceTypesShown
   | RequestChange

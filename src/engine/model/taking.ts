@@ -11,11 +11,9 @@ export type Weight = {
   /** Asset numbers with a holder. */
   readonly seats: number;
   readonly products: number;
-  /** Accounts of members of staff. */
   readonly accounts: number;
   /** Physical locks that are disabled. */
   readonly locks: number;
-  /** Sum over the products. */
   readonly nodes: number;
   /** People who hold nothing afterwards. */
   readonly lastAsset: number;
@@ -25,16 +23,9 @@ export type Weight = {
   readonly lent: number;
 };
 
-export const noWeight: Weight = {
-  seats: 0,
-  products: 0,
-  accounts: 0,
-  locks: 0,
-  nodes: 0,
-  lastAsset: 0,
-  online: 0,
-  lent: 0,
-};
+const weighed = [...takenThings, "nodes", "lastAsset", "online", "lent"] as const satisfies (keyof Weight)[];
+
+export const noWeight: Weight = { ...noThings(), nodes: 0, lastAsset: 0, online: 0, lent: 0 };
 
 /** What an operation removes, for limits. Seats have their asset numbers, so that each counts once. */
 export interface Removes {
@@ -95,21 +86,9 @@ export function isTaking({ takesAway, weight }: { takesAway: number; weight: Wei
   return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);
 }
 
-/** What several operations remove together. */
 export function sumOf(weights: Iterable<Weight>): Weight {
-  let sum = noWeight;
-  for (const weight of weights) {
-    sum = {
-      seats: sum.seats + weight.seats,
-      products: sum.products + weight.products,
-      accounts: sum.accounts + weight.accounts,
-      locks: sum.locks + weight.locks,
-      nodes: sum.nodes + weight.nodes,
-      lastAsset: sum.lastAsset + weight.lastAsset,
-      online: sum.online + weight.online,
-      lent: sum.lent + weight.lent,
-    };
-  }
+  const sum = { ...noWeight };
+  for (const weight of weights) for (const thing of weighed) sum[thing] += weight[thing];
   return sum;
 }
 

@@ -27,7 +27,6 @@ export interface Lasting {
   before: number;
 }
 
-/** How drift is repaired. */
 export interface RepairSettings {
   /** How far apart the complete readings that show a difference must be. */
   settleMs: number;
@@ -77,13 +76,11 @@ export function turnedBefore(drift: Drift | undefined, staff: RecordKey): number
 
 /** A reading of a person's manual work for a record. Nothing of it counts if anything differs. */
 export interface ReadBack {
-  /** The facts to record, if the reading counts. */
   changes: StateChange[];
   /** Descriptions of parts that are as the CRM wants them, without private values. */
   seen: string[];
   /** Descriptions of unobservable parts. */
   unseen: string[];
-  /** Descriptions of parts that differ. */
   otherwise: string[];
 }
 

@@ -71,7 +71,6 @@ export function movedFacts(saved: Facts, now: Facts): string[] {
   });
 }
 
-/** The facts that only the CRM changes. */
 export function crmFacts(facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).filter(([name]) => /^(?:customer|order|staff)(?: |$)/u.test(name)));
 }

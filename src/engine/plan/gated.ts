@@ -119,7 +119,6 @@ function nameOf(stream: Stream, key: RecordKey): string {
 /** A question to a person about one operation, with its state. */
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {
   state: "asked" | "approved" | "rejected";
-  /** The removals of the operation, as shown to the person. */
   removes: Removes;
   /** A record of the operation changed since the person saw it. */
   changed: boolean;

@@ -23,7 +23,6 @@ import { handedIn } from "../model/registry.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
 import { selectCustomer } from "../../contract/template.ts";
 
-/** Options of planning, beside the input. */
 export interface PlanOptions {
   settings: AssumptionSettings;
   /** Whether initial passwords can be sealed (A30). */
@@ -48,7 +47,6 @@ export type Membership =
   | { kind: "to-add"; lost?: true }
   | { kind: "blocked"; block: Block };
 
-/** The result of planning orders, or people. */
 export interface Part {
   operations: Operation[];
   changes: StateChange[];
@@ -56,7 +54,6 @@ export interface Part {
   blocks: ReadonlyMap<string, Block>;
 }
 
-/** The plans of the stages after the enterprise, for orders and for people. */
 export interface Planned {
   orders: Part;
   people: Part;
@@ -80,7 +77,6 @@ export function prepare(input: CustomerInput, settings: AssumptionSettings): Pre
   return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
 }
 
-/** Whether the CRM deleted the customer. */
 export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer">): boolean {
   return desiredCustomer?.state === "absent";
 }
@@ -122,7 +118,6 @@ const concerns = {
 
 export type Concern = keyof typeof concerns;
 
-/** Whether a resource is called for this part of a customer. */
 export function isAsked(
   { asked }: Pick<Resource, "asked">,
   part: keyof NonNullable<Resource["asked"]>,

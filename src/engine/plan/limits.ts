@@ -16,7 +16,6 @@ export interface DeletionLimit {
   share: number;
 }
 
-/** The limits within one enterprise, one run, 24 hours and 7 days. */
 export interface TakingLimits {
   enterprise: DeletionLimit;
   run: DeletionLimit;
@@ -24,7 +23,6 @@ export interface TakingLimits {
   week: DeletionLimit;
 }
 
-/** An operation that a limit or a policy may hold. */
 export interface Taking {
   customer: RecordKey;
   hash: string;
@@ -49,7 +47,6 @@ export interface Taking {
   askedBefore?: readonly AskedBefore[] | undefined;
 }
 
-/** An earlier question to a person, by the id of its hold. */
 export interface AskedBefore {
   id: number;
   state: "asked" | "approved" | "rejected";

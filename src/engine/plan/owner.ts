@@ -3,7 +3,6 @@ import { documentedCodes } from "../../contract/codes.ts";
 /** The code of an order that moved and waits until its old customer has nothing of it any more. */
 export const orderMoving = "order.moving";
 
-/** Who can resolve what stops a record. */
 export type Owner = "crm" | "configuration" | "platform" | "operator" | "program";
 
 /** The codes of each owner. One that ends in a dot covers all with that prefix; a longer code has precedence. */
@@ -92,7 +91,6 @@ export function closedRecordCode(code: string): string {
   return rest.length === 0 && isOurs ? code : `${family}.other`;
 }
 
-/** Who can resolve a waiting or rejected record with this code. */
 export function ownerOf(code: string): Owner {
   return namedOwner(code) ?? "program";
 }

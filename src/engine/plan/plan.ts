@@ -18,7 +18,6 @@ import { hashOf, toJson } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { Policies } from "../model/policy.ts";
 
-/** Everything planned for one customer. */
 export interface CustomerPlan {
   customer: RecordKey;
   operations: Operation[];

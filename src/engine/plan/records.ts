@@ -21,7 +21,6 @@ type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "st
 
 /** Reasons why the customer's own record waits although nothing below it does. */
 interface OwnBlocks {
-  /** The service rejected a change of the enterprise. */
   refused: Block | undefined;
   note: Block | undefined;
   /** Why something that people asked for is not done. */
@@ -61,7 +60,6 @@ function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): 
   return [...blocks].filter(([key]) => !here.has(key));
 }
 
-/** How many records that belong elsewhere a customer names. */
 const named = 3;
 
 /** One block for several records, each with its name and reason; with `again` if one has it. */
@@ -93,22 +91,24 @@ export function recordsWaiting(given: Given, own: Block, planned: Planned | unde
   const records: RecordOutcome[] = [];
   if (desiredCustomer?.pending === true && desiredCustomer.state !== "quarantined")
     records.push(recordOf("customers", customer, own));
+  const wait = (
+    stream: Stream,
+    { key, pending, state }: Given["staff"][number] | Given["orders"][number],
+    isUnwanted: boolean,
+    busy: ReadonlySet<string> | undefined,
+  ): void => {
+    if (!pending || state === "quarantined") return;
+    const isIdle = busy?.has(formatKey(key)) === false;
+    records.push(recordOf(stream, key, isUnwanted || isIdle ? undefined : theirs));
+  };
   const busyOrders = planned === undefined ? undefined : ordersOf(planned);
-  for (const { key, pending, state, body } of given.orders) {
-    if (!pending || state === "quarantined") continue;
-    const name = formatKey(key);
-    const unwanted = (state === "absent" || body.cancelled) && !placedOrders.has(name);
-    const idle = busyOrders !== undefined && !busyOrders.has(name);
-    records.push(recordOf("orders", key, unwanted || idle ? undefined : theirs));
+  for (const order of given.orders) {
+    const isUnwanted = order.state === "absent" || order.body.cancelled;
+    wait("orders", order, isUnwanted && !placedOrders.has(formatKey(order.key)), busyOrders);
   }
   const busyPeople = planned === undefined ? undefined : peopleOf(given, planned.people);
-  for (const { key, pending, state } of given.staff) {
-    if (!pending || state === "quarantined") continue;
-    const name = formatKey(key);
-    const unwanted = state === "absent" && !staffLinks.has(name);
-    const idle = busyPeople !== undefined && !busyPeople.has(name);
-    records.push(recordOf("staff", key, unwanted || idle ? undefined : theirs));
-  }
+  for (const person of given.staff)
+    wait("staff", person, person.state === "absent" && !staffLinks.has(formatKey(person.key)), busyPeople);
   return records;
 }
 

@@ -29,7 +29,6 @@ export interface LastGiven {
 
 /** Further facts from the ledger for undo. A resource adds its own by `declare module`. */
 export interface UndoFacts {
-  /** The last operation on each subject. */
   newestOn: ReadonlyMap<string, string>;
   /** Whether the value of a marker still exists. */
   isKept(marker: PrivateMarker): boolean;
@@ -50,7 +49,6 @@ export type Undoes =
   | { is: "waits"; block: Block }
   | { is: "impossible"; why: string };
 
-/** Input of the undo rules. */
 export interface Undoing {
   run: string;
   given: Prepared;
@@ -79,13 +77,11 @@ export function isNewest({ id, operation }: DoneOperation, { facts }: Pick<Undoi
 
 export type UndoRule<K extends OperationName> = (row: DoneOperation<K>, of: Undoing) => Undoes;
 
-/** The result for an operation that no call undoes. */
 export function impossible(kind: OperationName): Extract<Undoes, { is: "impossible" }> {
   const { reversal } = typeOf({ kind });
   return { is: "impossible", why: reversal.how === "impossible" ? reversal.why : "no call takes it back" };
 }
 
-/** One step of undoing a run, for display. */
 export interface UndoStep {
   operation: string;
   endpoint: string;
@@ -181,18 +177,13 @@ function stepOf(
   const { reversal } = typeOf(operation);
   const usual = reversal.how === "approximate" ? reversal.difference : undefined;
   const lacks = undoes.is === "meant" ? undoes.lacks : undefined;
-  const difference = [usual, lacks].filter((text) => text !== undefined).join("; ");
-  const how = difference === "" ? ("exact" as const) : ("approximate" as const);
+  const difference = [usual, lacks].filter((text) => text !== undefined).join("; ") || undefined;
+  const left = undoes.is === "nothing-left" ? "it has no change left to undo" : undefined;
   return {
     ...step,
-    how,
-    difference: difference === "" ? undefined : difference,
-    note:
-      undoes.is === "with"
-        ? `together with ${undoes.of}`
-        : undoes.is === "nothing-left"
-          ? "it has no change left to undo"
-          : undefined,
+    how: difference === undefined ? "exact" : "approximate",
+    difference,
+    note: undoes.is === "with" ? `together with ${undoes.of}` : left,
     waits: undoes.is === "waits" ? undoes.block.reason : refused?.reason,
   };
 }

@@ -81,7 +81,6 @@ function featureFault(productId: string, feature: Feature): ValidationFault | un
   return trialFault(field, `feature ${feature.code} of product ${productId}`, feature);
 }
 
-/** A term that cannot be parsed. */
 function badTerm(what: string, { id, term }: { id: string; term: string }): ValidationFault | undefined {
   const parsed = parseTerm(term);
   if (parsed.ok) return undefined;
@@ -116,7 +115,6 @@ function productFault(product: Product, settings: AssumptionSettings): Validatio
   return features.map((feature) => featureFault(id, feature)).find((fault) => fault !== undefined);
 }
 
-/** A term that disagrees with the unit, the quantity and the limits. */
 function termsFault(
   product: Product,
   unit: Parameters<typeof termDisagreement>[0]["unit"] | undefined,

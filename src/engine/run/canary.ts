@@ -20,7 +20,6 @@ export interface CanaryTranche {
   customers: number;
   /** One sentence for each customer with an unintended result; if empty, the run went on. */
   wrong: readonly string[];
-  /** How many of the differences existed before anything was done. */
   before: number;
 }
 

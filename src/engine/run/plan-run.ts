@@ -39,10 +39,8 @@ export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly str
 
 export interface PlanSummary {
   run: string;
-  /** Customers with a planned operation. */
   customers: number;
   operations: number;
-  /** Customers without a plan. */
   unplanned: number;
   /** Customers for which a service gave too little for a plan, or for all of it. */
   unreadable: number;

@@ -57,7 +57,7 @@ export async function lookFirst(deps: RunDependencies, looking: LookingFirst): P
   const first = await records.unlinkedCustomers(undefined, sample);
   await lookAtEach(deps, first, { ...looking, look }, (customer, snapshot) => ahead?.keep(customer, snapshot));
   let after = first.at(-1);
-  while (look.found && after !== undefined && !isStopped(looking)) {
+  while (look.found && after !== undefined && looking.signal?.aborted !== true) {
     const customers = await records.unlinkedCustomers(after, page);
     await lookAtEach(deps, customers, { ...looking, look }, () => {});
     after = customers.at(-1);
@@ -65,13 +65,7 @@ export async function lookFirst(deps: RunDependencies, looking: LookingFirst): P
   if (look.found && look.unread.length > 0) await keepUnread(deps.ledger, look.unread);
 }
 
-function isStopped({ signal }: LookingFirst): boolean {
-  return signal?.aborted === true;
-}
-
-/** The result of looking ahead. */
 interface Look {
-  /** The platform shows somebody's enterprise. */
   found: boolean;
   unread: { customer: RecordKey; why: string }[];
 }
@@ -90,7 +84,6 @@ async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void>
   ]);
 }
 
-/** Calls `looked` for each customer that was looked at. */
 async function lookAtEach(
   deps: RunDependencies,
   customers: readonly RecordKey[],

@@ -52,7 +52,6 @@ const shortestPause = 50;
 
 interface WaitDependencies extends Pick<RunDependencies, "clock" | "settle" | "concurrency"> {
   signal: AbortSignal | undefined;
-  /** Makes one more pass over a customer whose time has come. */
   attempt(customer: RecordKey): Promise<void>;
   /** Called once all due customers had their pass. */
   attempted(customers: readonly RecordKey[]): Promise<void>;
@@ -83,26 +82,20 @@ export class SettleWait {
 
   /** Waits for settle times that end soon, and makes a pass over their customers. */
   async wait(): Promise<void> {
-    const { clock, settle, signal } = this.#deps;
+    const { clock, settle, signal, concurrency } = this.#deps;
     const deadline = clock.monotonic() + settle.maxWaitMs;
     while (this.#waiting.size > 0 && !this.#stopped) {
-      let next = Number.POSITIVE_INFINITY;
-      for (const { until } of this.#waiting.values()) next = Math.min(next, until);
+      const next = this.#waiting.values().reduce((least, { until }) => Math.min(least, until), Infinity);
       const pause = Math.max(shortestPause, next - clock.now());
       if (clock.monotonic() + pause > deadline) return;
       await clock.sleep(pause, signal);
-      await this.#attemptDue();
+      const waiting = [...this.#waiting.values()];
+      const due = waiting.filter(({ until }) => until <= clock.now()).map(({ customer }) => customer);
+      await workInLanes([due], { lanes: concurrency, stopped: () => this.#stopped }, async (customer) => {
+        this.#waiting.delete(formatKey(customer));
+        await this.#deps.attempt(customer);
+      });
+      await this.#deps.attempted(due);
     }
-  }
-
-  async #attemptDue(): Promise<void> {
-    const { clock, concurrency } = this.#deps;
-    const due = [...this.#waiting.values()].filter(({ until }) => until <= clock.now());
-    const customers = due.map((item) => item.customer);
-    await workInLanes([customers], { lanes: concurrency, stopped: () => this.#stopped }, async (customer) => {
-      this.#waiting.delete(formatKey(customer));
-      await this.#deps.attempt(customer);
-    });
-    await this.#deps.attempted(customers);
   }
 }

@@ -97,7 +97,6 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
 interface End {
   state: RunState;
   failure?: unknown;
-  /** No source has given the record that the run was asked for. */
   unknownRecord?: Problem | undefined;
 }
 
@@ -110,7 +109,6 @@ interface Ended extends End {
   paused: boolean;
 }
 
-/** How much drift the last readings showed. */
 async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["notAsLeft"]> {
   const { counts } = await state.differences(0);
   let [differing, undone] = [0, 0];
@@ -121,7 +119,6 @@ async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["
   return { differing, undone };
 }
 
-/** Balances a run, summarizes it, and records the result. */
 async function finish(deps: RunDependencies, request: RunRequest, ended: Ended): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const { run, work, carriedIn, state, unknownRecord } = ended;
@@ -198,7 +195,6 @@ export interface RunSummary {
     rejected: number;
     /** Customers for which a service gave too little. */
     unreadable: number;
-    /** Customers at which this program failed. */
     defects: number;
     stale: number;
   };
@@ -206,7 +202,6 @@ export interface RunSummary {
   stale: { customer: string; moved: readonly string[] }[];
   /** Holds that wait for approval when the run ends, also of earlier runs. */
   held: WaitingHold[];
-  /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** The shares of the enterprises that went first; if something is wrong, the run stopped at the last one. */
   canary: readonly CanaryTranche[];
@@ -252,7 +247,6 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   return exitCodes.ok;
 }
 
-/** The summary as the ledger keeps it. */
 export function summaryJson(summary: RunSummary): Json {
   return {
     sources: summary.sources.map((tally) => ({

@@ -48,7 +48,6 @@ export class SyncRun {
   readonly #troubled = new Map<string, string>();
   /** Customers for which the platform gave too little, and the reason. */
   readonly #unread = new Map<string, string>();
-  /** How many operations this run planned. */
   planned = 0;
   readonly #deps: RunDependencies;
   readonly #request: RunRequest;

@@ -24,10 +24,8 @@ import type { ReadBack } from "./verify.ts";
 
 /** How many findings the summary names; the reconciliation report has all of them. */
 const mostNamed = 5;
-/** How many customers' differences are kept in one transaction. */
 const keptTogether = 100;
 
-/** The result of reading everything back. */
 export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
@@ -42,7 +40,6 @@ export interface VerifySummary extends ReadBack {
   open: OpenRecords[];
   /** Operations whose outcome is open, and holds that wait for a decision, from any run. */
   waiting: { operations: number; holds: number };
-  /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** Why the clock was not trusted; then nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;

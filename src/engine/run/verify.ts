@@ -14,7 +14,6 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-/** Kinds of things that reading back keeps. */
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;
 
 type LinkedCustomer = Pick<ShownOfCustomer, "customer" | "link">;
@@ -147,7 +146,6 @@ function productBody(product: ProductInstance): JsonObject {
 /** How many customers are taken from the ledger at once. */
 const page = 200;
 
-/** How many customers' observations are kept in one transaction. */
 const keptTogether = 100;
 
 /** How many customers were read back, and how much the platform showed of them. */
