@@ -68,9 +68,10 @@ export async function deliver(
 ): Promise<Delivery> {
   const { existing, state = new CustomerState(deps, operation.customer) } = options;
   const contradicted = contradictedBlock(operation, deps.ledger.assumptions.contradictions);
-  if (contradicted !== undefined && existing === undefined) return { kind: "blocked", ...contradicted };
-  if (contradicted !== undefined && existing !== undefined)
-    return await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
+  if (contradicted !== undefined)
+    return existing === undefined
+      ? { kind: "blocked", ...contradicted }
+      : await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
   const assets = numbersOf(operation);
   if (assets.length > 0 && existing === undefined) {
     const [order] = operation.records;
@@ -281,6 +282,7 @@ export function bindingsFrom(
   },
 ): Bindings {
   return {
+    ...values,
     reference: (reference) => {
       switch (reference.$ref) {
         case "enterpriseGlobalId":
@@ -301,8 +303,5 @@ export function bindingsFrom(
           return undefined;
       }
     },
-    privateValue: (marker) => values.privateValue(marker),
-    initialPassword: (staff) => values.initialPassword(staff),
-    newPassword: (staff) => values.newPassword(staff),
   };
 }
