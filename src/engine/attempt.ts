@@ -45,26 +45,21 @@ export const operationOpen = "operation.open";
 /** The code of a customer for which E3 does not show all platform customers yet that its orders need. */
 export const customersNotShown = "enterprise.customers-not-shown";
 
-/**
- * Why a part of a customer was not done in a pass; the rest was done.
- * - `unread`: a reading gave nothing, so everything that depends on it waits.
- * - `unreached`: a service could not be reached for a call.
- * - `no-numbers`: the order service could not be reached for asset numbers.
- * - `turned-away`: a service refuses this application.
- * - `refused`: a service refused something because of a record.
- * - `in-vain`: something was sent, but the platform never showed its effect.
- * - `stuck`: something about this customer blocks it; its records say why.
- * - `defect`: this program failed.
- */
-export type Shortfall =
-  | "unread"
-  | "unreached"
-  | "no-numbers"
-  | "turned-away"
-  | "refused"
-  | "in-vain"
-  | "stuck"
-  | "defect";
+/** Why a part of a customer was not done in a pass, with the text of what counts against a canary share. */
+export const shortfalls = {
+  /** A reading gave nothing, so everything that depends on it waits. */
+  unread: undefined,
+  unreached: "the service could not be reached",
+  /** The order service could not be reached for asset numbers. */
+  "no-numbers": undefined,
+  "turned-away": "the service refuses this application",
+  refused: "a service refused something of it",
+  "in-vain": "an operation was sent, and its effect was never seen",
+  /** Something about this customer blocks it; its records say why. */
+  stuck: "an operation cannot be done",
+  defect: "crm-sync failed at it",
+};
+export type Shortfall = keyof typeof shortfalls;
 
 /** How a customer counts after its pass, by the worst of its shortfalls. */
 export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defects" | "rejected" | "finished" {
@@ -73,16 +68,6 @@ export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defect
   if (has("defect")) return "defects";
   return has("refused", "turned-away") ? "rejected" : "finished";
 }
-
-/** Shortfalls that count against a canary share, with the text for each. */
-export const toldOfShares: Partial<Record<Shortfall, string>> = {
-  unreached: "the service could not be reached",
-  "turned-away": "the service refuses this application",
-  refused: "a service refused something of it",
-  "in-vain": "an operation was sent, and its effect was never seen",
-  stuck: "an operation cannot be done",
-  defect: "crm-sync failed at it",
-};
 
 export type CustomerAttemptResult =
   /** `moving`: orders transferred to this customer in the CRM that still exist in part at their previous customer. */
@@ -188,7 +173,6 @@ export class Progress {
     }
   }
 
-  /** The service could not be reached, and no byte left. */
   notReached(operation: Operation, why: Omit<Why, "again">): void {
     this.outcomes.unsent([operation], why);
     this.delivered.add(operation.hash);
@@ -292,10 +276,7 @@ export class RecordOutcomes {
     return this.all.filter(({ stream, code }) => stream === "orders" && code === orderMoving).map(({ key }) => key);
   }
 
-  /**
-   * The records that an operation concerns. Somebody may hold something here but belong to another customer now. If this
-   * pass decides nothing for that record, the customer here counts instead.
-   */
+  /** The records that an operation concerns; the customer instead of those that this pass decides nothing for. */
   mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
     return records.map((record) => (this.has(record.stream, record) ? record : { stream: "customers", ...customer }));
   }

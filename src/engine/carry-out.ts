@@ -221,7 +221,6 @@ export interface Expected {
   undo?: string | undefined;
   /** The name of every saved operation for people, by hash. */
   operations: ReadonlyMap<string, string>;
-  /** Hashes of the operations to carry out. */
   chosen: ReadonlySet<string>;
   /** An earlier run applied some of it, so the changes of that run are no reason against the rest. */
   applied: boolean;

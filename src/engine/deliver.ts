@@ -43,7 +43,6 @@ export interface AssetNumbers {
 export interface DeliverOptions {
   runId: string | null;
   state?: CustomerState | undefined;
-  /** An operation of the journal that is sent again. */
   existing?: Existing | undefined;
   plannedId?: string | undefined;
   plan?: string | undefined;

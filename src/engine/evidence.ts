@@ -100,7 +100,6 @@ export async function readEvidence(
   }
 }
 
-/** Sends an operation of the journal once more, with the bytes of its intent. */
 export async function sendAgain(
   deps: EngineDependencies,
   { row, runId, signal, knows }: Open,

@@ -70,7 +70,6 @@ interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" 
   time: AskedTime;
   run: string;
   limits: TakingLimits;
-  /** Makes one more pass over a customer, with the verdict. */
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
   stopped(): boolean;
@@ -97,7 +96,6 @@ export class LimitsGate {
     this.#deps = deps;
   }
 
-  /** Customers with operations that wait for the judgement. */
   get customers(): RecordKey[] {
     return [...this.#destructive.values()].map((item) => item.customer);
   }
@@ -266,7 +264,6 @@ async function sumsOf(
   };
 }
 
-/** Holds that wait for a person's answer now, from any run. */
 export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Promise<WaitingHold[]> {
   const open = (await ledger.decisions.questions()).filter(({ state }) => state === "open");
   return open.map(({ id, customer, explanation, ofUndo }) => ({

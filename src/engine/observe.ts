@@ -244,7 +244,6 @@ export class CustomerSnapshot {
     this.#observed.unclearOrders = orders;
   }
 
-  /** Forgets readings that are old because some of these operations were done. */
   forget(operations: readonly Operation[]): void {
     const outdated = new Set(operations.flatMap((operation) => typeOf(operation).invalidates));
     const isFreed = operations.some((operation) => freedBy(operation).length > 0);

@@ -48,9 +48,8 @@ export function reconcile(
   return new CustomerAttemptRun(deps, customer, attempt).run();
 }
 
-const shortfalls = { service: "unread", data: "stuck", program: "defect" } as const;
+const shortOf = { service: "unread", data: "stuck", program: "defect" } as const;
 
-/** One pass: its facts about the customer, its progress, and its steps. */
 class CustomerAttemptRun {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
@@ -135,7 +134,7 @@ class CustomerAttemptRun {
     const named = { customer: formatKey(this.#customer), code: failure.code };
     logger.warn({ ...named, reason: failure.reason }, "customer not finished");
     if (failure.of === "program") logger.error({ ...named, stack: stackOf(thrown) }, "defect");
-    return { kind: "finished", short: new Set([shortfalls[failure.of]]) };
+    return { kind: "finished", short: new Set([shortOf[failure.of]]) };
   }
 
   async #settleOpen(): Promise<CustomerAttemptResult | undefined> {
@@ -259,7 +258,6 @@ class CustomerAttemptRun {
     return found.parked;
   }
 
-  /** The outcomes are committed with the next write. */
   #finishAhead(): CustomerAttemptResult {
     const { records } = this.#deps.ledger;
     const { all } = this.#progress.outcomes;
@@ -370,10 +368,7 @@ class CustomerAttemptRun {
     if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
   }
 
-  /**
-   * Makes every pending record of the customer wait for one reason; the next run looks at them again. If none is
-   * pending, an approved or failed operation may remain, so the next run looks at the customer.
-   */
+  /** Makes every pending record of the customer, or the customer itself, wait for one reason until the next run. */
   async #deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
     let pending = deferredOf(this.#knows.held, why);

@@ -16,10 +16,7 @@ import type { Settled } from "./evidence.ts";
 
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
-/**
- * Carries out people's requests for a customer, and nothing else. As before every other operation, it first settles
- * open ones. A request that is not done stays open, and the next run comes back to it.
- */
+/** Carries out people's requests for a customer, and nothing else. Open operations are settled first. */
 export async function attemptRequested(
   deps: ReconcileDependencies,
   customer: RecordKey,

@@ -244,7 +244,6 @@ async function doubt(
   return { kind: "unknown", id };
 }
 
-/** Leaves an operation to a person. */
 export async function park(
   deps: EngineDependencies,
   { operation, id, state }: Pick<Sent, "operation" | "id" | "state">,

@@ -91,10 +91,7 @@ export class Settling {
     return await this.#notFound(open, reading, left);
   }
 
-  /**
-   * Settles an operation of a kind that no reading can settle. A call that sets a state is sent again, a lost one is
-   * recorded as lost, and a non-repeatable one needs a person. Undefined for a kind that a reading can settle.
-   */
+  /** Settles an operation of a kind that no reading can settle; undefined for any other kind. */
   async #withoutReading(open: Open): Promise<Settled | undefined> {
     const { row } = open;
     const { onUnknown } = typeOf(row.operation);
@@ -111,10 +108,7 @@ export class Settling {
     return await this.#setAgain(open, onUnknown.maxOddAnswers ?? Infinity);
   }
 
-  /**
-   * Sends a call that sets a state again with the same value, as often as its answer is lost (A3). `mostOdd`: how many
-   * complete answers may say nothing about it.
-   */
+  /** Sends a call that sets a state again (A3). `mostOdd`: how many complete answers may say nothing about it. */
   async #setAgain(open: Open, mostOdd: number): Promise<Settled> {
     const { id, verdict } = open.row;
     const { ledger, clock } = this.#deps;
@@ -303,7 +297,6 @@ export class Settling {
     return await this.#park(open, reason, detail);
   }
 
-  /** How the service answered an operation that may have been carried out. */
   async #answers({ row: { id, operation } }: Open): Promise<string> {
     const attempts = await this.#deps.ledger.journal.attempts(id);
     const code = attempts.at(-1)?.code ?? null;

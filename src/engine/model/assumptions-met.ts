@@ -74,7 +74,6 @@ export function metByReading({ ambiguous, members, assets }: Observed, together:
   return met;
 }
 
-/** Numbers that two people hold at once (A35). */
 function heldTwice(assets: readonly ObservedAsset[]): AssumptionMet[] {
   const holders = new Map<string, string>();
   const twice = new Set<string>();
@@ -94,7 +93,6 @@ function heldTwice(assets: readonly ObservedAsset[]): AssumptionMet[] {
 /** M5 and M6 are compared without assets that only E8 shows, whoever holds them. */
 const ofStaff: ObservedAsset["from"] = "M6";
 
-/** Whether M5 and M6 agree about who holds what (A34). */
 function holdersAgree(members: readonly ObservedMember[], assets: readonly ObservedAsset[]): AssumptionMet[] {
   const live = members.filter((member) => !member.deleted);
   const ids = new Set(live.map((member) => member.globalId));

@@ -16,7 +16,6 @@ export interface Called {
   company(customer: RecordKey, commitment?: string): Promise<string | undefined>;
   /** The products of an asset number or of a unit without one. */
   productsOf(asset: string): Promise<readonly string[]>;
-  /** The products that a part of an order is, or contains. */
   productsIn(order: RecordKey, instanceId: string): Promise<readonly string[]>;
 }
 

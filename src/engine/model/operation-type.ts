@@ -28,7 +28,6 @@ export interface JournalEntry<S extends Shapes> {
 export interface Effect {
   changes: StateChange[];
   audit: JsonObject;
-  /** Rows of A1–A43 that the operation contradicts. */
   met?: readonly AssumptionMet[];
   /** The same, if an earlier call of this operation had an unknown outcome. */
   metIfRepeated?: readonly AssumptionMet[];
@@ -70,7 +69,6 @@ export interface Bound<S extends Shapes> {
   settings: AssumptionSettings;
   /** Members that M5 showed before this operation (M1 only). */
   shownBefore: readonly { globalId: string }[];
-  /** Passwords that are sealed with the intent. */
   sealed: readonly { ref: string; version: number }[];
   known(): Known;
 }
@@ -105,7 +103,6 @@ export interface SettleFacts {
   correlationConfirmed(correlation: string): Promise<boolean>;
   /** The platform is known to show assets of this licence type (A43). */
   isShown(licenseType: string): Promise<boolean>;
-  /** An order as the CRM has it now. */
   orderNow(
     order: RecordKey,
   ): Promise<
@@ -114,7 +111,6 @@ export interface SettleFacts {
   >;
 }
 
-/** Facts for finding out whether a rejected call did something anyway. */
 export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
   channelOrderId: string | undefined;
   placedNumbers(): Iterable<string>;
@@ -122,7 +118,6 @@ export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
 
 /** What happens to an operation that enough readings over its settle time did not find. */
 export type WhenNotFound =
-  /** It counts as not applied, and the customer is planned again. */
   | { kind: "drop" }
   | { kind: "park"; reason: string }
   | { kind: "send-again"; why: string }
@@ -259,9 +254,7 @@ export interface OperationType<S extends Shapes> {
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
   readonly onUnknown: OnUnknown<S>;
   readonly decide: Decide<S>;
-  /** Which endpoint undoes it, or why no endpoint does. */
   readonly reversal: Undone;
-  /** Where a person can see whether it was carried out. */
   readonly whereToLook: (looked: Looked<S>) => LookFor | undefined;
   readonly can: Capabilities<S>;
 }

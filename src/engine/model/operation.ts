@@ -8,7 +8,6 @@ import type { Change, Draft, Stage, RecordReference, Shapes } from "./shape.ts";
 import { stages, fits } from "./shape.ts";
 import type { JournalEntry, LookFor } from "./operation-type.ts";
 
-/** One planned change, of any type or of the types K. */
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];
 
 /** The output of a planning rule: an operation without the members that its type supplies. */
@@ -114,7 +113,6 @@ export function lookForStored(kind: OperationName, { target, payload, context, r
   return whereToLook({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
 }
 
-/** The number that a report shows for an operation, by its type. */
 export function countedStored(kind: OperationName, payload: Json): number | undefined {
   const { schemas, can } = typeOf({ kind });
   return fits(schemas.payload, payload) ? can.prints?.count?.(payload) : undefined;

@@ -23,7 +23,6 @@ export type Policies = {
   readonly approvalsNeeded: number;
 };
 
-/** A policy by its path in the configuration: `orders.cancelled`. */
 export type PolicyName =
   | {
       [Area in keyof Policies]: Policies[Area] extends Words<infer Name> ? `${Area}.${Name}` : never;
@@ -49,7 +48,6 @@ export function policyOf(policies: Policies, name: PolicyName): PolicyWord {
   return word;
 }
 
-/** Whether changes under a policy are made, possibly after an approval. */
 export function acts(policies: Policies, name: PolicyName): boolean {
   const word = policyOf(policies, name);
   return word !== "ignore" && word !== "report";

@@ -78,7 +78,6 @@ export function amendmentReference(order: RecordKey): z.infer<typeof references.
   return { $ref: "channelOrderId", of: formatKey(order) };
 }
 
-/** The reference to the member of a staff record. */
 export function staffReference(staff: RecordKey): z.infer<typeof references.memberGlobalId> {
   return { $ref: "memberGlobalId", of: formatKey(staff) };
 }
@@ -93,7 +92,6 @@ export const knownAfter: Record<Reference["$ref"], string> = {
   channelOrderId: "the intent",
 };
 
-/** The key of a private value in a loaded set. */
 export function markerKey(marker: Pick<PrivateMarker, "$private" | "field" | "version">): string {
   return `${marker.$private}@${marker.version}#${marker.field}`;
 }
@@ -124,13 +122,11 @@ export const orderDesk = "the service desk of the order service";
 export const memberDesk = "the service desk of the member-center";
 const mostShown = 10;
 
-/** Names the enterprise that an operation was sent for. */
 export function withinEnterprise(context: { enterpriseGlobalId: string } | undefined): string {
   const enterprise = context?.enterpriseGlobalId ?? "";
   return enterprise === "" ? "the customer's enterprise" : `the enterprise ${enterprise}`;
 }
 
-/** The first items, and how many more there are. */
 export function some(items: readonly string[]): string {
   if (items.length === 0) return "(none known)";
   const more = items.length - mostShown;
@@ -176,7 +172,6 @@ export function newUnitsOf(asset: Pick<PlannedAsset, "quantity" | "units" | "ren
   return unitsOf(asset).filter((unit) => !renewed.has(unit));
 }
 
-/** The numbers from the CRM for the units that get a new number, in order. */
 export function givenToNew({ given, renewed = [] }: Pick<PlannedAsset, "given" | "renewed">): string[] {
   const taken = new Set(renewed.map(({ number }) => number));
   return given.filter((number) => !taken.has(number));

@@ -27,12 +27,9 @@ export interface HandedIn {
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
   /** The recorded state of a customer without records. */
   readonly nothing: Known;
-  /** The rows of each resource in an open ledger. */
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
   readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;
-  /** The asset numbers of one run. */
   readonly numbers: (deps: EngineDependencies) => AssetNumbers;
-  /** In planning order. */
   readonly resources: readonly Resource[];
 }
 

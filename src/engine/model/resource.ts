@@ -68,20 +68,17 @@ export interface Earlier extends Planned {
 
 /** A resource's plan for a customer. Later resources keep the earlier value of each optional member left out. */
 export interface ResourcePlan extends Partial<Pick<Planned, "endingNumbers" | "memberships" | "notes">> {
-  /** Which records its blocks are about. */
   records: "customers" | "orders" | "staff";
   operations: Operation[];
   /** Changes without an operation: something is adopted, or is missing. */
   changes: StateChange[];
   /** Records with something left undone, with the reason. The first reason of a record counts. */
   blocks: BlockedRecord[];
-  /** Why the customer and everything under it wait. */
   stops?: Block | undefined;
   /** A remark about the customer that blocks nothing. */
   note?: Block | undefined;
 }
 
-/** A person, with the account and the assets that the platform shows. */
 export interface ShownPerson {
   person: Desired<DesiredStaff>;
   member: Pick<ObservedMember, "globalId" | "assetNums">;
@@ -91,7 +88,6 @@ export interface ShownPerson {
 /** The recorded state of a resource: `changes` in memory, `open` in the ledger. Both must give the same result. */
 export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
   readonly tables: Readonly<Record<string, Table<object>>>;
-  /** Its fields of `Known` for a customer without records. */
   readonly nothing: Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
   /** Facts of a saved plan, by a word and an id; and the messages if one changed, is missing or is new. */
@@ -114,7 +110,6 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
 export interface ResourceRows {}
 export type OpenRows = { readonly [Name in keyof ResourceRows]: ResourceRows[Name] };
 
-/** The loaded part of a customer's planning input. */
 export interface Gathered {
   customer: RecordKey;
   orders: readonly OrderWithTree[];
@@ -128,14 +123,11 @@ export interface Gathered {
 
 export type Writes = { readonly [Type in keyof ChangeShapes]?: (change: ChangeShapes[Type], at: string) => void };
 
-/** A resource's rows in an open ledger. Only the resource writes them. */
 export interface StateRows {
   readonly load: (customer: RecordKey, held: Held) => Partial<Known>;
   /** The fields that change when the rows of an earlier linked enterprise are left out. */
   readonly ofLink?: (known: Known, customer: RecordKey, held: Held) => Partial<Known>;
-  /** Other planning input of a customer. */
   readonly gather?: (given: Gathered) => Partial<LoadedCustomer>;
-  /** Its own changes, inside the transaction of the outcome. */
   readonly writes: Writes;
   /** How many things a customer, or all customers, have; undefined: the resource has no such things. */
   readonly count?: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
@@ -154,7 +146,6 @@ export interface HeldAsset {
 
 /** One type of request, which people or the CRM can make in addition to the records. */
 export interface RequestType<Of extends RequestOf, S extends RequestShapes = RequestTypes[Of]> {
-  /** A word for the thing that the request is about. */
   readonly noun: string;
   /** The schemas check stored values and change nothing. */
   readonly schemas: {
@@ -198,9 +189,7 @@ export interface Seeking {
 
 /** The result of looking in an enterprise for orders that somebody else made. */
 export interface Sought {
-  /** The found orders count as placed; these changes record them. */
   adopted: readonly StateChange[];
-  /** Why other orders wait, by order: they may exist, completely or in part. */
   unclear: ReadonlyMap<string, Block>;
   unread?: Block;
 }
@@ -212,7 +201,6 @@ export type UndoReading<Facts extends keyof UndoFacts> = (
   rows: readonly DoneOperation[],
 ) => Promise<Pick<UndoFacts, Facts>>;
 
-/** Input for undoing a run, beside a resource's rules. */
 export interface UndoGiven {
   /** Asset numbers whose contents (M7) decide which deletions are needed. */
   contents?: (of: Pick<Undoing, "rows" | "facts" | "given" | "run">) => ReadonlySet<string> | "all" | undefined;
@@ -236,7 +224,6 @@ export interface Resource<
   readonly reads?: (loaded: LoadedCustomer, options: ReadOptions) => Reads;
   /** Asset numbers that people hold or get. If people are read and M6 leaves one out, E8 is read too. */
   readonly seats?: (loaded: LoadedCustomer) => ReadonlySet<string>;
-  /** Assets to be removed that M7 does not show, by order. */
   readonly absent?: (
     input: CustomerInput,
     options: Pick<PlanOptions, "settings" | "policies">,
@@ -267,7 +254,6 @@ export interface Resource<
       db: Kysely<LedgerTables>,
       about: { stream: Stream; key: RecordKey; numbers: readonly string[] },
     ) => Promise<Partial<ExplainFacts>>;
-    /** The current records, one line each. */
     readonly lines: (facts: ExplainFacts) => string[];
     readonly events: (facts: ExplainFacts) => ResourceEvent[];
   };

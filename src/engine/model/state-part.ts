@@ -1,14 +1,12 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 
-/** The known facts of an enterprise, independent of linked customers. */
 export interface EnterpriseFacts {
   platformCustomers: PlatformCustomer[];
   enterpriseCode: string | undefined;
   protectedMembers: readonly string[];
 }
 
-/** The enterprise that a customer is linked with. */
 export interface LinkedEnterprise {
   link: { enterpriseGlobalId: string } | undefined;
 }

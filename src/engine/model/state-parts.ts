@@ -106,7 +106,6 @@ function answered(request: ManualRequest, change: Extract<RequestChange, { type:
   return isAbout(request, change) && request.wanted === change.wanted ? withAnswer(request, change) : request;
 }
 
-/** A payload no longer needs this sealed value. */
 export interface SecretsWiped {
   type: "secrets-wiped";
   ref: string;
@@ -121,10 +120,7 @@ export function passwordsWiped(order: RecordKey): SecretsWiped {
   return { type: "secrets-wiped", ref: `orders/${formatKey(order)}`, version: everyVersion };
 }
 
-/**
- * A customer that could not be read when the ledger was new to the platform. It may have an order that now belongs to
- * another customer in the CRM. A key without a namespace is for what belongs to no known customer.
- */
+/** A customer that could not be read when the ledger was new. It may have an order that moved in the CRM since. */
 export interface CustomerUnread {
   type: "customer-unread";
   customer: RecordKey;

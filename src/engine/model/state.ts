@@ -47,7 +47,6 @@ function advanced<Type extends keyof ChangeShapes>(
   return handedIn().changes[type].apply(known, changes, context);
 }
 
-/** The same for several changes in order. */
 export function applyChanges(known: Known, changes: readonly StateChange[], context: ChangeContext): Known {
   const apart = new Map<object, { type: StateChange["type"]; changes: StateChange[] }>();
   let after = known;

@@ -12,7 +12,6 @@ export interface Bindings {
   newPassword(staff: string): string | undefined;
 }
 
-/** A value that a payload needs and does not have. */
 type Missing = Reference | { $private: string; field: string; version: number };
 
 export type Bound = { ok: true; wire: JsonObject } | { ok: false; missing: Missing[] };

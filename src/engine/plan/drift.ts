@@ -6,7 +6,6 @@ import type { StateChange } from "../model/state.ts";
 
 /** The drift that readings showed, and everything that they ever showed. */
 export interface Drift {
-  /** Each lasting difference, by `driftName`. */
   lasting: ReadonlyMap<string, Lasting>;
   /** When our own calls bought something, by channel order number. */
   bought: ReadonlyMap<string, string>;
@@ -14,7 +13,6 @@ export interface Drift {
   assets: ReadonlyMap<string, string>;
   /** The purchases under which each product was ever shown, by `shownName`. */
   products: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Members that were ever shown. */
   members: ReadonlySet<string>;
 }
 
@@ -79,7 +77,6 @@ export interface ReadBack {
   changes: StateChange[];
   /** Descriptions of parts that are as the CRM wants them, without private values. */
   seen: string[];
-  /** Descriptions of unobservable parts. */
   unseen: string[];
   otherwise: string[];
 }
@@ -88,7 +85,6 @@ export function nothingRead(): ReadBack {
   return { changes: [], seen: [], unseen: [], otherwise: [] };
 }
 
-/** Adds another resource's reading of the same record. */
 export function addRead(read: ReadBack, more: ReadBack): void {
   read.changes.push(...more.changes);
   read.seen.push(...more.seen);

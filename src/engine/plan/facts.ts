@@ -25,7 +25,6 @@ export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "obs
   return Object.fromEntries(facts.map(([name, fact]) => [name, hashOf(fact)]));
 }
 
-/** Facts from the resources that a saved plan depends on. */
 function recordedFacts() {
   return handedIn().resources.flatMap(({ state }) => Object.entries(state?.facts ?? {}));
 }

@@ -11,7 +11,6 @@ import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 import type { Removes } from "../model/taking.ts";
 
-/** Policies for the old form of something that was bought again. */
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 
 /** Without counting seats that nobody loses, because the person has or gets the asset that replaces theirs. */
@@ -116,11 +115,9 @@ function nameOf(stream: Stream, key: RecordKey): string {
   return `${stream} ${formatKey(key)}`;
 }
 
-/** A question to a person about one operation, with its state. */
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {
   state: "asked" | "approved" | "rejected";
   removes: Removes;
-  /** A record of the operation changed since the person saw it. */
   changed: boolean;
 }
 

@@ -25,7 +25,6 @@ import { selectCustomer } from "../../contract/template.ts";
 
 export interface PlanOptions {
   settings: AssumptionSettings;
-  /** Whether initial passwords can be sealed (A30). */
   canSeal: boolean;
   policies: Policies;
   /** Why this run may remove nothing: an incomplete or shrunken source. */
@@ -34,7 +33,6 @@ export interface PlanOptions {
   contradicted: Contradictions;
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
-  /** How drift is repaired; undefined: not at all. */
   repairs?: RepairSettings | undefined;
   /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
@@ -57,7 +55,6 @@ export interface Part {
 export interface Planned {
   orders: Part;
   people: Part;
-  /** The membership of each person that was planned, by key. */
   memberships: ReadonlyMap<string, Membership>;
   /** Remarks about people without any other block; the first of each person counts. */
   notes: readonly BlockedRecord[];
@@ -92,7 +89,6 @@ const concerns = {
   /** Orders that exist on the platform and may change or end. */
   standings: ({ standings, away = [] }: Looked): boolean => (standings?.size ?? 0) + away.length > 0,
   orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
-  /** Locks that the CRM wants enabled or disabled. */
   switches: ({ orders }: Looked): boolean =>
     orders.some(({ tree }) => tree.assets.some(({ locked }) => locked !== undefined)),
   /** New or changed people, and people that should have been read. */
@@ -143,7 +139,6 @@ function otherNumber(
   };
 }
 
-/** The numbers under which the platform knows a CRM customer (A8). */
 export interface CustomerNumbers {
   crmCustomerId: string;
   channelCustomerId: string;
@@ -164,7 +159,6 @@ export function customerNumbers(
 
 /** The platform's current state; `undefined`: not read. A failed reading is never an empty list. */
 export interface Observed {
-  /** E3: enterprises under the customer's channel numbers. */
   enterprises: ShownEnterprise[] | undefined;
   /** Why E3's answer does not show whether an enterprise exists. */
   ambiguous?: string | undefined;
@@ -175,7 +169,6 @@ export interface Observed {
   contents?: ReadonlyMap<string, AssetReading> | undefined;
   /** Asset numbers that neither M6 nor E8 shows, and for which M7 shows no asset. */
   goneAssets?: ReadonlySet<string> | undefined;
-  /** M7 was read for all assets that M6 and E8 show. */
   allContents?: boolean | undefined;
   /** M8. It is read if M5 or M6 shows a loan, if the CRM wants one, and if something may be removed. */
   loans?: readonly ObservedLoan[] | undefined;
@@ -193,7 +186,6 @@ export interface Observed {
  */
 export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
 
-/** Whether a reading that a plan depends on failed. */
 export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
   return Object.values(unread).some((block) => block.code === unreadable);
 }
@@ -224,7 +216,6 @@ export interface CustomerInput {
   rebuilt?: true | undefined;
   /** A rebuild could not read the customer, and neither could a later reading. */
   unread?: true | undefined;
-  /** Drift that readings showed; undefined: none. */
   drift?: Drift | undefined;
   observed: Observed;
   /** Clear private values of customer and staff, by marker key, if there is any staff; in memory only. */
@@ -244,11 +235,9 @@ export type LoadedCustomer = Omit<CustomerInput, "observed">;
 
 /** The readings that a resource needs before it plans; empty if it depends on nothing. */
 export interface Reads {
-  /** E3, to find the enterprise. */
   enterprises?: boolean;
   /** M5 and M6, and M8 if they show something lent. */
   people?: boolean;
-  /** M8 in any case. */
   loans?: boolean;
   /** M7 of these asset numbers. `ends`: something may be removed, which depends on M5, M6 and M8 too. */
   contents?: Contents | undefined;
@@ -260,7 +249,6 @@ interface Contents {
 }
 
 export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
-  /** People are read even if nothing changed. */
   thorough: boolean;
   /** Contents instead of those that resources name; with `contents: undefined`, none. */
   instead?: { contents: Contents | undefined };

@@ -30,7 +30,6 @@ export interface Taking {
   subject: string;
   /** The policy that applies; undefined: none. */
   policy: PolicyName | undefined;
-  /** The things that its type removes; undefined: it removes nothing. */
   thing: TakenThing | undefined;
   removes: Removes;
   weight: Weight;
@@ -54,7 +53,6 @@ export interface AskedBefore {
 
 export type Counts = Readonly<Record<TakenThing, number>>;
 
-/** The live things of each kind, of one customer and of all. */
 export interface Live {
   of(customer: RecordKey): Counts;
   all: Counts;
@@ -72,7 +70,6 @@ export interface Asked {
   of(customer: RecordKey): readonly Removes[];
 }
 
-/** The configuration of a policy, and its approvals in the ledger. */
 export interface TakingRule {
   word(policy: PolicyName): PolicyWord;
   /** How many different operations under the policy people approved in this ledger. */

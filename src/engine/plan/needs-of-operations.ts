@@ -23,7 +23,6 @@ export function goingWithout(operations: readonly Operation[], left: readonly Op
   }
 }
 
-/** The part of an operation that a need names. */
 function nameOf({ stage, subject }: Need): string {
   return JSON.stringify([stage, subject]);
 }
@@ -65,7 +64,6 @@ function referencesIn(value: Json): Reference[] {
   return isJsonObject(value) ? Object.values(value).flatMap((item) => referencesIn(item ?? null)) : [];
 }
 
-/** Whether an operation makes the value of a reference known. */
 function makes(operation: Operation, reference: Reference): boolean {
   const { can } = typeOf(operation);
   switch (reference.$ref) {

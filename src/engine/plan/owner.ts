@@ -78,10 +78,7 @@ const unusable: ReadonlySet<string> = new Set(
   `),
 );
 
-/**
- * Maps a code into a closed list, whatever a source or a service made of it. It stays if the program (`order.moving`)
- * or the contract (`rejected.60009`) has it; otherwise it becomes its family (`rejected.other`), or `other`.
- */
+/** A code of the program or the contract as it is; any other becomes its family (`rejected.other`), or `other`. */
 export function closedRecordCode(code: string): string {
   if (unusable.has(code) || owners.has(code)) return code;
   const [family = "", word = "", ...rest] = code.split(".");

@@ -26,7 +26,6 @@ export interface CustomerPlan {
   changes: StateChange[];
   /** The customer itself waits, or the plan is an undo. A missing operation then proves nothing. */
   waits?: true;
-  /** Hashes of operations that are left out because a person rejected them. */
   rejected?: ReadonlySet<string> | undefined;
   /** The facts that the plan was made from, computed on demand: most plans are never compared. */
   readonly facts: Facts;

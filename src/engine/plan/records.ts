@@ -27,7 +27,6 @@ interface OwnBlocks {
   asked: Block | undefined;
 }
 
-/** The results of the records of a customer that does not wait. */
 export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, planned: Planned): RecordOutcome[] {
   const { customer } = given;
   const { operations, blocks } = planned.people;
@@ -112,13 +111,11 @@ export function recordsWaiting(given: Given, own: Block, planned: Planned | unde
   return records;
 }
 
-/** Orders with planned operations or blocks. */
 function ordersOf({ orders }: Planned): ReadonlySet<string> {
   const { operations, blocks } = orders;
   return new Set([...blocks.keys(), ...operations.flatMap((operation) => operation.records.map(formatKey))]);
 }
 
-/** People with planned operations, changes or blocks. */
 function peopleOf({ known }: Given, { operations, changes, blocks }: Part): ReadonlySet<string> {
   const holdersOf = (assetNumber: string): string[] =>
     known.assignments.filter((item) => item.assetNumber === assetNumber).map((item) => formatKey(item.staff));

@@ -73,10 +73,7 @@ export function refusedParts(operation: Operation): { record: RecordReference; h
 type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
   Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
 
-/**
- * Makes operations from drafts. It leaves out removals that are not allowed now, and operations that a policy does not
- * do or that depend on a contradicted assumption. It also leaves out rejected ones that would be sent again unchanged.
- */
+/** Makes operations from drafts, without those that may not be done now or were rejected unchanged before. */
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;
   readonly #rules: Rules;

@@ -52,7 +52,6 @@ export type Undoes =
 export interface Undoing {
   run: string;
   given: Prepared;
-  /** Everything that the run carried out for the customer, newest first. */
   rows: readonly DoneOperation[];
   facts: UndoFacts;
   options: PlanOptions;
@@ -60,7 +59,6 @@ export interface Undoing {
   freed: ReadonlySet<string>;
   /** The first of the operations that are undone together under a name. */
   firstOf(name: string, id: string): string;
-  /** The assets that the same plan revokes from a person. */
   revokesOf(staff: RecordReference): Need[];
 }
 
@@ -70,7 +68,6 @@ export const newerSince: Extract<Undoes, { is: "impossible" }> = {
   why: "something newer was sent since; take that back first",
 };
 
-/** Whether no later operation was carried out on the same subject. */
 export function isNewest({ id, operation }: DoneOperation, { facts }: Pick<Undoing, "facts">): boolean {
   return (facts.newestOn.get(operation.subject) ?? id) === id;
 }

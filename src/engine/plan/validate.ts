@@ -12,10 +12,7 @@ export interface ValidationFault {
   expected: string;
 }
 
-/**
- * Checks a record beyond its shape. An order's instances must make a tree and their terms must agree (A22). A staff
- * member's texts must fit M1 (lengths, letters and digits; A29, A31). Returns the first fault.
- */
+/** The first fault of a record beyond its shape: an order's tree and terms (A22), a person's texts (A29, A31). */
 export function validate(item: CanonicalRecord, settings: AssumptionSettings): ValidationFault | undefined {
   if (item.stream === "orders") return validateOrder(item.record, settings);
   if (item.stream === "staff") return validateStaff(item.record, settings);

@@ -50,7 +50,6 @@ export interface PlanSummary {
   exitCode: ExitCode;
   /** Holds that wait for approval when the plan ends: those of earlier runs that this plan still wants. */
   held: WaitingHold[];
-  /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** The operations of this plan that limits and policies hold, by hash, and why. */
   heldBy: WaitsInPlan["asked"];

@@ -30,7 +30,6 @@ async function isThereAlready(
   return knows.held.known.link !== undefined;
 }
 
-/** How many customers without an enterprise every run looks at ahead. */
 const sample = 64;
 
 /** How many customers are taken from the ledger at once, if the run looks at every one. */

@@ -4,7 +4,6 @@ import { toInstant } from "../../base/clock.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** How many customers are taken from the ledger at once. */
 const page = 200;
 
 /** Customers with something to do, in pages, so that memory does not grow with their number. */

@@ -20,7 +20,6 @@ import { countsOf } from "../../ingest/tally.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 import type { WaitingHold } from "../gate.ts";
 
-/** The streams and sources of a job, which its exit code covers. */
 export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
 }
@@ -103,7 +102,6 @@ interface End {
 interface Ended extends End {
   run: string;
   work: SyncRun;
-  /** Operations that were open or held when the run began. */
   carriedIn: string[];
   interrupted: RunSummary["cutOff"];
   paused: boolean;
@@ -187,17 +185,7 @@ export interface RunSummary {
   exitCode: ExitCode;
   balance: Balance;
   sources: StreamTally[];
-  customers: {
-    worked: number;
-    finished: number;
-    waiting: number;
-    parked: number;
-    rejected: number;
-    /** Customers for which a service gave too little. */
-    unreadable: number;
-    defects: number;
-    stale: number;
-  };
+  customers: SyncRun["customers"];
   /** Customers for which nothing was applied because the saved plan no longer fits, and the reasons. */
   stale: { customer: string; moved: readonly string[] }[];
   /** Holds that wait for approval when the run ends, also of earlier runs. */

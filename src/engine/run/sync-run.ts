@@ -4,7 +4,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
-import { countedAs, stopReasons, toldOfShares } from "../attempt.ts";
+import { countedAs, shortfalls, stopReasons } from "../attempt.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "../attempt.ts";
 import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
@@ -31,7 +31,8 @@ export class SyncRun {
   readonly gate: LimitsGate;
   /** Customers whose saved plan no longer fits. */
   readonly stale: RunSummary["stale"] = [];
-  readonly customers: RunSummary["customers"] = {
+  /** `unreadable`: a service gave too little for them. `defects`: this program failed at them. */
+  readonly customers = {
     worked: 0,
     finished: 0,
     waiting: 0,
@@ -41,7 +42,6 @@ export class SyncRun {
     defects: 0,
     stale: 0,
   };
-  /** The shares of the enterprises that went first, if any. */
   tranches: readonly CanaryTranche[] = [];
   /** Customers with operations that were or may have been carried out; and why customers are not done. */
   readonly #touched = new Map<string, RecordKey>();
@@ -56,7 +56,6 @@ export class SyncRun {
   readonly #settling: Settling;
   readonly #looking: Parameters<typeof lookFirst>[1];
   readonly #settleWait: SettleWait;
-  /** Customers for which this run carried out or judged something. */
   readonly #begun = new Set<string>();
   /** Customers that wait for transferred orders, and orders that are now removed at their previous customer. */
   readonly #moving = new Map<string, Moving>();
@@ -99,11 +98,7 @@ export class SyncRun {
     };
     this.reading = new SourceReading(deps, request, run, this.time);
     this.gate = new LimitsGate({
-      ledger: deps.ledger,
-      logger: deps.logger,
-      time: this.time,
-      policies: deps.policies,
-      concurrency: deps.concurrency,
+      ...apply,
       run,
       limits: request.limits.removals,
       attempt: (customer, verdict) => this.#attempt(customer, verdict),
@@ -185,10 +180,7 @@ export class SyncRun {
     for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
   }
 
-  /**
-   * Makes a pass over these customers, judges limits and waits for settle times. If a transferred order is now removed
-   * at its previous customer, its new customer gets one more pass. Gives the customers with one more pass.
-   */
+  /** Passes, limits and settle times. Customers of orders that left their previous one get, and are, one pass more. */
   async #applyWhole(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
@@ -274,7 +266,7 @@ export class SyncRun {
     if (short.has("unread") || short.has("no-numbers")) this.#unread.set(key, tooLittle);
     const isStopped = result.kind === "stopped" && result.reason !== "paused";
     const why = isStopped ? stopReasons[result.reason] : undefined;
-    const [trouble = why] = [...short].flatMap((one) => toldOfShares[one] ?? []);
+    const [trouble = why] = [...short].flatMap((one) => shortfalls[one] ?? []);
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 

@@ -21,14 +21,12 @@ import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** The undo of a run: its steps, newest first, and the plan of each customer that has something to do. */
 export interface UndoSummary {
-  /** The run that planned the undo; its id names the saved plan. */
   run: string;
   undone: string;
   /** Says which run makes the undone changes again. */
   again: string;
   steps: UndoStep[];
   plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
-  /** Customers for which nothing can be planned now, and why. */
   unplanned: readonly Unplanned[];
   exitCode: ExitCode;
 }

@@ -32,11 +32,9 @@ export interface VerifySummary extends ReadBack {
   exitCode: ExitCode;
   /** How many things are missing, differ, show twice or still show, and the first few. */
   findings: { counts: Record<Finding, number>; first: string[] };
-  /** All drift by class, from readings of any run. */
   differences: Record<DriftClass, number>;
   /** How far readings have come, if a budget sets the time within which all customers must be read. */
   coverage: Coverage | undefined;
-  /** Every record of the job's streams that is not done. */
   open: OpenRecords[];
   /** Operations whose outcome is open, and holds that wait for a decision, from any run. */
   waiting: { operations: number; holds: number };

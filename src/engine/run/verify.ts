@@ -109,7 +109,6 @@ function together<Row extends { id: string }>(
   );
 }
 
-/** Names that a list has more than once, and how often. */
 function shownTwice(names: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -143,7 +142,6 @@ function productBody(product: ProductInstance): JsonObject {
   };
 }
 
-/** How many customers are taken from the ledger at once. */
 const page = 200;
 
 const keptTogether = 100;
@@ -151,7 +149,6 @@ const keptTogether = 100;
 /** How many customers were read back, and how much the platform showed of them. */
 export interface ReadBack {
   customers: number;
-  /** Customers for which a service gave nothing, or too little. */
   failed: number;
   /** Customers with an answer that cannot be believed, and customers at which this program failed. */
   unclear: number;
