@@ -1,3 +1,4 @@
+import { recordName } from "./plan/records.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
 import type { RecordKey, Stream } from "../crm/model.ts";
 import type { EngineDependencies } from "./customer.ts";
@@ -10,7 +11,6 @@ import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Expected } from "./carry-out.ts";
 import { endpoints } from "../contract/endpoints.ts";
-import { formatKey } from "../crm/keys.ts";
 import { counts, orderMoving } from "./plan/owner.ts";
 import type { CustomerInput } from "./plan/input.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
@@ -78,8 +78,6 @@ export type CustomerAttemptResult =
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
 
-export type StopReason = "unknown" | "parked" | "aborted" | "stale" | "paused";
-
 export interface ReconcileDependencies extends EngineDependencies {
   reader: Snapshots;
   settling: Settling;
@@ -104,6 +102,8 @@ export const stopReasons = {
   stale: "the saved plan no longer fits",
   paused: "crm-sync is paused",
 } as const;
+/** Why a pass ends before it tried everything of the customer. */
+export type StopReason = keyof typeof stopReasons;
 
 /** Why something is not done in this pass; `again`: the next run looks at it again. */
 export type Why = Pick<Block, "code" | "reason" | "again">;
@@ -116,7 +116,6 @@ export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
 export class Progress {
   /** Journal ids of operations that the journal already had as planned or held, by hash. */
   stored: ReadonlyMap<string, string> = new Map();
-  /** Every operation that this pass planned, by hash. */
   readonly announced = new Map<string, Operation>();
   /** Operations that were sent, put off or given up, by hash; the pass does not look at them again. */
   readonly delivered = new Set<string>();
@@ -200,10 +199,6 @@ export function deferredOf(
   ];
 }
 
-function nameOf(stream: Stream, key: RecordKey): string {
-  return `${stream} ${formatKey(key)}`;
-}
-
 function keyOf({ namespace, id }: RecordReference): RecordKey {
   return { namespace, id };
 }
@@ -219,13 +214,13 @@ export class RecordOutcomes {
 
   /** Whether the pass has an outcome for a record; it has one for each of its own records that it looks at. */
   has(stream: Stream, key: RecordKey): boolean {
-    return this.#all.has(nameOf(stream, key));
+    return this.#all.has(recordName(stream, key));
   }
 
   /** Adds outcomes that a later plan may replace, because they were only planned or rejected. */
   note(outcomes: readonly RecordOutcome[]): void {
     for (const outcome of outcomes) {
-      const name = nameOf(outcome.stream, outcome.key);
+      const name = recordName(outcome.stream, outcome.key);
       if (!this.#final.has(name)) this.#all.set(name, outcome);
     }
   }
@@ -238,7 +233,7 @@ export class RecordOutcomes {
   wait(records: readonly RecordReference[], { code, reason, again }: Why): void {
     for (const record of records) {
       const key = keyOf(record);
-      const name = nameOf(record.stream, key);
+      const name = recordName(record.stream, key);
       this.#all.set(name, { stream: record.stream, key, outcome: "deferred", code, reason, again });
       this.#final.add(name);
     }
@@ -252,7 +247,7 @@ export class RecordOutcomes {
     for (const operation of operations) {
       const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
       for (const record of this.mattersOf(operation)) {
-        const said = this.#all.get(nameOf(record.stream, record));
+        const said = this.#all.get(recordName(record.stream, record));
         const isAgain = said?.outcome === "deferred" && said.again === true;
         if (!isAgain && !this.#waitsForItself(operation, record)) this.wait([record], why);
       }
@@ -286,7 +281,7 @@ export class RecordOutcomes {
    * on it, or on the customer that the operation concerns, holds nothing back.
    */
   #waitsForItself({ records }: Operation, record: RecordReference): boolean {
-    const said = this.#all.get(nameOf(record.stream, record));
+    const said = this.#all.get(recordName(record.stream, record));
     if (said === undefined || !records.some((own) => own.stream === record.stream && isSameKey(own, record)))
       return false;
     return said.outcome === "rejected" || (said.outcome === "deferred" && counts(said.code ?? ""));

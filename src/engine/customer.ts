@@ -1,3 +1,4 @@
+import { isSameRecord } from "./model/state-part.ts";
 import { assetUnit, withNumbers } from "./model/references.ts";
 import type { FixedNumber } from "./model/references.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
@@ -164,7 +165,6 @@ export class CustomerState {
     this.#advanced.loaded = { ...loaded, rejections };
   }
 
-  /** Records the changes that a reading showed. */
   async record(
     changes: readonly StateChange[],
     audit?: { kind: string; subject: string; body: JsonObject },
@@ -276,19 +276,15 @@ function rejectionsAfter(
 ): readonly Rejection[] {
   const parts = rejections?.parts ?? [];
   const isOf = (records: readonly RecordReference[], rejection: Rejection): boolean =>
-    rejection.kind === operation.kind && records.some((record) => isSame(record, rejection.record));
-  const through = operation.records.filter((record) => !parts.some((part) => isSame(part.record, record)));
+    rejection.kind === operation.kind && records.some((record) => isSameRecord(record, rejection.record));
+  const through = operation.records.filter((record) => !parts.some((part) => isSameRecord(part.record, record)));
   const standing = state === "done" ? before.filter((rejection) => !isOf(through, rejection)) : before;
   if (rejections === undefined) return standing;
   const { kind, settings } = rejections;
   const made = parts.map((part): Rejection => ({ ...part, kind, settings, operationId: id }));
   const replaced = (old: Rejection): boolean =>
-    made.some((item) => item.kind === old.kind && item.hash === old.hash && isSame(item.record, old.record));
+    made.some((item) => item.kind === old.kind && item.hash === old.hash && isSameRecord(item.record, old.record));
   return [...standing.filter((old) => !replaced(old)), ...made];
-}
-
-function isSame(one: RecordReference, other: RecordReference): boolean {
-  return one.stream === other.stream && formatKey(one) === formatKey(other);
 }
 
 /** Everything that carrying out operations needs. */

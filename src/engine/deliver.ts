@@ -194,7 +194,7 @@ const nobodysFacts: PayloadFacts = {
 };
 
 /** A bound payload with its call, before its permit. */
-export interface Ready {
+interface Ready {
   prepared: Prepared<Shapes>;
   wire: JsonObject;
   body: string;
@@ -203,12 +203,7 @@ export interface Ready {
 }
 
 /** Why a payload cannot be sent now; `again`: why it cannot be sent again. */
-export interface NotReady {
-  kind: "blocked";
-  code: string;
-  reason: string;
-  again?: string;
-}
+type NotReady = { kind: "blocked"; again?: string } & Unready;
 
 /**
  * The hash of the sent payload, which the audit log keeps for good. It also covers the salts of the private values, so

@@ -129,7 +129,6 @@ export class CustomerSnapshot {
     return true;
   }
 
-  /** Keeps why the operations that depend on a reading wait. */
   unread(of: keyof Unread, block: Block): void {
     this.#observed.unread = { ...this.#observed.unread, [of]: block };
     if (of === "people") Object.assign(this.#observed, { members: undefined, assets: undefined, loans: undefined });
@@ -239,7 +238,6 @@ export class CustomerSnapshot {
     this.#observed.goneAssets = gone;
   }
 
-  /** Keeps which orders may already be on the platform, and why they wait. */
   unclear(orders: Observed["unclearOrders"]): void {
     this.#observed.unclearOrders = orders;
   }
@@ -335,7 +333,6 @@ function customersLacking({ known, orders }: LoadedCustomer, settings: Assumptio
   return [...types].some((type) => "code" in selectPlatformCustomer(known, type, settings));
 }
 
-/** Contents that decide about removals. */
 function endsOf(numbers: ReadonlySet<string> | "all" | undefined): ReturnType<typeof readsOf>["contents"] {
   return numbers === undefined ? undefined : { numbers, ends: true };
 }

@@ -165,7 +165,6 @@ export class CustomerPlanning implements Planner {
     return metByReading(this.snapshot.observed, together);
   }
 
-  /** Throws a Problem if the enterprise to link belongs to another customer. */
   async #requireFreeEnterprise({ customer, changes }: CustomerPlan): Promise<void> {
     for (const change of changes) {
       if (change.type !== "linked") continue;

@@ -17,19 +17,18 @@ import { firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import { quarantineBlock } from "./plan/records.ts";
-import { customersNotShown, maxRounds, restless, stopReasons } from "./attempt.ts";
+import { customersNotShown, maxRounds, restless, stopReasons, deferredOf, Progress } from "./attempt.ts";
 import type {
   CustomerAttempt,
   CustomerAttemptResult,
   ReconcileDependencies,
   Shortfall,
   StopReason,
+  Why,
 } from "./attempt.ts";
 import { carryOut, dropUnsent, notAttempted, chosenOf, movedSince, notChosen, takenBack } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
-import { deferredOf, Progress } from "./attempt.ts";
-import type { Why } from "./attempt.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { settleOpen, endRequested } from "./requested.ts";
@@ -226,12 +225,10 @@ class CustomerAttemptRun {
     this.#progress.outcomes.wait(records, takenBack(expected.undo));
   }
 
-  /** Without held operations and those that need them. */
   #allowed(operations: readonly Operation[]): Operation[] {
     return this.#asked.size === 0 ? [...operations] : withoutHeld(operations, new Set(this.#asked.keys()));
   }
 
-  /** Operations that need one that was put off are left to a later run too. */
   async #leave(of: CarryOut, operations: readonly Operation[]): Promise<void> {
     const { unreached, outcomes, announced, delivered } = this.#progress;
     for (const operation of operations) {

@@ -9,7 +9,7 @@ import { typeOf } from "./model/registry.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import { evidenceWith, isShown } from "./evidence.ts";
-import type { Known } from "./model/state.ts";
+import type { FixedNumber } from "./model/references.ts";
 import { CustomerState } from "./customer.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
@@ -105,15 +105,13 @@ async function shownOf(
   const knows = isSame ? deps.knows : new CustomerState(deps, customer);
   const facts = {
     channelOrderId,
-    placedNumbers: () => placedNumbers(knows.held.known),
+    placedNumbers: () => {
+      const { numbers, placedOrders } = knows.held.known;
+      const isPlaced = ({ namespace, orderId }: FixedNumber): boolean =>
+        placedOrders.has(formatKey({ namespace, id: orderId }));
+      return numbers.filter(isPlaced).map(({ number }) => number);
+    },
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
   return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), deps.reader.of(customer, signal), facts);
-}
-
-/** Asset numbers fixed to the placed orders of a customer. */
-function placedNumbers({ numbers, placedOrders }: Known): string[] {
-  return numbers
-    .filter((item) => placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
-    .map((item) => item.number);
 }

@@ -285,7 +285,6 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
   }
 }
 
-/** The redacted answer as text, if there is one. */
 export function keptAnswer(raw: Json | undefined): string | undefined {
   return raw === undefined ? undefined : JSON.stringify(raw);
 }

@@ -27,7 +27,6 @@ export interface OperationLine {
 
 const mostNamed = 3;
 
-/** `assign 1 × Office Suite to E-20005`. */
 export async function operationLine<K extends OperationName>(
   operation: Operation<K> & { kind: K },
   called: Called,

@@ -6,11 +6,10 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot, SnapshotList } from "../../platform/snapshot.ts";
-import type { PlannedAsset } from "./references.ts";
+import type { PlannedAsset, PrivateMarker } from "./references.ts";
 import type { AssumptionMet, Resting } from "./assumptions-met.ts";
 import type { Called, OperationLine } from "./operation-line.ts";
 import type { PolicyName } from "./policy.ts";
-import type { PrivateMarker } from "./references.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "../customer.ts";
@@ -134,7 +133,6 @@ export type Uniqueness =
 /** The placed order that an operation amends, in its state at planning. That state must not have changed. */
 export interface Amends {
   order: RecordKey;
-  /** Number of the last step of the order. */
   lastStep: number;
   /** Hash of the last form that the order agreed with; null: the form that it was placed with. */
   agreed: string | null;
@@ -248,7 +246,6 @@ export interface OperationType<S extends Shapes> {
   /** When it is sent among a customer's operations. A draft may name another stage than the first. */
   readonly stages: readonly [Stage, ...Stage[]];
   readonly schemas: Schemas<S>;
-  /** Readings of the enterprise that are out of date after it. */
   readonly invalidates: readonly SnapshotList[];
   /** Checks the bound payload against the contract. Returns the call, and the changes after its success. */
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;

@@ -55,7 +55,6 @@ export function assetNumberReference(
   return { $ref: "assetNumber", of: assetUnit(order, instanceId, unit) };
 }
 
-/** The name of one unit of an asset instance in references. */
 export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit: number): string {
   return JSON.stringify([namespace, id, instanceId, unit]);
 }
@@ -182,7 +181,6 @@ export function numbersThere(assets: readonly PlannedAsset[]): string[] {
   return assets.flatMap(({ given, renewed = [] }) => [...given, ...renewed.map(({ number }) => number)]);
 }
 
-/** The `after` of an order operation. */
 export const plannedOrder = z.object({ version: z.int(), bodyHash: z.string(), assets: z.array(plannedAsset) });
 
 /** A number that belongs to one unit of an asset instance permanently. */

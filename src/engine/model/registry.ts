@@ -57,7 +57,6 @@ export function operationNames(): OperationName[] {
   return Object.keys(handedIn().types).filter(isOperationName);
 }
 
-/** The members of a type that do not depend on its shapes. */
 type AnyType = Pick<OperationType<OperationShapes[OperationName]>, "onUnknown" | "can">;
 
 export function namesWhere(holds: (type: AnyType) => boolean): OperationName[] {

@@ -107,7 +107,6 @@ export function subjectOf(customer: RecordKey, { of, about }: Pick<ManualRequest
   return requestKindOf({ of }).subject(customer, about);
 }
 
-/** The thing that it is about: `lock 8000000001`. */
 export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): string {
   return `${requestKindOf({ of }).noun} ${about}`;
 }

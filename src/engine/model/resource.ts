@@ -12,7 +12,16 @@ import type { Kysely } from "kysely";
 import type { CustomerState, EngineDependencies } from "../customer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Snapshot, ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
-import type { ReadOptions, Reads } from "../plan/input.ts";
+import type {
+  ReadOptions,
+  Reads,
+  Concern,
+  CustomerInput,
+  LoadedCustomer,
+  PlanOptions,
+  Planned,
+  Prepared,
+} from "../plan/input.ts";
 import type { DoneOperation, UndoFacts, Undoing, LastGiven, UndoRule } from "../plan/undo.ts";
 import type { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
@@ -32,7 +41,6 @@ import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
 import type { TakenThing } from "./taking.ts";
 import type { Block, BlockedRecord } from "../plan/records.ts";
-import type { Concern, CustomerInput, LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
 import type { ReadBack } from "../plan/drift.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
@@ -75,7 +83,6 @@ export interface ResourcePlan extends Partial<Pick<Planned, "endingNumbers" | "m
   /** Records with something left undone, with the reason. The first reason of a record counts. */
   blocks: BlockedRecord[];
   stops?: Block | undefined;
-  /** A remark about the customer that blocks nothing. */
   note?: Block | undefined;
 }
 
@@ -97,7 +104,6 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
       readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
     };
   };
-  /** Other members of a loaded customer that changes affect, beside `Known`. */
   readonly learned?: (loaded: LoadedCustomer, changes: readonly StateChange[]) => Partial<LoadedCustomer>;
   /** SQL by a name of rows: whether a customer (`@namespace`, `@id`) has such rows. */
   readonly holds: Readonly<Record<string, string>>;
@@ -131,7 +137,6 @@ export interface StateRows {
   readonly writes: Writes;
   /** How many things a customer, or all customers, have; undefined: the resource has no such things. */
   readonly count?: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
-  /** The operation that last changed one of its things, for undo. */
   readonly lastChange?: (id: string) => LastGiven | undefined;
   /** After a restore nothing is certain: ends every row and returns how many. */
   readonly endAll?: (at: string) => number;
@@ -179,7 +184,6 @@ export interface AbsentOf {
   names: string[];
 }
 
-/** Looks for existing things, so that they are not bought a second time. */
 export interface Seeking {
   isNeeded: (knows: CustomerState) => boolean;
   seek: (knows: CustomerState) => Promise<Sought>;
@@ -187,14 +191,12 @@ export interface Seeking {
   look: (knows: CustomerState) => Promise<void>;
 }
 
-/** The result of looking in an enterprise for orders that somebody else made. */
 export interface Sought {
   adopted: readonly StateChange[];
   unclear: ReadonlyMap<string, Block>;
   unread?: Block;
 }
 
-/** Reads facts for a resource's undo rules. */
 export type UndoReading<Facts extends keyof UndoFacts> = (
   ledger: Ledger,
   customer: RecordKey,
@@ -204,7 +206,6 @@ export type UndoReading<Facts extends keyof UndoFacts> = (
 export interface UndoGiven {
   /** Asset numbers whose contents (M7) decide which deletions are needed. */
   contents?: (of: Pick<Undoing, "rows" | "facts" | "given" | "run">) => ReadonlySet<string> | "all" | undefined;
-  /** Members of the loaded customer that undo replaces before planning. */
   instead?: (loaded: LoadedCustomer, facts: UndoFacts) => Partial<LoadedCustomer>;
 }
 
@@ -244,7 +245,6 @@ export interface Resource<
   readonly differing?: (ledger: Ledger, customer: RecordKey) => Promise<(member: ObservedMember) => string[]>;
   /** Compares the ledger with a reading, for `verify` and the reconciliation statement. */
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
-  /** How a done operation is undone, beside its `reversal`. */
   readonly undo: { readonly [K in Name]?: UndoRule<K> };
   readonly undoFacts?: (...of: Parameters<UndoReading<never>>) => Promise<Partial<UndoFacts>>;
   readonly undoGiven?: UndoGiven;

@@ -129,7 +129,6 @@ export interface CustomerUnread {
   ofAllOrders: boolean;
 }
 
-/** The customer has been read since. */
 export interface CustomerRead {
   type: "customer-read";
   customer: RecordKey;

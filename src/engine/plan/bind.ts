@@ -8,7 +8,6 @@ export interface Bindings {
   privateValue(marker: PrivateMarker): Json | undefined;
   /** The initial password of a staff record, which is generated once and then stays the same. */
   initialPassword(staff: string): string | undefined;
-  /** The password that was generated for this operation only. */
   newPassword(staff: string): string | undefined;
 }
 

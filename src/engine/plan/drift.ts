@@ -1,15 +1,12 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { shownStill } from "../../report/reconciliation/case.ts";
+import { shownStill, subjectOf } from "../../report/reconciliation/case.ts";
 import type { DriftClass, Level } from "../../report/reconciliation/case.ts";
-import { subjectOf } from "../../report/reconciliation/case.ts";
 import type { StateChange } from "../model/state.ts";
 
 /** The drift that readings showed, and everything that they ever showed. */
 export interface Drift {
   lasting: ReadonlyMap<string, Lasting>;
-  /** When our own calls bought something, by channel order number. */
   bought: ReadonlyMap<string, string>;
-  /** Ids of all assets that were ever shown, by asset number. */
   assets: ReadonlyMap<string, string>;
   /** The purchases under which each product was ever shown, by `shownName`. */
   products: ReadonlyMap<string, ReadonlySet<string>>;
@@ -60,7 +57,6 @@ function isLongEnough(lasting: Lasting | undefined, repairs: RepairSettings | un
   return lasting !== undefined && repairs !== undefined && lasting.ms > 0 && lasting.ms >= repairs.settleMs;
 }
 
-/** Whether something was missing, or extra, for long enough. */
 export function lastsAnything(drift: Drift | undefined, repairs: RepairSettings | undefined): boolean {
   return [...(drift?.lasting.values() ?? [])].some(
     (lasting) => (lasting.class === "missing" || lasting.class === "extra") && isLongEnough(lasting, repairs),

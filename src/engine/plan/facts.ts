@@ -6,7 +6,6 @@ import type { RecordState } from "../model/desired.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
 
-/** The facts that one customer's plan was made from: a hash by name. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** The facts of a customer: CRM records, recorded state, and what M7 showed of the assets that were read. */

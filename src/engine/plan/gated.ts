@@ -1,3 +1,4 @@
+import { recordName } from "./records.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Operation } from "../model/operation.ts";
@@ -74,7 +75,7 @@ function flipsText(
   if (told.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
   for (const record of records) {
     if (stage === "requests" && record.stream === "customers") continue;
-    const text = told.get(nameOf(record.stream, record));
+    const text = told.get(recordName(record.stream, record));
     if (text !== undefined) return text;
   }
   return undefined;
@@ -93,7 +94,10 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   const look = (stream: Stream, word: string, record: { key: RecordKey; flips?: number | undefined }): void => {
     const { key, flips = 0 } = record;
     if (flips < mostFlips) return;
-    told.set(nameOf(stream, key), `the CRM changed ${word} ${formatKey(key)} back and forth ${flips} times in a row`);
+    told.set(
+      recordName(stream, key),
+      `the CRM changed ${word} ${formatKey(key)} back and forth ${flips} times in a row`,
+    );
   };
   if (desiredCustomer !== undefined) look("customers", "customer", desiredCustomer);
   for (const order of orders) look("orders", "order", order);
@@ -111,17 +115,12 @@ function turnedText(records: Operation["records"], drift: Judged["drift"]): stri
   return undefined;
 }
 
-function nameOf(stream: Stream, key: RecordKey): string {
-  return `${stream} ${formatKey(key)}`;
-}
-
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {
   state: "asked" | "approved" | "rejected";
   removes: Removes;
   changed: boolean;
 }
 
-/** The state of people's decisions about the operations of a plan, by hash. */
 export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;

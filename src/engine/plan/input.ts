@@ -7,7 +7,7 @@ import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { fillTemplate } from "../../contract/template.ts";
+import { fillTemplate, selectCustomer } from "../../contract/template.ts";
 import { unreadable } from "../../base/errors.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../model/desired.ts";
 import type { OperationName, Resource } from "../model/resource.ts";
@@ -21,7 +21,6 @@ import type {
 } from "../../platform/snapshot.ts";
 import { handedIn } from "../model/registry.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
-import { selectCustomer } from "../../contract/template.ts";
 
 export interface PlanOptions {
   settings: AssumptionSettings;
@@ -86,7 +85,6 @@ type Looked = Pick<LoadedCustomer, "orders" | "staff" | "known" | "away" | "stan
 
 /** Parts of a customer that resources plan and read for. */
 const concerns = {
-  /** Orders that exist on the platform and may change or end. */
   standings: ({ standings, away = [] }: Looked): boolean => (standings?.size ?? 0) + away.length > 0,
   orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
   switches: ({ orders }: Looked): boolean =>
@@ -104,7 +102,6 @@ const concerns = {
     const isGone = (key: string): boolean => !here.has(key);
     return [...known.staffLinks.keys()].some(isGone) || known.assignments.some((one) => isGone(formatKey(one.staff)));
   },
-  /** People whose account or seats may change. */
   unsettledPeople: (looked: Looked): boolean =>
     looked.thorough === true ||
     looked.staff.some(({ pending }) => pending) ||

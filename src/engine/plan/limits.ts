@@ -28,12 +28,10 @@ export interface Taking {
   hash: string;
   kind: OperationName;
   subject: string;
-  /** The policy that applies; undefined: none. */
   policy: PolicyName | undefined;
   thing: TakenThing | undefined;
   removes: Removes;
   weight: Weight;
-  /** Why it is planned, for the message of a policy. */
   reason: string;
   /** No policy and no limit releases it: only the approval of exactly this operation does. */
   alone: boolean;
@@ -211,7 +209,6 @@ interface Over {
   allowed: number;
   total: number;
   limit: DeletionLimit;
-  /** How many of them a limit held earlier and nobody decided. */
   waiting: number;
 }
 

@@ -60,7 +60,6 @@ const settled = new Set([
 /** Codes of records for the next run, because a person stopped this run or limited it. */
 const leftToNextRun = new Set(["run.scope", "run.stopped"]);
 
-/** The owner of a code; undefined if the table does not have it. */
 export function namedOwner(code: string): Owner | undefined {
   return owners.get(code) ?? owners.get(`${code.split(".")[0] ?? ""}.`);
 }

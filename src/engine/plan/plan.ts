@@ -15,8 +15,6 @@ import { planRequested } from "./requested.ts";
 import type { RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 import { hashOf, toJson } from "../../base/canonical-json.ts";
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { Policies } from "../model/policy.ts";
 
 export interface CustomerPlan {
   customer: RecordKey;
@@ -172,13 +170,11 @@ function isEmpty({ operations, changes, blocks }: Part): boolean {
 /** Increase this if waiting records need a new decision although nothing else changed. */
 const generation = 1;
 
-interface Rules {
-  policies: Policies;
-  settings: AssumptionSettings;
-  canSeal: boolean;
-}
-
 /** A hash of everything that decides records. If it changes, the next run looks again at those that wait. */
-export function rulesOf({ policies, settings, canSeal }: Rules): string {
+export function rulesOf({
+  policies,
+  settings,
+  canSeal,
+}: Pick<PlanOptions, "policies" | "settings" | "canSeal">): string {
   return hashOf([generation, operationNames().sort(), toJson(policies), toJson(settings), canSeal]);
 }

@@ -17,6 +17,11 @@ export interface RecordOutcome {
   again?: boolean;
 }
 
+/** Names a record of any stream: `orders crm/10248`. */
+export function recordName(stream: Stream, key: RecordKey): string {
+  return `${stream} ${formatKey(key)}`;
+}
+
 type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "staff" | "known">;
 
 /** Reasons why the customer's own record waits although nothing below it does. */
@@ -161,7 +166,6 @@ export interface Block {
   rejected?: true;
 }
 
-/** The formatted key of a record, and a reason why the record is not done. */
 export type BlockedRecord = readonly [key: string, block: Block];
 
 /** The first block of each record; a block with `again` takes precedence over one without. */

@@ -6,7 +6,6 @@ import type { Block } from "./records.ts";
 import type { CustomerInput } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";
 
-/** The operations for people's requests, and why the others are blocked. */
 export interface RequestStage {
   operations: Operation[];
   block: Block | undefined;

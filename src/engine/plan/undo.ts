@@ -1,10 +1,10 @@
+import { isSameRecord } from "../model/state-part.ts";
 import { typeOf, freedBy, handedIn } from "../model/registry.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DraftOperation, Operation } from "../model/operation.ts";
+import type { DraftOperation, Operation, Stored } from "../model/operation.ts";
 import type { PrivateMarker } from "../model/references.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { Need, RecordReference, Stage } from "../model/shape.ts";
-import type { Stored } from "../model/operation.ts";
 import type { Block } from "./records.ts";
 import type { PlanOptions, Prepared, CustomerInput } from "./input.ts";
 import { hashOf } from "../../base/canonical-json.ts";
@@ -30,11 +30,9 @@ export interface LastGiven {
 /** Further facts from the ledger for undo. A resource adds its own by `declare module`. */
 export interface UndoFacts {
   newestOn: ReadonlyMap<string, string>;
-  /** Whether the value of a marker still exists. */
   isKept(marker: PrivateMarker): boolean;
 }
 
-/** The records of a stream that operations are about, by key. */
 export function recordsIn(rows: readonly DoneOperation[], stream: RecordReference["stream"]): Map<string, RecordKey> {
   const own = rows.flatMap(({ operation }) => operation.records.filter((record) => record.stream === stream));
   return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
@@ -55,7 +53,6 @@ export interface Undoing {
   rows: readonly DoneOperation[];
   facts: UndoFacts;
   options: PlanOptions;
-  /** Asset numbers that the same plan takes from people. */
   freed: ReadonlySet<string>;
   /** The first of the operations that are undone together under a name. */
   firstOf(name: string, id: string): string;
@@ -90,7 +87,6 @@ export interface UndoStep {
   operations: readonly Operation[];
   /** The step whose operations also undo this one, or that nothing is left to undo. */
   note: string | undefined;
-  /** Why it is not undone now although it could be. */
   waits: string | undefined;
 }
 
@@ -126,7 +122,9 @@ export function planUndo(
     firstOf: (name, id) => firsts.get(name) ?? (firsts.set(name, id), id),
     revokesOf: (staff) =>
       taken
-        .filter((operation) => operation.stage === "revokes" && operation.records.some((one) => isSame(one, staff)))
+        .filter(
+          (operation) => operation.stage === "revokes" && operation.records.some((one) => isSameRecord(one, staff)),
+        )
         .map(({ stage, subject }) => ({ stage, subject })),
   };
   const steps = new Map<string, UndoStep>();
@@ -157,10 +155,6 @@ const unlinked: Undoes = { is: "impossible", why: "the customer is linked with n
 
 function undoneBy<K extends OperationName>(kind: K, row: DoneOperation<K>, of: Undoing): Undoes {
   return handedIn().undo[kind]?.(row, of) ?? impossible(kind);
-}
-
-function isSame(one: RecordReference, other: RecordReference): boolean {
-  return one.stream === other.stream && formatKey(one) === formatKey(other);
 }
 
 function stepOf(

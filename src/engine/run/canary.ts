@@ -29,7 +29,6 @@ interface ShareWork {
   customers: AsyncIterable<readonly RecordKey[]>;
   /** Makes passes, judges limits and waits for settle times. Gives customers with a second pass, of any share. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
-  /** Customers with operations carried out since the last call. */
   touched(): RecordKey[];
   /** Why a customer is not done, if something went wrong. A hold by a limit or a policy does not count. */
   trouble(customer: RecordKey): string | undefined;

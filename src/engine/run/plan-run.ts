@@ -53,7 +53,6 @@ export interface PlanSummary {
   rejected: number;
   /** The operations of this plan that limits and policies hold, by hash, and why. */
   heldBy: WaitsInPlan["asked"];
-  /** How many of these operations no person was asked about before. */
   newlyHeld: number;
   /** Every record that is not done, including those that this plan would make wait. */
   open: OpenRecords[];
@@ -145,7 +144,6 @@ async function planEach(
   return { gated, moot };
 }
 
-/** Counts a customer, and notes why its records wait. */
 async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
   if ("plan" in item) {
     if (item.plan.operations.length > 0) summary.customers += 1;

@@ -188,12 +188,10 @@ export interface RunSummary {
   customers: SyncRun["customers"];
   /** Customers for which nothing was applied because the saved plan no longer fits, and the reasons. */
   stale: { customer: string; moved: readonly string[] }[];
-  /** Holds that wait for approval when the run ends, also of earlier runs. */
   held: WaitingHold[];
   rejected: number;
   /** The shares of the enterprises that went first; if something is wrong, the run stopped at the last one. */
   canary: readonly CanaryTranche[];
-  /** Something was not sent because of a pause. */
   paused: boolean;
   openOperations: number;
   /** Every record of the job's streams that is not done when the run ends, also from earlier runs. */

@@ -18,7 +18,6 @@ const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan
 
 type LinkedCustomer = Pick<ShownOfCustomer, "customer" | "link">;
 
-/** The result of reading one customer back, and how it is kept. */
 export interface Verified extends ShownOfCustomer {
   assets: number;
   products: number;
@@ -236,7 +235,6 @@ class CallBudget {
     }
   }
 
-  /** Replaces the expected calls of a customer by those for its actual size. */
   took({ customer }: LinkedCustomer, size: Pick<Verified, "assets" | "members">): void {
     const key = formatKey(customer);
     const calls = callsFor(this.#settings, size);
@@ -296,7 +294,6 @@ class Keeping {
     if (this.#waiting.length >= keptTogether) await this.end();
   }
 
-  /** How many customers were read, kept or not. */
   get read(): number {
     return this.#summary.customers + this.#waiting.length;
   }
