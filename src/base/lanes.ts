@@ -2,58 +2,85 @@
 export const mostBeside = 200;
 
 /**
- * Works on `items` in `lanes` lanes. The next item is taken when a lane is free: its last work ended or called `free`.
- * Work that called `free` goes on beside the next item, up to `mostBeside`. Without that limit, work that calls no
- * service would all begin before the first of it ends. After `stopped` or an error, no item is taken. The first error
- * is thrown at once. This answers when all work that began has ended.
+ * Works on `items`, which come in pages, in `lanes` lanes. The next item is taken when a lane is free: its last work
+ * ended or called `free`. Work that called `free` goes on beside the next item, up to `mostBeside`. Without that limit,
+ * work that calls no service would all begin before the first of it ends. After `stopped` or an error, no item is taken.
+ * The first error is thrown at once. This answers when all work that began has ended.
  */
-export async function workInLanes<Item>(
-  items: AsyncIterable<Item> | Iterable<Item>,
+export function workInLanes<Item>(
+  pages: AsyncIterable<readonly Item[]> | Iterable<readonly Item[]>,
   { lanes, stopped }: { lanes: number; stopped: () => boolean },
-  work: (item: Item, free: () => void) => Promise<void>,
+  work: (item: Item, free: () => void) => Promise<unknown>,
 ): Promise<void> {
-  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-  let [busy, underway] = [0, 0];
-  let failure: { error: unknown } | undefined;
-  let changed = (): void => {};
-  const change = (): Promise<void> => new Promise((resolve) => (changed = resolve));
-  const fail = (error: unknown): void => {
-    failure ??= { error };
-    changed();
-  };
-  /** The next item; undefined if a piece of work failed first. */
-  const taken = (): Promise<IteratorResult<Item> | undefined> =>
-    new Promise((resolve) => {
-      changed = () => {
-        if (failure !== undefined) resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const iterator = Symbol.asyncIterator in pages ? pages[Symbol.asyncIterator]() : pages[Symbol.iterator]();
+    let page: Iterator<Item> | undefined;
+    let [busy, underway] = [0, 0];
+    let [isAsking, isOver] = [false, false];
+    const fail = (error: unknown): void => {
+      isOver = true;
+      reject(error);
+    };
+    const begin = (item: Item): void => {
+      let isFree = false;
+      const free = (): void => {
+        if (!isFree) busy -= 1;
+        isFree = true;
+        goOn();
       };
-      Promise.resolve(iterator.next()).then(resolve, fail);
-    });
-  const begin = (item: Item): void => {
-    let isFree = false;
-    const free = (): void => {
-      if (!isFree) busy -= 1;
-      isFree = true;
-      changed();
+      const ended = (): void => {
+        underway -= 1;
+        free();
+      };
+      busy += 1;
+      underway += 1;
+      work(item, free).then(ended, fail);
     };
-    const ended = (): void => {
-      underway -= 1;
-      free();
+    const askForPage = (): void => {
+      isAsking = true;
+      const came = ({ done, value }: IteratorResult<readonly Item[]>): void => {
+        isAsking = false;
+        if (done === true) isOver = true;
+        else page = value[Symbol.iterator]();
+        goOn();
+      };
+      Promise.resolve(iterator.next()).then(came, fail);
     };
-    busy += 1;
-    underway += 1;
-    work(item, free).catch(fail).then(ended, fail);
-  };
-  const takesMore = (): boolean => failure === undefined && !stopped();
-  const isFull = (): boolean => busy >= lanes || underway >= lanes + mostBeside;
-  for (;;) {
-    while (takesMore() && isFull()) await change();
-    if (!takesMore()) break;
-    const next = await taken();
-    if (next === undefined || next.done === true || !takesMore()) break;
-    begin(next.value);
+    const takesMore = (): boolean => !isOver && !isAsking && busy < lanes && underway < lanes + mostBeside;
+    /** Begins as much as there are lanes for. */
+    const goOn = (): void => {
+      while (takesMore()) {
+        if (stopped()) isOver = true;
+        else if (page === undefined) askForPage();
+        else {
+          const next = page.next();
+          if (next.done === true) page = undefined;
+          else begin(next.value);
+        }
+      }
+      if (isOver && underway === 0) resolve();
+    };
+    goOn();
+  });
+}
+
+/**
+ * What `read` gives of each item, in the order of the items, of which `lanes` are read at once. Nothing more is read
+ * once one failed; the first error is thrown.
+ */
+export async function* inOrder<Item, Value>(
+  items: Iterable<Item>,
+  lanes: number,
+  read: (item: Item) => Promise<Value>,
+): AsyncGenerator<Value, void, void> {
+  const asked: Promise<Value>[] = [];
+  for (const item of items) {
+    const reading = read(item);
+    // One that fails is told of when it is its turn, or not at all where an earlier one has failed.
+    reading.catch(() => {});
+    asked.push(reading);
+    const first = asked.length < lanes ? undefined : asked.shift();
+    if (first !== undefined) yield await first;
   }
-  const goesOn = (): boolean => failure === undefined && underway > 0;
-  while (goesOn()) await change();
-  if (failure !== undefined) throw failure.error;
+  for (const reading of asked) yield await reading;
 }

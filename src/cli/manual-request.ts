@@ -5,7 +5,7 @@ import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import type { Operation } from "../engine/model/operation.ts";
-import { payloadLines } from "../engine/model/registry.ts";
+import { payloadLines } from "../engine/model/operation-line.ts";
 import { nameOf, requestKindOf, standing } from "../engine/model/requests.ts";
 import { printable } from "../report/text.ts";
 import { ok } from "./command.ts";

@@ -2,7 +2,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { operationLine } from "../engine/model/operation-line.ts";
 import type { Called } from "../engine/model/operation-line.ts";
 import type { Operation } from "../engine/model/operation.ts";
-import { payloadLines } from "../engine/model/registry.ts";
+import { payloadLines } from "../engine/model/operation-line.ts";
 import type { StateChange } from "../engine/model/state.ts";
 import { openCounts, openTable } from "../report/open.ts";
 import { counted, numberText, painted, printable, section, textOf, wrapped } from "../report/text.ts";

@@ -1,25 +1,22 @@
-import { endpoints } from "../contract/endpoints.ts";
+import { recordName } from "./plan/records.ts";
 import type { ServiceName } from "../contract/endpoints.ts";
-import { settleTimeLeft } from "./settle-time.ts";
-import { typeOf } from "./model/registry.ts";
-import type { Logger } from "../base/logger.ts";
-import type { RecordKey } from "../crm/model.ts";
+import type { RecordKey, Stream } from "../crm/model.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { Settling } from "./settle.ts";
-import type { Block } from "./plan/records.ts";
+import type { Block, RecordOutcome } from "./plan/records.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Expected } from "./carry-out.ts";
-import { refusedPersonReason } from "./refusal.ts";
-import { GrowingMap } from "../base/growing-map.ts";
+import { endpoints } from "../contract/endpoints.ts";
+import { counts, orderMoving } from "./plan/owner.ts";
+import type { CustomerInput } from "./plan/input.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
 import type { RecordReference } from "./model/shape.ts";
-import type { CustomerPlan } from "./plan/plan.ts";
-import { deferred, deferredRecords, deferredUnsent, noOutcomes, noted, rejected, rejectedRecords } from "./outcomes.ts";
-import type { RecordOutcomes, Why } from "./outcomes.ts";
+import { isSameKey } from "./model/state-part.ts";
+import { refusedPersonReason } from "./refusal.ts";
 
 /** The input that a run gives to a pass over one customer. */
 export interface CustomerAttempt {
@@ -27,7 +24,6 @@ export interface CustomerAttempt {
   signal: AbortSignal | undefined;
   /** Read the staff and check everything, even if nothing changed (resync). */
   thorough: boolean;
-  /** Why this run may remove nothing. */
   takingBlocked: Block | undefined;
   /** The operations that limits and policies released in this run, by hash; undefined: not judged yet. */
   released: ReadonlyMap<string, Taking> | undefined;
@@ -49,26 +45,21 @@ export const operationOpen = "operation.open";
 /** The code of a customer for which E3 does not show all platform customers yet that its orders need. */
 export const customersNotShown = "enterprise.customers-not-shown";
 
-/**
- * Why a part of a customer was not done in a pass; the rest was done.
- * - `unread`: a reading gave nothing, so everything that depends on it waits.
- * - `unreached`: a service could not be reached for a call.
- * - `no-numbers`: the order service could not be reached for asset numbers.
- * - `turned-away`: a service refuses this application.
- * - `refused`: a service refused something because of a record.
- * - `in-vain`: something was sent, but the platform never showed its effect.
- * - `stuck`: something about this customer blocks it; its records say why.
- * - `defect`: this program failed.
- */
-export type Shortfall =
-  | "unread"
-  | "unreached"
-  | "no-numbers"
-  | "turned-away"
-  | "refused"
-  | "in-vain"
-  | "stuck"
-  | "defect";
+/** Why a part of a customer was not done in a pass, with the text of what counts against a canary share. */
+export const shortfalls = {
+  /** A reading gave nothing, so everything that depends on it waits. */
+  unread: undefined,
+  unreached: "the service could not be reached",
+  /** The order service could not be reached for asset numbers. */
+  "no-numbers": undefined,
+  "turned-away": "the service refuses this application",
+  refused: "a service refused something of it",
+  "in-vain": "an operation was sent, and its effect was never seen",
+  /** Something about this customer blocks it; its records say why. */
+  stuck: "an operation cannot be done",
+  defect: "crm-sync failed at it",
+};
+export type Shortfall = keyof typeof shortfalls;
 
 /** How a customer counts after its pass, by the worst of its shortfalls. */
 export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defects" | "rejected" | "finished" {
@@ -78,29 +69,14 @@ export function countedAs(short: ReadonlySet<Shortfall>): "unreadable" | "defect
   return has("refused", "turned-away") ? "rejected" : "finished";
 }
 
-/** Shortfalls that count against a canary share, with the text for each. */
-export const toldOfShares: Partial<Record<Shortfall, string>> = {
-  unreached: "the service could not be reached",
-  "turned-away": "the service refuses this application",
-  refused: "a service refused something of it",
-  "in-vain": "an operation was sent, and its effect was never seen",
-  stuck: "an operation cannot be done",
-  defect: "crm-sync failed at it",
-};
-
 export type CustomerAttemptResult =
   /** `moving`: orders transferred to this customer in the CRM that still exist in part at their previous customer. */
   | { kind: "finished"; short: ReadonlySet<Shortfall>; moving?: readonly RecordKey[] }
-  /**
-   * Limits or policies may hold something new, so the run judges it first over its total. `ofUndo`: it undoes a run.
-   */
+  /** Something new that limits or policies may hold: the run judges it first over its total. */
   | { kind: "destructive"; takings: readonly Taking[]; ofUndo: boolean }
   | { kind: "waiting"; until: string; short?: ReadonlySet<Shortfall> }
   /** `moved`: why a saved plan no longer fits, as sentences for people. */
   | { kind: "stopped"; reason: StopReason; moved?: readonly string[] };
-
-/** Why a pass ends before it tried everything of the customer. */
-export type StopReason = "unknown" | "parked" | "aborted" | "stale" | "paused";
 
 export interface ReconcileDependencies extends EngineDependencies {
   reader: Snapshots;
@@ -112,30 +88,10 @@ export interface ReconcileDependencies extends EngineDependencies {
     effected(operation: Operation): void;
     recorded(customer: RecordKey, changes: readonly StateChange[]): void;
   };
-  logger: Logger;
   /** How often this run sent each change without a known outcome, by kind, customer and subject. */
   unclear: Map<string, number>;
   /** Services that refuse this application as a whole (70001), with the reason; this run sends them nothing more. */
   refusing: Map<ServiceName, string>;
-}
-
-export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
-  return endpoints[operation.endpoint].service;
-}
-
-/**
- * For an operation that sets a state: whether an earlier change of the same subject with an unknown outcome may still land after one that is sent now. The
- * earlier change may belong to another customer, for example if an order was transferred.
- */
-export async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
-  const { journal, requests: desk } = deps.ledger;
-  const requests = typeOf(operation).can.answers?.(operation) ?? [];
-  const elsewhere = requests.length === 0 ? [] : await desk.subjectsElsewhere(operation.customer, requests);
-  for (const subject of [operation.subject, ...elsewhere]) {
-    const since = await journal.lastUncertain(subject);
-    if (since > 0 && (await settleTimeLeft(deps, subject, since)) > 0) return true;
-  }
-  return false;
 }
 
 /** Why planned operations were not attempted, by the reason that stopped the customer. */
@@ -146,122 +102,188 @@ export const stopReasons = {
   stale: "the saved plan no longer fits",
   paused: "crm-sync is paused",
 } as const;
+/** Why a pass ends before it tried everything of the customer. */
+export type StopReason = keyof typeof stopReasons;
 
-/** The progress of a pass over a customer. CustomerState has the facts about the customer. */
-export interface AttemptState {
-  /** Journal ids of operations that the journal already had as planned or held, by hash. */
-  readonly plannedIds: ReadonlyMap<string, string>;
-  /** Every operation that this pass planned, by hash. */
-  readonly announced: GrowingMap<string, Operation>;
-  /** Operations that were sent, put off or given up, by hash; the pass does not look at them again. */
-  readonly delivered: GrowingMap<string, true>;
-  /** Refused for one of several people: the next plan of this pass sends them in parts. */
-  readonly inParts: readonly Operation[];
-  /** The outcome of each record so far. */
-  readonly outcomes: RecordOutcomes;
-  /** How many operations were carried out. */
-  readonly done: number;
-  /** Why a part of the customer was not done. */
-  readonly short: ReadonlySet<Shortfall>;
-  /** Services that could not be reached; this pass sends them nothing more. */
-  readonly unreached: ReadonlySet<ServiceName>;
+/** Why something is not done in this pass; `again`: the next run looks at it again. */
+export type Why = Pick<Block, "code" | "reason" | "again">;
+
+export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
+  return endpoints[operation.endpoint].service;
 }
 
-export const newAttempt: AttemptState = {
-  plannedIds: new Map(),
-  announced: GrowingMap.empty(),
-  delivered: GrowingMap.empty(),
-  inParts: [],
-  outcomes: noOutcomes,
-  done: 0,
-  short: new Set(),
-  unreached: new Set(),
-};
+/** The progress of a pass over a customer. CustomerState has the facts about the customer. */
+export class Progress {
+  /** Journal ids of operations that the journal already had as planned or held, by hash. */
+  stored: ReadonlyMap<string, string> = new Map();
+  readonly announced = new Map<string, Operation>();
+  /** Operations that were sent, put off or given up, by hash; the pass does not look at them again. */
+  readonly delivered = new Set<string>();
+  /** Refused for one of several people: the next plan of this pass sends them in parts. */
+  inParts: Operation[] = [];
+  readonly outcomes = new RecordOutcomes();
+  done = 0;
+  readonly short = new Set<Shortfall>();
+  /** Services that could not be reached; this pass sends them nothing more. */
+  readonly unreached = new Set<ServiceName>();
 
-export type AttemptEvent =
-  | { type: "stored"; ids: ReadonlyMap<string, string> }
-  | { type: "planned"; operations: readonly Operation[]; records: CustomerPlan["records"] }
+  /** Subjects of operations that this pass sent, put off or gave up. */
+  get tried(): Set<string> {
+    const tried = this.announced.values().filter(({ hash }) => this.delivered.has(hash));
+    return new Set(tried.map(({ subject }) => subject));
+  }
+
+  /** Planned operations that were neither sent, put off nor given up. */
+  get left(): Operation[] {
+    return [...this.announced.values()].filter(({ hash }) => !this.delivered.has(hash));
+  }
+
+  plan(operations: readonly Operation[], records: readonly RecordOutcome[]): void {
+    for (const operation of operations)
+      if (!this.announced.has(operation.hash)) this.announced.set(operation.hash, operation);
+    this.inParts = [];
+    this.outcomes.note(records);
+  }
+
   /** It is not sent now, so its records wait. */
-  | { type: "put-off"; operation: Operation; why: Why; short?: Shortfall | undefined }
-  | { type: "done"; operation: Operation; refused: readonly RefusedPerson[] }
-  /** Refused because of its records; `shared`: because of one of several people, who are then sent in parts. */
-  | { type: "refused"; operation: Operation; why: Omit<Why, "again">; shared: boolean }
-  /** No byte left. `unreached`: the service that could not be reached. */
-  | { type: "unsent"; operations: readonly Operation[]; why: Omit<Why, "again">; unreached?: ServiceName }
-  /** It left, and its outcome is unknown or needs a person. */
-  | { type: "sent"; operation: Operation }
-  | { type: "records-wait"; records: readonly RecordReference[]; why: Why }
-  /** The pass gives up planned operations that it did not carry out. */
-  | { type: "given-up"; operations: readonly Operation[] };
+  putOff(operation: Operation, why: Why, short?: Shortfall): void {
+    this.delivered.add(operation.hash);
+    if (short !== undefined) this.short.add(short);
+    this.outcomes.wait(this.outcomes.mattersOf(operation), why);
+  }
 
-/** Applies one event to the state of a pass. */
-export function advance(state: AttemptState, event: AttemptEvent): AttemptState {
-  const { outcomes } = state;
-  switch (event.type) {
-    case "stored":
-      return { ...state, plannedIds: event.ids };
-    case "planned": {
-      const isNew = ({ hash }: Operation): boolean => !state.announced.has(hash);
-      const announced = state.announced.with(event.operations.filter(isNew).map((item) => [item.hash, item] as const));
-      return { ...state, announced, inParts: [], outcomes: noted(outcomes, event.records) };
+  carriedOut(operation: Operation, refused: readonly RefusedPerson[] = []): void {
+    this.delivered.add(operation.hash);
+    this.done += 1;
+    for (const { key, message } of refused) {
+      this.short.add("refused");
+      const why = { code: "staff.refused", reason: refusedPersonReason(message) };
+      this.outcomes.reject([{ stream: "staff", ...key }], why);
     }
-    case "put-off":
-      return {
-        ...delivered(event.short === undefined ? state : shortOf(state, event.short), [event.operation]),
-        outcomes: deferred(outcomes, event.operation, event.why),
-      };
-    case "done":
-      return doneWith(state, event);
-    case "refused":
-      if (event.shared) return { ...delivered(state, [event.operation]), inParts: [...state.inParts, event.operation] };
-      return {
-        ...delivered(shortOf(state, "refused"), [event.operation]),
-        outcomes: rejected(outcomes, event.operation, event.why),
-      };
-    case "unsent": {
-      const after = { ...state, outcomes: deferredUnsent(outcomes, event.operations, event.why) };
-      if (event.unreached === undefined) return after;
-      const unreached = new Set([...state.unreached, event.unreached]);
-      return { ...delivered(shortOf(after, "unreached"), event.operations), unreached };
+  }
+
+  /** Refused because of its records; `shared`: because of one of several people, who are then sent in parts. */
+  refused(operation: Operation, why: Omit<Why, "again">, shared: boolean): void {
+    this.delivered.add(operation.hash);
+    if (shared) this.inParts.push(operation);
+    else {
+      this.short.add("refused");
+      this.outcomes.reject(this.outcomes.mattersOf(operation), why);
     }
-    case "sent":
-      return delivered(state, [event.operation]);
-    case "records-wait":
-      return { ...state, outcomes: deferredRecords(outcomes, event.records, event.why) };
-    case "given-up":
-      return delivered(state, event.operations);
+  }
+
+  notReached(operation: Operation, why: Omit<Why, "again">): void {
+    this.outcomes.unsent([operation], why);
+    this.delivered.add(operation.hash);
+    this.short.add("unreached");
+    this.unreached.add(serviceOf(operation));
   }
 }
 
-/** Adds one reason why the customer is not done as a whole. */
-function shortOf(state: AttemptState, shortfall: Shortfall): AttemptState {
-  return { ...state, short: new Set([...state.short, shortfall]) };
+/** Makes every pending and usable record of a customer wait for one reason. */
+export function deferredOf(
+  { desiredCustomer, orders, staff }: Pick<CustomerInput, "desiredCustomer" | "orders" | "staff">,
+  why: Why,
+): RecordOutcome[] {
+  const waiting = (
+    stream: Stream,
+    items: readonly Pick<CustomerInput["staff"][number], "key" | "pending" | "state">[],
+  ) =>
+    items
+      .filter(({ pending, state }) => pending && state !== "quarantined")
+      .map(({ key }): RecordOutcome => ({ stream, key, outcome: "deferred", ...why }));
+  return [
+    ...waiting("customers", desiredCustomer === undefined ? [] : [desiredCustomer]),
+    ...waiting("orders", orders),
+    ...waiting("staff", staff),
+  ];
 }
 
-/** Subjects of operations that this pass sent, put off or gave up. */
-export function triedIn({ announced, delivered }: AttemptState): Set<string> {
-  return new Set(
-    announced
-      .values()
-      .filter(({ hash }) => delivered.has(hash))
-      .map(({ subject }) => subject),
-  );
+function keyOf({ namespace, id }: RecordReference): RecordKey {
+  return { namespace, id };
 }
 
-/** Planned operations that were neither sent, put off nor given up. */
-export function leftIn(state: AttemptState): Operation[] {
-  return state.announced.values().filter((operation) => !state.delivered.has(operation.hash));
-}
+export class RecordOutcomes {
+  readonly #all = new Map<string, RecordOutcome>();
+  /** Records whose outcome a later plan of the pass does not replace, although it still contains their operation. */
+  readonly #final = new Set<string>();
 
-function delivered(state: AttemptState, operations: readonly Operation[]): AttemptState {
-  return { ...state, delivered: state.delivered.with(operations.map(({ hash }) => [hash, true] as const)) };
-}
+  get all(): RecordOutcome[] {
+    return [...this.#all.values()];
+  }
 
-function doneWith(state: AttemptState, event: Extract<AttemptEvent, { type: "done" }>): AttemptState {
-  const after = event.refused.reduce((outcomes, { key, message }) => {
-    const why = { code: "staff.refused", reason: refusedPersonReason(message) };
-    return rejectedRecords(outcomes, [{ stream: "staff", ...key }], why);
-  }, state.outcomes);
-  const told = event.refused.length > 0 ? shortOf(state, "refused") : state;
-  return { ...delivered(told, [event.operation]), done: state.done + 1, outcomes: after };
+  /** Whether the pass has an outcome for a record; it has one for each of its own records that it looks at. */
+  has(stream: Stream, key: RecordKey): boolean {
+    return this.#all.has(recordName(stream, key));
+  }
+
+  /** Adds outcomes that a later plan may replace, because they were only planned or rejected. */
+  note(outcomes: readonly RecordOutcome[]): void {
+    for (const outcome of outcomes) {
+      const name = recordName(outcome.stream, outcome.key);
+      if (!this.#final.has(name)) this.#all.set(name, outcome);
+    }
+  }
+
+  reject(records: readonly RecordReference[], why: Omit<Why, "again">): void {
+    const { code, reason } = why;
+    this.note(records.map((one) => ({ stream: one.stream, key: keyOf(one), outcome: "rejected", code, reason })));
+  }
+
+  wait(records: readonly RecordReference[], { code, reason, again }: Why): void {
+    for (const record of records) {
+      const key = keyOf(record);
+      const name = recordName(record.stream, key);
+      this.#all.set(name, { stream: record.stream, key, outcome: "deferred", code, reason, again });
+      this.#final.add(name);
+    }
+  }
+
+  /**
+   * The records of operations that a service keeps from being sent wait. A record that already waits or was rejected
+   * keeps its outcome, unless the next run would then skip the unsent operation.
+   */
+  unsent(operations: readonly Operation[], { code, reason }: Omit<Why, "again">): void {
+    for (const operation of operations) {
+      const why = { code, reason: `${operation.endpoint}: ${reason}`, again: true };
+      for (const record of this.mattersOf(operation)) {
+        const said = this.#all.get(recordName(record.stream, record));
+        const isAgain = said?.outcome === "deferred" && said.again === true;
+        if (!isAgain && !this.#waitsForItself(operation, record)) this.wait([record], why);
+      }
+    }
+  }
+
+  /** The records that the next run must look at again, because these operations were not sent. */
+  unfinished(unsent: readonly Operation[]): { stream: Stream; key: RecordKey }[] {
+    const planned = this.all.filter(({ outcome }) => outcome === "planned");
+    const left = unsent.flatMap((operation) =>
+      this.mattersOf(operation).filter((record) => !this.#waitsForItself(operation, record)),
+    );
+    return [
+      ...planned.map(({ stream, key }) => ({ stream, key })),
+      ...left.map((record) => ({ stream: record.stream, key: keyOf(record) })),
+    ];
+  }
+
+  /** Orders that were transferred here and wait until everything at their previous customer is removed. */
+  get moving(): RecordKey[] {
+    return this.all.filter(({ stream, code }) => stream === "orders" && code === orderMoving).map(({ key }) => key);
+  }
+
+  /** The records that an operation concerns; the customer instead of those that this pass decides nothing for. */
+  mattersOf({ customer, records }: Pick<Operation, "customer" | "records">): RecordReference[] {
+    return records.map((record) => (this.has(record.stream, record) ? record : { stream: "customers", ...customer }));
+  }
+
+  /**
+   * Whether a record of the operation waits for a decision or a change, so that its operation waits too. A mere report
+   * on it, or on the customer that the operation concerns, holds nothing back.
+   */
+  #waitsForItself({ records }: Operation, record: RecordReference): boolean {
+    const said = this.#all.get(recordName(record.stream, record));
+    if (said === undefined || !records.some((own) => own.stream === record.stream && isSameKey(own, record)))
+      return false;
+    return said.outcome === "rejected" || (said.outcome === "deferred" && counts(said.code ?? ""));
+  }
 }

@@ -3,14 +3,14 @@ import { pausedCode } from "../ledger/pause.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { CustomerState } from "./customer.ts";
 import type { Delivery } from "./send.ts";
-import { lookForRefusedOrder, refusedJustNow } from "./refused-orders.ts";
+import { lookForRefused, refusedOrderOf, refusedJustNow } from "./refused-orders.ts";
+import { settleTimeLeft } from "./settle-time.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Operation } from "./model/operation.ts";
 import { typeOf } from "./model/registry.ts";
 import type { Observed } from "./plan/input.ts";
-import { advance, earlierMayStillLand, serviceOf } from "./attempt.ts";
-import type { AttemptState, CustomerAttempt, ReconcileDependencies, StopReason } from "./attempt.ts";
-import type { Why } from "./outcomes.ts";
+import type { CustomerAttempt, ReconcileDependencies, StopReason, Progress, Why } from "./attempt.ts";
+import { serviceOf } from "./attempt.ts";
 import { crmFacts, movedFacts } from "./plan/facts.ts";
 import { needsOf } from "./plan/needs-of-operations.ts";
 import type { Facts } from "./plan/facts.ts";
@@ -23,91 +23,92 @@ function unclearName({ kind, customer, subject }: Operation): string {
   return `${kind} ${formatKey(customer)} ${subject}`;
 }
 
-/** The pass in which an operation is carried out. */
+const earlierLands = {
+  code: "settle-time",
+  reason: "the outcome of an earlier change is not known, so this change waits for the settle time",
+  again: true,
+  dropped: "waits for the settle time of an earlier change",
+};
+
 export interface CarryOut {
   deps: ReconcileDependencies;
   attempt: CustomerAttempt;
   knows: CustomerState;
+  progress: Progress;
   observed: Observed;
-  /** The holds that a person approved, by hash. */
   approved: ReadonlyMap<string, StandingHold>;
   /** The outcome of a done operation is committed with the next write. */
   ahead?: boolean | undefined;
 }
 
-/** The state of the pass after one operation, and why it stops there, if it does. */
-interface CarriedOut {
-  state: AttemptState;
-  stopped?: StopReason;
-}
-
-/** Sends one operation or puts it off, and answers with the new state of the pass. */
-export async function carryOut(of: CarryOut, before: AttemptState, operation: Operation): Promise<CarriedOut> {
-  const { deps, attempt, knows, observed, ahead } = of;
-  if (before.unreached.has(serviceOf(operation))) return await notSent(of, before, operation, notAttempted);
-  const withheld = await withhold(of, operation);
-  if (withheld === "parked") return { state: before, stopped: "parked" };
-  if (withheld !== undefined) {
-    const short = deps.unclear.has(unclearName(operation)) ? "in-vain" : undefined;
-    const state = advance(before, { type: "put-off", operation, why: withheld, short });
-    await dropUnsent(of, state, operation, withheld.dropped ?? withheld.reason);
-    return { state };
+/** Sends one operation or puts it off. Answers why the pass stops there, if it does. */
+export async function carryOut(of: CarryOut, operation: Operation): Promise<StopReason | undefined> {
+  const { deps, attempt, knows, progress } = of;
+  if (progress.unreached.has(serviceOf(operation))) return await notSent(of, operation, notAttempted);
+  if (knows.isConcluding(operation.subject)) await knows.settled();
+  const isSetting = typeOf(operation).onUnknown.by === "resend";
+  const early = isSetting && (await earlierMayStillLand(deps, operation)) ? earlierLands : undefined;
+  const withheld = early ?? sentInVain(deps, operation) ?? turnedAway(deps, operation);
+  const vain = deps.unclear.has(unclearName(operation)) ? "in-vain" : undefined;
+  if (withheld !== undefined) return await putOff(of, operation, withheld, vain);
+  const refused = refusedOrderOf(deps, operation);
+  if (refused.rows.length > 0) {
+    const after = await lookForRefused({ ...deps, knows }, refused, attempt.signal);
+    if (after.kind === "parked") return "parked";
+    if (after.kind === "too-early")
+      return await putOff(of, operation, { code: "settle-time", reason: refusedJustNow, again: true }, vain);
   }
   const delivery = await deliver(deps, deps.pool, operation, {
     runId: attempt.runId,
     state: knows,
-    plannedId: before.plannedIds.get(operation.hash),
+    plannedId: progress.stored.get(operation.hash),
     plan: attempt.expected?.plan,
     ofUndo: attempt.expected?.undo !== undefined,
     hold: of.approved.get(operation.hash),
-    shownBefore: observed.members,
+    shownBefore: of.observed.members,
     signal: attempt.signal,
-    ahead,
+    ahead: of.ahead,
   });
   if (["done", "unknown", "parked"].includes(delivery.kind)) deps.tally.effected(operation);
-  return await outcomeOf(of, before, operation, delivery);
+  if (delivery.kind !== "done") return await notDone(of, operation, delivery);
+  progress.carriedOut(operation, delivery.refused);
+  return undefined;
 }
 
-async function outcomeOf(
+async function notDone(
   of: CarryOut,
-  before: AttemptState,
   operation: Operation,
-  delivery: Delivery,
-): Promise<CarriedOut> {
+  delivery: Exclude<Delivery, { kind: "done" }>,
+): Promise<StopReason | undefined> {
+  const { deps, progress } = of;
   switch (delivery.kind) {
-    case "done":
-      return { state: advance(before, { type: "done", operation, refused: delivery.refused }) };
-    case "blocked":
-      if (delivery.code === pausedCode) return await paused(of, before, operation, delivery);
-      return { state: await putOff(of, before, operation, delivery) };
+    case "blocked": {
+      const { code, reason, unreached } = delivery;
+      if (code !== pausedCode)
+        return await putOff(of, operation, { code, reason, again: true }, unreached && "no-numbers");
+      // The first run after the pause continues with it.
+      progress.delivered.add(operation.hash);
+      progress.outcomes.unsent([operation], { code, reason });
+      await dropUnsent(of, operation, reason);
+      return "paused";
+    }
     case "rejected":
-      return refusedBy(of.deps, before, operation, delivery);
-    case "unknown":
-      of.deps.unclear.set(unclearName(operation), (of.deps.unclear.get(unclearName(operation)) ?? 0) + 1);
-      return await settleAtOnce(of, advance(before, { type: "sent", operation }), operation, delivery.id);
+      refusedBy(of, operation, delivery);
+      return undefined;
+    case "unknown": {
+      const name = unclearName(operation);
+      deps.unclear.set(name, (deps.unclear.get(name) ?? 0) + 1);
+      progress.delivered.add(operation.hash);
+      return await settleAtOnce(of, operation, delivery.id);
+    }
     case "parked":
-      return { state: advance(before, { type: "sent", operation }), stopped: "parked" };
+      progress.delivered.add(operation.hash);
+      return "parked";
     case "not-sent":
-      return await notSent(of, before, operation, {
-        reason: `not sent: ${delivery.reason}`,
-        id: delivery.id,
-      });
+      return await notSent(of, operation, { reason: `not sent: ${delivery.reason}`, id: delivery.id });
     case "stopped":
-      return { state: before, stopped: "aborted" };
+      return "aborted";
   }
-}
-
-/** Sends nothing of the customer while crm-sync is paused. The first run after the pause continues with it. */
-async function paused(
-  of: CarryOut,
-  before: AttemptState,
-  operation: Operation,
-  { code, reason }: Extract<Delivery, { kind: "blocked" }>,
-): Promise<CarriedOut> {
-  const sent = advance(before, { type: "sent", operation });
-  const state = advance(sent, { type: "unsent", operations: [operation], why: { code, reason } });
-  await dropUnsent(of, state, operation, reason);
-  return { state, stopped: "paused" };
 }
 
 /** Why operations for a service that could not be reached are left to the next run. */
@@ -119,26 +120,21 @@ export const notAttempted = {
 /** Sends the service nothing more in this pass; the other service goes on. `id`: the intent exists already. */
 async function notSent(
   of: CarryOut,
-  before: AttemptState,
   operation: Operation,
   { reason, id }: { reason: string; id?: string | undefined },
-): Promise<CarriedOut> {
-  const why = { ...notAttempted, reason };
-  const state = advance(before, { type: "unsent", operations: [operation], why, unreached: serviceOf(operation) });
-  if (id === undefined) await dropUnsent(of, state, operation, reason);
-  return { state };
+): Promise<undefined> {
+  of.progress.notReached(operation, { ...notAttempted, reason });
+  if (id === undefined) await dropUnsent(of, operation, reason);
 }
 
 async function putOff(
   of: CarryOut,
-  before: AttemptState,
   operation: Operation,
-  { code, reason, unreached }: Extract<Delivery, { kind: "blocked" }>,
-): Promise<AttemptState> {
-  const short = unreached === true ? "no-numbers" : undefined;
-  const state = advance(before, { type: "put-off", operation, why: { code, reason, again: true }, short });
-  await dropUnsent(of, state, operation, reason);
-  return state;
+  why: Why & { dropped?: string },
+  short?: Parameters<Progress["putOff"]>[2],
+): Promise<undefined> {
+  of.progress.putOff(operation, why, short);
+  await dropUnsent(of, operation, why.dropped ?? why.reason);
 }
 
 /**
@@ -147,88 +143,83 @@ async function putOff(
  * record is at fault, and this run sends it nothing more.
  */
 function refusedBy(
-  { refusing }: ReconcileDependencies,
-  before: AttemptState,
+  { deps, progress }: CarryOut,
   operation: Operation,
   { scope, shared, code, reason }: Extract<Delivery, { kind: "rejected" }>,
-): CarriedOut {
-  if (scope !== "service")
-    return { state: advance(before, { type: "refused", operation, why: { code, reason }, shared }) };
-  refusing.set(serviceOf(operation), reason);
-  const why = { code, reason, again: false };
-  return { state: advance(before, { type: "put-off", operation, why, short: "turned-away" }) };
+): void {
+  if (scope !== "service") progress.refused(operation, { code, reason }, shared);
+  else {
+    deps.refusing.set(serviceOf(operation), reason);
+    progress.putOff(operation, { code, reason, again: false }, "turned-away");
+  }
 }
 
 /** Settles a lost answer at once: in most cases the platform already shows the effect. */
 async function settleAtOnce(
-  { deps, attempt, knows }: CarryOut,
-  state: AttemptState,
+  { deps, attempt, knows, progress }: CarryOut,
   operation: Operation,
   id: string,
-): Promise<CarriedOut> {
+): Promise<StopReason | undefined> {
   const row = await deps.ledger.journal.byId(id);
-  if (row === undefined || typeOf(row.operation).onUnknown.by === "resend") return { state, stopped: "unknown" };
+  if (row === undefined || typeOf(row.operation).onUnknown.by === "resend") return "unknown";
   const { runId, signal } = attempt;
   const settled = await deps.settling.settle(row, { runId, signal, knows });
-  if (settled.kind === "rejected")
-    return { state: advance(state, { type: "refused", operation, why: settled, shared: false }) };
-  if (settled.kind !== "done") return { state, stopped: "unknown" };
-  return { state: advance(state, { type: "done", operation, refused: [] }) };
+  if (settled.kind === "rejected") progress.refused(operation, settled, false);
+  else if (settled.kind === "done") progress.carriedOut(operation);
+  else return "unknown";
+  return undefined;
 }
 
 /**
- * Why an operation is not sent now. An earlier value may still land, or this run sent it often enough. Or its service
- * refuses this application, or the effect of a rejected E5 is unknown.
+ * For an operation that sets a state: whether an earlier change of the same subject with an unknown outcome may still
+ * land after one that is sent now. The earlier change may belong to another customer, for example if an order was
+ * transferred.
  */
-async function withhold(
-  { deps, attempt, knows }: CarryOut,
-  operation: Operation,
-): Promise<"parked" | (Why & { dropped?: string }) | undefined> {
-  if (knows.isConcluding(operation.subject)) await knows.settled();
-  if (typeOf(operation).onUnknown.by === "resend" && (await earlierMayStillLand(deps, operation))) {
-    const reason = "the outcome of an earlier change is not known, so this change waits for the settle time";
-    const dropped = "waits for the settle time of an earlier change";
-    return { code: "settle-time", reason, again: true, dropped };
+async function earlierMayStillLand(deps: ReconcileDependencies, operation: Operation): Promise<boolean> {
+  const { journal, requests: desk } = deps.ledger;
+  const requests = typeOf(operation).can.answers?.(operation) ?? [];
+  const elsewhere = requests.length === 0 ? [] : await desk.subjectsElsewhere(operation.customer, requests);
+  for (const subject of [operation.subject, ...elsewhere]) {
+    const since = await journal.lastUncertain(subject);
+    if (since > 0 && (await settleTimeLeft(deps, subject, since)) > 0) return true;
   }
-  const sent = deps.unclear.get(unclearName(operation)) ?? 0;
-  if (sent > mostAgain) return { code: "service.unclear", reason: sentInVain(sent, operation), again: true };
-  const refusing = deps.refusing.get(serviceOf(operation));
-  if (refusing !== undefined) return { code: "service.refused", reason: refusing, again: true };
-  if (typeOf(operation).can.afterRefusal === undefined) return undefined;
-  const after = await lookForRefusedOrder({ ...deps, knows }, operation, attempt.signal);
-  if (after.kind === "clear") return undefined;
-  return after.kind === "parked" ? "parked" : { code: "settle-time", reason: refusedJustNow, again: true };
+  return false;
 }
 
-function sentInVain(sent: number, { endpoint }: Operation): string {
-  return (
-    `${endpoint} was sent ${sent} times in this run. No answer said whether it was done, and the platform showed ` +
-    "each time that it was not"
-  );
+/** This run sent it often enough. */
+function sentInVain({ unclear }: ReconcileDependencies, operation: Operation): Why | undefined {
+  const sent = unclear.get(unclearName(operation)) ?? 0;
+  if (sent <= mostAgain) return undefined;
+  const reason =
+    `${operation.endpoint} was sent ${sent} times in this run. No answer said whether it was done, and the platform ` +
+    "showed each time that it was not";
+  return { code: "service.unclear", reason, again: true };
+}
+
+function turnedAway({ refusing }: ReconcileDependencies, operation: Operation): Why | undefined {
+  const reason = refusing.get(serviceOf(operation));
+  return reason === undefined ? undefined : { code: "service.refused", reason, again: true };
 }
 
 /** Records an operation that is not sent as dropped in the journal, with the reason. */
 export async function dropUnsent(
-  { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
-  state: AttemptState,
+  { deps, attempt, knows, progress }: Omit<CarryOut, "observed" | "approved">,
   operation: Operation,
   why: string,
 ): Promise<void> {
   const { journal } = deps.ledger;
-  if (!state.plannedIds.has(operation.hash)) await journal.plan({ runId: attempt.runId, operations: [operation] });
+  if (!progress.stored.has(operation.hash)) await journal.plan({ runId: attempt.runId, operations: [operation] });
   await journal.drop(knows.customer, why, operation.hash);
 }
 
 /** A saved plan of one customer to carry out unchanged, as a whole or in part. */
 export interface Expected {
-  /** The id of the saved plan that it belongs to. */
   plan: string;
   facts: Facts;
   /** The run that it undoes; undefined: it follows the CRM. */
   undo?: string | undefined;
   /** The name of every saved operation for people, by hash. */
   operations: ReadonlyMap<string, string>;
-  /** Hashes of the operations to carry out. */
   chosen: ReadonlySet<string>;
   /** An earlier run applied some of it, so the changes of that run are no reason against the rest. */
   applied: boolean;
@@ -263,7 +254,6 @@ export const notChosen: Why = {
   again: true,
 };
 
-/** Why the records of an undone run wait. */
 export function takenBack(run: string): Why {
   return {
     code: "undo.taken-back",

@@ -1,4 +1,5 @@
-import { withNumbers } from "./model/references.ts";
+import { isSameRecord } from "./model/state-part.ts";
+import { assetUnit, withNumbers } from "./model/references.ts";
 import type { FixedNumber } from "./model/references.ts";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
@@ -10,7 +11,6 @@ import type { Begun } from "../ledger/state/enterprise-state.ts";
 import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import type { Operation } from "./model/operation.ts";
 import type { RecordReference } from "./model/shape.ts";
-import { assetUnit } from "./model/references.ts";
 import { applyChanges } from "./model/state.ts";
 import type { ChangeShapes } from "./model/resource.ts";
 import type { Known, StateChange } from "./model/state.ts";
@@ -25,26 +25,19 @@ import type { Policies } from "./model/policy.ts";
 import type { Platform } from "../platform/platform.ts";
 import { failureOf } from "../base/errors.ts";
 import type { Block } from "./plan/records.ts";
-import { AmbiguousReading } from "../platform/call.ts";
-import { ReadFailure } from "../platform/call.ts";
+import { AmbiguousReading, ReadFailure } from "../platform/call.ts";
 
-/**
- * The loaded facts, and later changes to orders, numbers and assignments. These are applied together when the whole
- * state is needed, so that each operation costs the same however many changes there are.
- */
+/** The loaded facts, and changes that are applied together once the whole is needed, however many there are. */
 interface Advanced {
   loaded: LoadedCustomer;
   learned: StateChange[];
   numbers: FixedNumber[];
-  readonly byUnit: FixedNumbersByUnit;
+  readonly byUnit: Map<string, string>;
   /** The hash of each order's current content in the CRM. */
   readonly bodyHashes: ReadonlyMap<string, string>;
 }
 
-/**
- * The facts about a customer for one pass: loaded once, at first use, and advanced by every write. The pass does not
- * read back its own writes. The next pass picks up a person's decision that comes in between.
- */
+/** The facts about a customer for one pass: loaded once, at first use, and advanced by every write. */
 export class CustomerState {
   readonly customer: RecordKey;
   readonly #deps: Pick<EngineDependencies, "ledger" | "clock">;
@@ -52,7 +45,9 @@ export class CustomerState {
   #advanced: Advanced | undefined;
   /** The order of the customer's writes that depend on earlier writes in the writer's queue. */
   readonly after = new Sequence();
-  #committed: Promise<unknown> = Promise.resolve();
+  /** Ends with the last registered write; it is never rejected. */
+  #committed: Promise<void> | undefined;
+  #failure: { error: unknown; told: Promise<void> } | undefined;
   /** Subjects of operations whose outcome the writer has but did not commit yet. */
   readonly #concluding = new Set<string>();
 
@@ -72,10 +67,7 @@ export class CustomerState {
   }
 
   get held(): LoadedCustomer {
-    return this.#whole(this.#now);
-  }
-
-  #whole(advanced: Advanced): LoadedCustomer {
+    const advanced = this.#now;
     const { loaded, learned, numbers } = advanced;
     if (learned.length === 0 && numbers.length === 0) return loaded;
     const known = withNumbers(applyChanges(loaded.known, learned, { customer: this.customer, at: "" }), numbers);
@@ -85,13 +77,9 @@ export class CustomerState {
     return advanced.loaded;
   }
 
-  /**
-   * Whether anything of the customer is open, held, or waits to begin. If nothing is open, this loads the customer too.
-   */
-  async begin(): Promise<Begun> {
-    const begun = await this.#deps.ledger.state.begin(this.customer);
-    if (begun.loaded !== undefined) this.#advanced = advancedFrom(begun.loaded);
-    return begun;
+  /** Takes the facts that the pass began with; while something of the customer is open, there are none yet. */
+  begin({ loaded }: Pick<Begun, "loaded">): void {
+    if (loaded !== undefined) this.#advanced = advancedFrom(loaded);
   }
 
   get #now(): Advanced {
@@ -112,41 +100,44 @@ export class CustomerState {
 
   /**
    * The same without waiting for the commit, which comes with the next intent or the end of the pass. Calls `failed` if
-   * the commit fails. Waits if the ledger must be read to learn the changes.
+   * the commit fails. False, and nothing is recorded, if the ledger must be read to learn the changes.
    */
-  async concludeAhead(
+  concludeAhead(
     operation: Operation,
     id: string,
     conclusion: Conclusion,
     failed: (error: unknown) => Promise<void>,
-  ): Promise<void> {
-    if (!this.#isLearntWithoutReading(operation, conclusion)) return await this.conclude(operation, id, conclusion);
+  ): boolean {
+    if (!this.#isLearntWithoutReading(operation, conclusion)) return false;
     const { at, committed } = this.#deps.ledger.journal.concludeAhead(id, conclusion, this.after);
     const { subject } = operation;
     this.#concluding.add(subject);
-    this.handedOver(
-      committed.then(
-        () => void this.#concluding.delete(subject),
-        async (error: unknown) => {
-          await failed(error);
-          throw error;
-        },
-      ),
-    );
+    this.handedOver(committed, () => this.#concluding.delete(subject), failed);
     this.#concluded(operation, id, conclusion, at);
+    return true;
   }
 
-  /** Registers a write that the writer has not committed yet. */
-  handedOver(committed: Promise<unknown>): void {
-    // In order: the first failure explains the later ones. Nobody needs the error before calling `settled`.
-    committed.catch(() => {});
-    this.#committed = this.#committed.then(() => committed);
-    this.#committed.catch(() => {});
+  /** Registers a write that the writer has not committed yet. The writer answers in the order of these. */
+  handedOver(
+    committed: Promise<unknown>,
+    landed?: () => void,
+    failed: (error: unknown) => Promise<void> = () => Promise.resolve(),
+  ): void {
+    // The first failure explains the later ones. Nobody needs the error before calling `settled`.
+    this.#committed = committed.then(landed, (error: unknown) => {
+      const told = failed(error);
+      told.catch(() => {});
+      this.#failure ??= { error, told };
+    });
   }
 
   /** Waits until all registered writes are on disk. Throws the error that prevented it. */
-  settled(): Promise<unknown> {
-    return this.#committed;
+  async settled(): Promise<void> {
+    if (this.#committed === undefined) return;
+    await this.#committed;
+    if (this.#failure === undefined) return;
+    await this.#failure.told;
+    throw this.#failure.error;
   }
 
   /** Whether the outcome of an operation on this subject is among these writes. */
@@ -174,7 +165,6 @@ export class CustomerState {
     this.#advanced.loaded = { ...loaded, rejections };
   }
 
-  /** Records the changes that a reading showed. */
   async record(
     changes: readonly StateChange[],
     audit?: { kind: string; subject: string; body: JsonObject },
@@ -185,18 +175,17 @@ export class CustomerState {
     this.#learn(changes, at);
   }
 
-  /** The same for changes that nothing else can contradict, without waiting for the commit. */
-  async recordAhead(changes: readonly StateChange[]): Promise<void> {
-    if (!this.#keeps) return await this.record(changes);
-    const { at, committed } = this.#deps.ledger.state.recordAhead(changes, this.after);
-    this.handedOver(committed);
-    this.#learn(changes, at);
+  /** The same for changes that nothing else can contradict, without waiting for the commit. A plan learns them only. */
+  recordAhead(changes: readonly StateChange[]): void {
+    const { ledger, clock } = this.#deps;
+    const ahead = this.#keeps ? ledger.state.recordAhead(changes, this.after) : undefined;
+    if (ahead !== undefined) this.handedOver(ahead.committed);
+    this.#learn(changes, ahead?.at ?? toInstant(clock.now()));
   }
 
-  /** Adds numbers that were fixed to an order of this customer. */
   fixed(numbers: readonly FixedNumber[]): void {
     this.#advanced?.numbers.push(...numbers);
-    this.#advanced?.byUnit.add(numbers);
+    for (const [unit, number] of byUnitName(numbers)) this.#advanced?.byUnit.set(unit, number);
   }
 
   #learn(changes: readonly StateChange[], at: string): void {
@@ -233,30 +222,25 @@ export interface PayloadFacts extends Pick<Known, "link" | "platformCustomers" |
   memberOf(staff: RecordKey): string | undefined;
 }
 
-class FixedNumbersByUnit {
-  readonly #byUnit = new Map<string, string>();
-
-  constructor(numbers: readonly Known["numbers"][number][]) {
-    this.add(numbers);
-  }
-
-  add(numbers: readonly Known["numbers"][number][]): void {
-    for (const { number, namespace, orderId, instanceId, unit } of numbers)
-      this.#byUnit.set(assetUnit({ namespace, id: orderId }, instanceId, unit), number);
-  }
-
-  of(unit: string): string | undefined {
-    return this.#byUnit.get(unit);
-  }
+function byUnitName(numbers: readonly FixedNumber[]): Map<string, string> {
+  return new Map(
+    numbers.map((one) => [
+      assetUnit({ namespace: one.namespace, id: one.orderId }, one.instanceId, one.unit),
+      one.number,
+    ]),
+  );
 }
 
 /** The same from facts in memory; `numbers`: their numbers, if these are already available by unit. */
-export function payloadFactsOf(known: Known, numbers = new FixedNumbersByUnit(known.numbers)): PayloadFacts {
+export function payloadFactsOf(
+  known: Known,
+  numbers: ReadonlyMap<string, string> = byUnitName(known.numbers),
+): PayloadFacts {
   return {
     link: known.link,
     platformCustomers: known.platformCustomers,
     enterpriseCode: known.enterpriseCode,
-    numberOf: (unit) => numbers.of(unit),
+    numberOf: (unit) => numbers.get(unit),
     memberOf: (staff) => known.staffLinks.get(formatKey(staff))?.memberGlobalId,
   };
 }
@@ -266,7 +250,7 @@ function advancedFrom(loaded: LoadedCustomer): Advanced {
     loaded,
     learned: [],
     numbers: [],
-    byUnit: new FixedNumbersByUnit(loaded.known.numbers),
+    byUnit: byUnitName(loaded.known.numbers),
     bodyHashes: new Map(loaded.orders.map((order) => [formatKey(order.key), order.bodyHash])),
   };
 }
@@ -292,19 +276,15 @@ function rejectionsAfter(
 ): readonly Rejection[] {
   const parts = rejections?.parts ?? [];
   const isOf = (records: readonly RecordReference[], rejection: Rejection): boolean =>
-    rejection.kind === operation.kind && records.some((record) => isSame(record, rejection.record));
-  const through = operation.records.filter((record) => !parts.some((part) => isSame(part.record, record)));
+    rejection.kind === operation.kind && records.some((record) => isSameRecord(record, rejection.record));
+  const through = operation.records.filter((record) => !parts.some((part) => isSameRecord(part.record, record)));
   const standing = state === "done" ? before.filter((rejection) => !isOf(through, rejection)) : before;
   if (rejections === undefined) return standing;
   const { kind, settings } = rejections;
   const made = parts.map((part): Rejection => ({ ...part, kind, settings, operationId: id }));
   const replaced = (old: Rejection): boolean =>
-    made.some((item) => item.kind === old.kind && item.hash === old.hash && isSame(item.record, old.record));
+    made.some((item) => item.kind === old.kind && item.hash === old.hash && isSameRecord(item.record, old.record));
   return [...standing.filter((old) => !replaced(old)), ...made];
-}
-
-function isSame(one: RecordReference, other: RecordReference): boolean {
-  return one.stream === other.stream && formatKey(one) === formatKey(other);
 }
 
 /** Everything that carrying out operations needs. */

@@ -11,9 +11,8 @@ import type { Effect, Evidence } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
 import { CustomerState } from "./customer.ts";
 import type { EngineDependencies } from "./customer.ts";
-import { readEvidence } from "./evidence.ts";
+import { evidenceWith, readEvidence } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
 export type PersonsVerdict = "applied" | "not-applied";
@@ -35,9 +34,7 @@ export interface Decision {
   subject: string;
   customer: RecordKey;
   state: OperationState;
-  /** One sentence for the person who decided. */
   summary: string;
-  /** The platform's data right before the decision. */
   showed: JsonObject;
 }
 
@@ -80,16 +77,9 @@ export async function decide(
     },
   });
   const { endpoint, subject, customer } = row.operation;
-  deps.logger.info({ operation: id, endpoint, subject, verdict, by, state: conclusion.state }, "a person decided");
-  return {
-    id,
-    endpoint,
-    subject,
-    customer,
-    state: conclusion.state,
-    summary: conclusion.summary,
-    showed: evidence.detail,
-  };
+  const { state, summary } = conclusion;
+  deps.logger.info({ operation: id, endpoint, subject, verdict, by, state }, "a person decided");
+  return { id, endpoint, subject, customer, state, summary, showed: evidence.detail };
 }
 
 function saysNothing(evidence: Evidence): boolean {
@@ -103,8 +93,8 @@ interface Outcome {
   summary: string;
 }
 
-function done(effect: Effect, summary: string): Outcome {
-  return { state: "done", changes: effect.changes, audit: effect.audit, summary };
+function done({ changes, audit }: Effect, summary: string): Outcome {
+  return { state: "done", changes, audit, summary };
 }
 
 async function openOperation(deps: DecisionDependencies, id: string): Promise<JournalRow> {
@@ -164,7 +154,13 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
   }
   if (evidence.kind === "ambiguous" && decide.partCure !== undefined && !saysNothing(evidence))
     throw refusal("settle.is-there-in-part", row, evidence.reason, decide.partCure);
-  if (onUnknown.by !== "resend" || row.verdict === maybePaused) refuseTooEarly(deps, row, left);
+  // A call without an answer may still land until its settle time is over. A new plan before that would do the change
+  // twice.
+  if (left > 0 && (onUnknown.by !== "resend" || row.verdict === maybePaused)) {
+    const until = toInstant(deps.clock.now() + left);
+    const why = `the call can still take effect until ${until}, so --not-applied is not possible yet`;
+    throw refusal("settle.too-early", row, why, "decide again after that time (setting settle.timeMs)");
+  }
   if (evidence.kind === "not-found" && evidence.partEffect !== undefined) {
     return done(
       evidence.partEffect,
@@ -177,20 +173,6 @@ function notApplied(deps: DecisionDependencies, row: JournalRow, evidence: Evide
     audit: {},
     summary: "Recorded: the operation was not carried out. The next run sends it again if the CRM still wants it.",
   };
-}
-
-/**
- * A call without an answer may still land until its settle time is over. A new plan before that would do the change
- * twice.
- */
-function refuseTooEarly(deps: DecisionDependencies, row: JournalRow, left: number): void {
-  if (left === 0) return;
-  throw refusal(
-    "settle.too-early",
-    row,
-    `the call can still take effect until ${toInstant(deps.clock.now() + left)}, so --not-applied is not possible yet`,
-    "decide again after that time (setting settle.timeMs)",
-  );
 }
 
 function refusal(code: string, row: Pick<JournalRow, "id" | "operation">, why: string, cure: string): Problem {

@@ -11,7 +11,7 @@ import type { PlannedAsset, FixedNumber } from "./model/references.ts";
 import type { Operation } from "./model/operation.ts";
 import { numbersOf, typeOf } from "./model/registry.ts";
 import { CustomerState } from "./customer.ts";
-import type { EngineDependencies } from "./customer.ts";
+import type { EngineDependencies, PayloadFacts } from "./customer.ts";
 import { park, recordOutcome, sendOnce } from "./send.ts";
 import type { Delivery, Existing, Unready } from "./send.ts";
 import { timeToLeave } from "./settle-time.ts";
@@ -19,23 +19,19 @@ import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { sha256 } from "../base/canonical-json.ts";
 import { wireText } from "../contract/answer-json.ts";
 import type { Prepared } from "./model/operation-type.ts";
-import type { PayloadFacts } from "./customer.ts";
 import type { Shapes } from "./model/shape.ts";
-import { bind } from "./plan/bind.ts";
 import { madePasswords } from "./passwords.ts";
 import type { SealedValues } from "../ledger/private/private-values.ts";
 import type { MadePasswords } from "./passwords.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { licenseTypes } from "../crm/model.ts";
+import { bind } from "./plan/bind.ts";
 import type { Bindings } from "./plan/bind.ts";
 import { selectPlatformCustomer } from "./plan/input.ts";
 
 /** Fixes the numbers of an order's assets, for good. */
 export interface AssetNumbers {
-  /**
-   * Fixes a number to every unit of the order's assets; `keep` gets the newly fixed ones. Returns why not, or
-   * undefined.
-   */
+  /** Fixes a number to every unit of the order's assets; `keep` gets the new ones. Answers why not, if so. */
   fix(
     of: { order: RecordKey; customer: RecordKey },
     assets: readonly PlannedAsset[],
@@ -46,16 +42,11 @@ export interface AssetNumbers {
 
 export interface DeliverOptions {
   runId: string | null;
-  /** The facts about the customer, which this updates. */
   state?: CustomerState | undefined;
-  /** An operation of the journal that is sent again. */
   existing?: Existing | undefined;
   plannedId?: string | undefined;
-  /** The id of the saved plan that it belongs to. */
   plan?: string | undefined;
-  /** It belongs to the undo of a run. */
   ofUndo?: boolean | undefined;
-  /** The hold that a person approved. */
   hold?: StandingHold | undefined;
   /** The members that M5 showed (M1 only). */
   shownBefore?: readonly { globalId: string }[] | undefined;
@@ -70,20 +61,22 @@ export interface DeliverOptions {
  */
 export async function deliver(
   deps: EngineDependencies,
-  pool: AssetNumbers,
+  pool: AssetNumbers | undefined,
   operation: Operation,
   options: DeliverOptions,
 ): Promise<Delivery> {
   const { existing, state = new CustomerState(deps, operation.customer) } = options;
   const contradicted = contradictedBlock(operation, deps.ledger.assumptions.contradictions);
-  if (contradicted !== undefined && existing === undefined) return { kind: "blocked", ...contradicted };
-  if (contradicted !== undefined && existing !== undefined)
-    return await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
+  if (contradicted !== undefined)
+    return existing === undefined
+      ? { kind: "blocked", ...contradicted }
+      : await park(deps, { operation, id: existing.id, state }, `it is not sent again: ${contradicted.reason}`);
   const assets = numbersOf(operation);
   if (assets.length > 0 && existing === undefined) {
     const [order] = operation.records;
     if (order === undefined)
       return { kind: "blocked", code: "order.unnamed", reason: "the operation does not name its order" };
+    if (pool === undefined) throw new Error("an order is sent for the first time without the pool of asset numbers");
     const block = await pool.fix({ order, customer: operation.customer }, assets, options.signal, (numbers) =>
       state.fixed(numbers),
     );
@@ -143,11 +136,8 @@ async function amendmentNumber(
 
 const late = "the program was held up before it could send; somebody else may have sent it meanwhile";
 
-/**
- * Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown, as if the call had left. This
- * is recorded only if the ledger still belongs to this program.
- */
-async function send(
+/** Permit, intent, first byte, outcome. If the first byte is late, the outcome is unknown. */
+function send(
   deps: EngineDependencies,
   operation: Operation,
   sending: DeliverOptions & { ready: Ready; state: CustomerState },
@@ -156,10 +146,10 @@ async function send(
   const { prepared, wire, body, wireHash } = ready;
   const nonce = deps.random.hex(16);
   let isLate = (): boolean => false;
-  return await sendOnce(
-    async (acceptedUntil) => {
+  return sendOnce(
+    (acceptedUntil) => {
       isLate = timeToLeave(deps.clock, deps.ledger.clockSkewMs);
-      return await deps.ledger.journal.intend({
+      return deps.ledger.journal.intend({
         operation,
         id: existing?.id ?? plannedId,
         runId,
@@ -174,21 +164,22 @@ async function send(
         after: state.after,
       });
     },
-    async (permit) => {
+    (permit) => {
       const customer = operation.endpoint === "E9" ? undefined : formatKey(operation.customer);
       const call = { nonce, body, signal, customer, mayLeave: () => !isLate(), ...permit };
-      return await prepared.send(deps.platform, call);
+      return prepared.send(deps.platform, call);
     },
-    async (id, { outcome, conclude }) => {
+    (id, { outcome, conclude }) => {
       if (id !== undefined) {
         const said = (words: string): string => toldWords(words, namesIn(wire));
         const sent = { operation, id, state, existing, ahead, said };
         const isOpen = outcome.kind === "not-sent" && isLate();
-        return await recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
+        return recordOutcome(deps, sent, isOpen ? { kind: "unknown", reason: late } : outcome, conclude);
       }
       if (outcome.kind !== "not-sent")
         throw new Error(`${operation.endpoint} on ${operation.subject} left without an intent`);
-      return signal?.aborted === true ? { kind: "stopped" } : { kind: "not-sent", id, reason: outcome.reason };
+      const unsent: Delivery = { kind: "not-sent", id, reason: outcome.reason };
+      return Promise.resolve(signal?.aborted === true ? { kind: "stopped" } : unsent);
     },
   );
 }
@@ -203,7 +194,7 @@ const nobodysFacts: PayloadFacts = {
 };
 
 /** A bound payload with its call, before its permit. */
-export interface Ready {
+interface Ready {
   prepared: Prepared<Shapes>;
   wire: JsonObject;
   body: string;
@@ -212,12 +203,7 @@ export interface Ready {
 }
 
 /** Why a payload cannot be sent now; `again`: why it cannot be sent again. */
-export interface NotReady {
-  kind: "blocked";
-  code: string;
-  reason: string;
-  again?: string;
-}
+type NotReady = { kind: "blocked"; again?: string } & Unready;
 
 /**
  * The hash of the sent payload, which the audit log keeps for good. It also covers the salts of the private values, so
@@ -229,7 +215,6 @@ function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
 
 const noPasswords: MadePasswords = { initial: new Map(), anew: new Map(), toSeal: [] };
 
-/** Binds the payload and checks it against the contract. */
 function makeReady(
   deps: EngineDependencies,
   operation: Operation,
@@ -291,6 +276,7 @@ export function bindingsFrom(
   },
 ): Bindings {
   return {
+    ...values,
     reference: (reference) => {
       switch (reference.$ref) {
         case "enterpriseGlobalId":
@@ -311,8 +297,5 @@ export function bindingsFrom(
           return undefined;
       }
     },
-    privateValue: (marker) => values.privateValue(marker),
-    initialPassword: (staff) => values.initialPassword(staff),
-    newPassword: (staff) => values.newPassword(staff),
   };
 }

@@ -1,15 +1,12 @@
+import { recordName } from "./plan/records.ts";
 import type { StandingHold } from "../ledger/decisions/hold-rows.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { formatKey } from "../crm/keys.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
 import { removedBy, typeOf } from "./model/registry.ts";
 import type { OperationName } from "./model/resource.ts";
-import type { RecordReference } from "./model/shape.ts";
 import type { Observed } from "./plan/input.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 
-/** A finished pass over a customer. */
 interface Finished {
   /** Everything planned for the customer when the pass ends, chosen or not. */
   plan: CustomerPlan;
@@ -20,27 +17,13 @@ interface Finished {
   isBelieved: boolean;
 }
 
-/** An operation that a person was asked about. */
-interface Held {
-  hash: string;
-  subject: string;
-  kind: OperationName;
-  records: readonly RecordReference[];
-  /** One of its records has changed since the person saw it, so no answer counts any more. */
-  changed: boolean;
-}
-
-/** Ends holds, approvals and rejections that nobody wants any more. */
 export async function endUnwanted({ decisions }: Pick<Ledger, "decisions">, of: Finished): Promise<void> {
   const { changed, unwanted } = await unwantedHolds({ decisions }, of);
   await decisions.end("changed", of.plan.customer, changed);
   await decisions.end("unwanted", of.plan.customer, unwanted);
 }
 
-/**
- * Questions that nobody needs to answer any more. A run ends all their operations, or asks again if these are planned
- * differently now (`takings`).
- */
+/** Questions that nobody needs to answer any more, or that a run asks again in another form (`takings`). */
 export async function mootHolds(
   { decisions }: Pick<Ledger, "decisions">,
   of: Finished,
@@ -94,25 +77,21 @@ export async function lacksSeats(
  * decision were read. An order without a decision is not looked at. Its operation ends only if the record changed since
  * a person saw it, for example by a transfer.
  */
-function unwantedIn<Hold extends Held>(holds: readonly Hold[], of: Finished): Hold[] {
+function unwantedIn(holds: readonly StandingHold[], of: Finished): StandingHold[] {
   const { operations, records, rejected = [] } = of.plan;
   const planned = new Set([...operations.map(({ hash }) => hash), ...rejected]);
   const subjects = new Set(operations.map(({ subject }) => subject));
-  const done = new Map(records.map((record) => [nameOf(record.stream, record.key), isDone(record)]));
+  const done = new Map(records.map((record) => [recordName(record.stream, record.key), isDone(record)]));
   return holds.filter((hold) => {
     if (planned.has(hold.hash) || subjects.has(hold.subject)) return false;
     if (of.delivered.has(hold.hash)) return true;
-    const found = hold.records.map((record) => done.get(nameOf(record.stream, record)));
+    const found = hold.records.map((record) => done.get(recordName(record.stream, record)));
     if (found.includes(false)) return false;
     if (!found.includes(undefined)) return true;
     const isOrderUnseen = hold.records.some(({ stream }, index) => stream === "orders" && found[index] === undefined);
     if (isOrderUnseen) return hold.changed;
     return isKnownUnread(hold.kind) || of.observed.assets !== undefined;
   });
-}
-
-function nameOf(stream: Stream, key: RecordKey): string {
-  return `${stream} ${formatKey(key)}`;
 }
 
 function isDone({ outcome, code }: CustomerPlan["records"][number]): boolean {

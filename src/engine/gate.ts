@@ -5,7 +5,7 @@ import { decidedOn } from "./plan/gated.ts";
 import type { Decided } from "./plan/gated.ts";
 import { removesNoMore, countRemoved, takenThings } from "./model/taking.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
-import type { AttemptState, CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
+import type { CustomerAttempt, CustomerAttemptResult } from "./attempt.ts";
 import type { CarryOut } from "./carry-out.ts";
 import type { AskedTime } from "../base/trusted-time.ts";
 import { formatKey } from "../crm/keys.ts";
@@ -21,12 +21,10 @@ interface AtTheGate {
   toJudge?: Extract<CustomerAttemptResult, { kind: "destructive" }>;
 }
 
-/** The answer for a plan without operations that can be held. */
 export const nothingToJudge: AtTheGate = {
   decided: { asked: new Map(), approved: new Map(), rejected: new Map(), outdated: new Map() },
 };
 
-/** Whether the pass undoes a run. */
 export function isOfUndo({ expected }: Pick<CustomerAttempt, "expected">): boolean {
   return expected?.undo !== undefined;
 }
@@ -42,8 +40,7 @@ function isReleased(released: Taking | undefined, { removes }: Taking): boolean 
  * is new.
  */
 export async function gate(
-  { deps, attempt, knows }: Omit<CarryOut, "observed" | "approved">,
-  { announced, plannedIds }: AttemptState,
+  { deps, attempt, knows, progress }: CarryOut,
   { operations, customer }: CustomerPlan,
   takings: readonly Taking[],
 ): Promise<AtTheGate> {
@@ -58,7 +55,7 @@ export async function gate(
   if (open.length === 0) return { decided };
   // An operation that changed since a person saw it is stored anew, because that person may still have its old id.
   const planned = operations.filter(
-    ({ hash }) => outdated.has(hash) || (!announced.has(hash) && !plannedIds.has(hash)),
+    ({ hash }) => outdated.has(hash) || (!progress.announced.has(hash) && !progress.stored.has(hash)),
   );
   // A run does not plan an undo by itself. Its plan id keeps the undo when the next run plans something else.
   const planId = ofUndo ? (attempt.expected?.plan ?? null) : null;
@@ -73,7 +70,6 @@ interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" 
   time: AskedTime;
   run: string;
   limits: TakingLimits;
-  /** Makes one more pass over a customer, with the verdict. */
   attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
   count(customer: RecordKey, result: CustomerAttemptResult): void;
   stopped(): boolean;
@@ -100,7 +96,6 @@ export class LimitsGate {
     this.#deps = deps;
   }
 
-  /** Customers with operations that wait for the judgement. */
   get customers(): RecordKey[] {
     return [...this.#destructive.values()].map((item) => item.customer);
   }
@@ -147,7 +142,7 @@ export class LimitsGate {
   async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
     const more: Destructive[] = [];
-    await workInLanes(items, lanes, async ({ customer }) => {
+    await workInLanes([items], lanes, async ({ customer }) => {
       const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
       if (result.kind === "destructive") more.push({ ...result, customer });
       else this.#deps.count(customer, result);
@@ -194,10 +189,7 @@ export class LimitsGate {
     await ledger.records.deferPending(run, customer, "customer.stale", reason);
   }
 
-  /**
-   * Judges operations that appeared while the run waited. A customer that this run judged before is left to the next
-   * run.
-   */
+  /** Judges operations that appeared while the run waited, but of no customer that it judged before. */
   async judgeLate(due: readonly RecordKey[]): Promise<void> {
     if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
     await this.judge();
@@ -249,7 +241,6 @@ export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPla
   return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
 }
 
-/** The totals of a run, with those of each customer that has new operations. */
 async function sumsOf(
   { ledger }: Dependencies,
   takings: readonly Taking[],
@@ -273,7 +264,6 @@ async function sumsOf(
   };
 }
 
-/** Holds that wait for a person's answer now, from any run. */
 export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Promise<WaitingHold[]> {
   const open = (await ledger.decisions.questions()).filter(({ state }) => state === "open");
   return open.map(({ id, customer, explanation, ofUndo }) => ({
@@ -284,10 +274,7 @@ export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Pr
   }));
 }
 
-/**
- * Removals before now, within the windows of the limits. While the clock is not trusted, no window ends after the last
- * trusted time.
- */
+/** Removals within the windows of the limits. Without a trusted clock, none ends after the last trusted time. */
 export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
   const trusted = await time.now({ isFresh: false });
   const now = trusted?.epochMs ?? ledger.time.lastTrusted;

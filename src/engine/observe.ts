@@ -2,23 +2,19 @@ import { toInstant } from "../base/clock.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { Block } from "./plan/records.ts";
-import { countAbsences } from "./settle-time.ts";
+import { countAbsences, settleTimeLeft } from "./settle-time.ts";
 import type { CustomerState, EngineDependencies } from "./customer.ts";
-import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../platform/call.ts";
 import type { ObservedMember, ShownEnterprise, Snapshot } from "../platform/snapshot.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
-import { correlationFor, selectPlatformCustomer } from "./plan/input.ts";
-import { settleTimeLeft } from "./settle-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { candidatesKind } from "../ledger/state/observations.ts";
 import type { LoadedCustomer, Observed, Unread, PlanOptions } from "./plan/input.ts";
 import type { Known } from "./model/state.ts";
-import { customerNumbers } from "./plan/input.ts";
+import { correlationFor, customerNumbers, readsOf, selectPlatformCustomer } from "./plan/input.ts";
 import type { Operation } from "./model/operation.ts";
 import { freedBy, typeOf } from "./model/registry.ts";
 import { deletesAccounts } from "./model/policy.ts";
-import { readsOf } from "./plan/input.ts";
 import { unreadBlock } from "./customer.ts";
 
 type Link = NonNullable<Known["link"]>;
@@ -30,7 +26,6 @@ const settleTimesYoung = 10;
 /** How often this process read E3 for missing customers of an enterprise. */
 const countsOf = new WeakMap<Ledger, Map<string, number>>();
 
-/** Counts one more reading and returns the count. */
 function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
   const counts = countsOf.get(ledger) ?? new Map<string, number>();
   countsOf.set(ledger, counts);
@@ -41,6 +36,7 @@ function readingsOf(ledger: Ledger, enterpriseGlobalId: string): number {
 
 /** This many incomplete lists of one enterprise in a row contradict A27. */
 const incompleteOnesInARow = 3;
+const incompleteEvidence = `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`;
 
 /** E3 is read for customers this many times as often as for settling: it costs one call, and orders wait for it. */
 const readingsOver = 4;
@@ -62,18 +58,13 @@ interface SnapshotOptions {
   contents?: () => ReadonlySet<string> | "all" | undefined;
 }
 
-/**
- * The platform's data for one customer, as this pass read it. Each thing is read once, and again after a stage made it
- * old. A run and a plan read the same, except that a plan waits for nothing.
- */
+/** The platform's data for one customer. Each thing is read once, and again after a stage made it old. */
 export class CustomerSnapshot {
   readonly #deps: SnapshotDependencies;
   readonly #snapshot: Snapshot;
   readonly #options: SnapshotOptions;
   #observed: Observed = { enterprises: undefined, members: undefined, assets: undefined };
   #customersRead = false;
-  #keeps = false;
-  #customer: RecordKey = { namespace: "", id: "" };
   #staffRead = false;
   #absenceAgain: string | undefined;
 
@@ -105,16 +96,12 @@ export class CustomerSnapshot {
     if (needs.enterprises) await this.#lookUp(knows, loaded);
     const looksForCustomers =
       link !== undefined && knows.keeps && !this.#customersRead && customersLacking(loaded, this.#deps.settings);
-    this.#customer = loaded.customer;
-    this.#keeps = knows.keeps;
-    let awaited: CustomersAwaited | undefined;
-    if (looksForCustomers)
-      await this.#reading("customers", async () => {
-        awaited = await this.#readCustomers(knows, link);
-      });
+    const awaited = looksForCustomers
+      ? await this.#reading("customers", () => this.#readCustomers(knows, link))
+      : undefined;
     if (link === undefined) return awaited;
     // Data read once in a pass is read again if an operation made it old, even if the plan no longer needs it.
-    if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(link, needs));
+    if (needs.people || this.#staffRead) await this.#reading("people", () => this.#readStaff(knows, link, needs));
     if (contents !== undefined)
       await this.#reading("contents", async () => {
         await this.#readContents(knows, link, contents);
@@ -124,13 +111,14 @@ export class CustomerSnapshot {
   }
 
   /** Makes a reading that operations depend on. After it failed once, this pass does not make it again. */
-  async #reading(of: keyof Unread, read: () => Promise<void>): Promise<void> {
-    if (this.#observed.unread?.[of] !== undefined) return;
+  async #reading<Read>(of: keyof Unread, read: () => Promise<Read>): Promise<Read | undefined> {
+    if (this.#observed.unread?.[of] !== undefined) return undefined;
     try {
-      await read();
+      return await read();
     } catch (error) {
       if (this.#options.whole) throw error;
       this.unread(of, unreadBlock(error));
+      return undefined;
     }
   }
 
@@ -141,7 +129,6 @@ export class CustomerSnapshot {
     return true;
   }
 
-  /** Keeps why the operations that depend on a reading wait. */
   unread(of: keyof Unread, block: Block): void {
     this.#observed.unread = { ...this.#observed.unread, [of]: block };
     if (of === "people") Object.assign(this.#observed, { members: undefined, assets: undefined, loans: undefined });
@@ -169,11 +156,12 @@ export class CustomerSnapshot {
   }
 
   async #readStaff(
+    knows: CustomerState,
     { enterpriseGlobalId }: Link,
     { seats, loans: wanted }: Pick<ReturnType<typeof readsOf>, "seats" | "loans">,
   ): Promise<void> {
     this.#staffRead = true;
-    const members = await this.#wholeList(enterpriseGlobalId);
+    const members = await this.#wholeList(knows, enterpriseGlobalId);
     let assets = await this.#snapshot.assets(enterpriseGlobalId);
     const inM6 = new Set(assets.map((asset) => asset.assetNum));
     if (!seats.isSubsetOf(inM6))
@@ -187,7 +175,7 @@ export class CustomerSnapshot {
   }
 
   /** Reads M5. Several incomplete lists in a row contradict the assumption about it (A27). */
-  async #wholeList(enterpriseGlobalId: string): Promise<ObservedMember[]> {
+  async #wholeList(knows: CustomerState, enterpriseGlobalId: string): Promise<ObservedMember[]> {
     const { ledger } = this.#deps;
     try {
       const members = await this.#snapshot.members(enterpriseGlobalId);
@@ -195,24 +183,14 @@ export class CustomerSnapshot {
       return members;
     } catch (error) {
       const isIncomplete = error instanceof ReadFailure && error.kind === "incomplete";
-      const inARow = isIncomplete && this.#keeps ? await ledger.assumptions.incompleteList(enterpriseGlobalId) : 0;
+      const inARow = isIncomplete && knows.keeps ? await ledger.assumptions.incompleteList(enterpriseGlobalId) : 0;
       if (inARow >= incompleteOnesInARow)
-        await ledger.assumptions.met([
-          {
-            row: "A27",
-
-            about: formatKey(this.#customer),
-            evidence: `M5 gave ${incompleteOnesInARow} lists of one enterprise in a row that do not add up`,
-          },
-        ]);
+        await ledger.assumptions.met([{ row: "A27", about: formatKey(knows.customer), evidence: incompleteEvidence }]);
       throw error;
     }
   }
 
-  /**
-   * Reads M7 for the `wanted` assets. If it shows a product without a known licence order, it reads everything of the
-   * enterprise. A deletion without a licence order would reach all of it.
-   */
+  /** Reads M7 for the wanted assets; for all, if a product has no known licence order: its deletion would reach all. */
   async #readContents(
     knows: CustomerState,
     { enterpriseGlobalId }: Link,
@@ -240,10 +218,7 @@ export class CustomerSnapshot {
     this.#absenceAgain = again;
   }
 
-  /**
-   * Reads M7 by id for each asset that an earlier reading showed and that neither M6 nor E8 shows now. A short list can
-   * hide assets, and only M7 itself proves that an asset does not exist.
-   */
+  /** Reads M7 by id for assets that no list shows any more. Only M7 proves that an asset does not exist. */
   async #lookForGone(
     { enterpriseGlobalId }: Link,
     numbers: ReadonlySet<string> | "all",
@@ -263,12 +238,10 @@ export class CustomerSnapshot {
     this.#observed.goneAssets = gone;
   }
 
-  /** Keeps which orders may already be on the platform, and why they wait. */
   unclear(orders: Observed["unclearOrders"]): void {
     this.#observed.unclearOrders = orders;
   }
 
-  /** Forgets readings that are old because some of these operations were done. */
   forget(operations: readonly Operation[]): void {
     const outdated = new Set(operations.flatMap((operation) => typeOf(operation).invalidates));
     const isFreed = operations.some((operation) => freedBy(operation).length > 0);
@@ -292,10 +265,7 @@ export class CustomerSnapshot {
       });
   }
 
-  /**
-   * E3 after E2: reads the customers of the enterprise if too few are known. If E3 shows an enterprise that we created,
-   * this confirms the correlation (A8).
-   */
+  /** E3 after E2: reads the customers of the enterprise if too few are known. This confirms the correlation (A8). */
   async #readCustomers(knows: CustomerState, link: Link): Promise<CustomersAwaited | undefined> {
     const { ledger, settings } = this.#deps;
     const { enterpriseGlobalId, channelCustomerId, origin } = link;
@@ -303,9 +273,10 @@ export class CustomerSnapshot {
     const found = await this.#snapshot.enterprises(channelCustomerId);
     const ours = found.find((item) => item.enterpriseGlobalId === enterpriseGlobalId);
     if (ours !== undefined) {
-      await knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
+      knows.recordAhead([{ type: "platform-customers", enterpriseGlobalId, customers: ours.customers }]);
       if (origin === "created") {
-        await ledger.state.confirmCorrelation(correlationFor(settings, knows.customer, channelCustomerId), knows.after);
+        const correlation = correlationFor(settings, knows.customer, channelCustomerId);
+        if (!ledger.state.isConfirmed(correlation)) await ledger.state.confirmCorrelation(correlation, knows.after);
         const met = metByChannel(ours, settings);
         if (met.length > 0) await ledger.assumptions.met(met);
       }
@@ -317,10 +288,7 @@ export class CustomerSnapshot {
     return awaited;
   }
 
-  /**
-   * When to read E3 again while it may still show more customers of the enterprise; undefined once its settle time is
-   * over.
-   */
+  /** When to read E3 again for more customers of the enterprise; undefined once its settle time is over. */
   async #settles(link: Link): Promise<CustomersAwaited | undefined> {
     const { clock, settle } = this.#deps;
     const since = link.since === undefined ? clock.now() : Date.parse(link.since);
@@ -339,7 +307,6 @@ export class CustomerSnapshot {
 
 const notUnderItsNumber: AssumptionMet = {
   row: "A8",
-
   evidence: "E3 did not show an enterprise that E2 had made, over the settle time",
 };
 
@@ -349,10 +316,7 @@ function metByChannel({ customers }: ShownEnterprise, { channelCode }: Assumptio
   return [{ row: "A9", evidence: "E3 showed an enterprise that E2 had made under another channel code" }];
 }
 
-/**
- * Whether E3 has shown too few customers to place the waiting orders or to block them. That is so if there are none,
- * fewer than E2 creates, or not exactly one for an order's licence type (A12).
- */
+/** Whether E3 has shown too few customers to place the waiting orders or to block them (A12). */
 function customersLacking({ known, orders }: LoadedCustomer, settings: AssumptionSettings): boolean {
   const { link, platformCustomers } = known;
   if (link === undefined) return false;
@@ -369,7 +333,6 @@ function customersLacking({ known, orders }: LoadedCustomer, settings: Assumptio
   return [...types].some((type) => "code" in selectPlatformCustomer(known, type, settings));
 }
 
-/** Contents that decide about removals. */
 function endsOf(numbers: ReadonlySet<string> | "all" | undefined): ReturnType<typeof readsOf>["contents"] {
   return numbers === undefined ? undefined : { numbers, ends: true };
 }

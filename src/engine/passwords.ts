@@ -13,53 +13,34 @@ export interface MadePasswords {
   toSeal: SealedValues[];
 }
 
-/** The initial and new passwords that an operation needs. */
-export async function madePasswords(deps: EngineDependencies, operation: Operation): Promise<MadePasswords> {
-  const toSeal: SealedValues[] = [];
-  const initial = await initialPasswords(deps, operation, toSeal);
-  const anew = new Map<string, string>();
+export async function madePasswords(
+  { ledger, settings, random }: EngineDependencies,
+  operation: Operation,
+): Promise<MadePasswords> {
   const { customer } = operation;
-  for (const staff of typeOf(operation).can.credentials?.passwords?.(operation) ?? []) {
-    const key = formatKey(staff);
+  const { accounts, passwords } = typeOf(operation).can.credentials ?? {};
+  const length = settings.generatedPasswordLength;
+  const [initial, anew] = [new Map<string, string>(), new Map<string, string>()];
+  const toSeal: SealedValues[] = [];
+  const make = (ref: string, version: number): string => {
+    const password = generatePassword(length, random);
+    toSeal.push({ ref, version, salt: random.hex(16), values: { password } });
+    return password;
+  };
+  for (const staff of settings.passwordSource === "generate" ? (accounts?.(operation) ?? []) : []) {
+    const ref = initialPasswordRef({ staff, customer });
+    const { values, nextVersion } = await ledger.private.latestSealed(ref);
+    const kept = values?.["password"];
+    // The service may have refused a password for its length. If the length setting changed since, a new one is made.
+    const isUsable = typeof kept === "string" && kept.length === length;
+    initial.set(formatKey(staff), isUsable ? kept : make(ref, nextVersion));
+  }
+  for (const staff of passwords?.(operation) ?? []) {
     const ref = newPasswordRef({ staff, customer });
-    const { nextVersion } = await deps.ledger.private.latestSealed(ref);
-    anew.set(key, generated(deps));
-    toSeal.push(sealedPassword(deps, ref, nextVersion, anew.get(key) ?? ""));
+    const { nextVersion } = await ledger.private.latestSealed(ref);
+    anew.set(formatKey(staff), make(ref, nextVersion));
   }
   return { initial, anew, toSeal };
-}
-
-/** The first passwords of the accounts that an operation creates: the generated ones if they exist, else new ones. */
-async function initialPasswords(
-  deps: EngineDependencies,
-  operation: Operation,
-  toSeal: SealedValues[],
-): Promise<Map<string, string>> {
-  const values = new Map<string, string>();
-  if (deps.settings.passwordSource !== "generate") return values;
-  for (const staff of typeOf(operation).can.credentials?.accounts?.(operation) ?? []) {
-    const key = formatKey(staff);
-    const ref = initialPasswordRef({ staff, customer: operation.customer });
-    const kept = await deps.ledger.private.latestSealed(ref);
-    const password = kept.values?.["password"];
-    // The service may have refused a password for its length. If the length setting changed since, a new one is made.
-    if (typeof password === "string" && password.length === deps.settings.generatedPasswordLength) {
-      values.set(key, password);
-      continue;
-    }
-    const made = generated(deps);
-    values.set(key, made);
-    toSeal.push(sealedPassword(deps, ref, kept.nextVersion, made));
-  }
-  return values;
-}
-
-function generated({ settings, random }: EngineDependencies): string {
-  return generatePassword(settings.generatedPasswordLength, random);
-}
-
-function sealedPassword({ random }: EngineDependencies, ref: string, version: number, password: string): SealedValues {
-  return { ref, version, salt: random.hex(16), values: { password } };
 }
 
 const lower = "abcdefghijkmnpqrstuvwxyz";

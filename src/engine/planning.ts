@@ -1,20 +1,19 @@
 import type { PrivateMarker } from "./model/references.ts";
 import { handedIn } from "./model/registry.ts";
-import type { Seeking, Sought } from "./model/resource.ts";
+import type { Seeking } from "./model/resource.ts";
 import type { AssumptionId } from "../contract/assumptions/row.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
-import type { Operation } from "./model/operation.ts";
 import type { StateChange } from "./model/state.ts";
 import type { Block } from "./plan/records.ts";
-import type { Observed, PlanOptions, LoadedCustomer } from "./plan/input.ts";
+import type { PlanOptions, LoadedCustomer } from "./plan/input.ts";
 import type { RepairSettings } from "./plan/drift.ts";
-import { decidedOn } from "./plan/gated.ts";
-import { Gated } from "./plan/gated.ts";
-import { metByBlocks, metByReading } from "./plan/met-by-reading.ts";
+import { decidedOn, takingsOf } from "./plan/gated.ts";
+import type { Taking } from "./plan/limits.ts";
+import { metByBlocks, metByReading } from "./model/assumptions-met.ts";
 import { planCustomer } from "./plan/plan.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import type { Snapshot, Snapshots } from "../platform/snapshot.ts";
@@ -29,27 +28,18 @@ export type PlanningDependencies = Pick<EngineDependencies, "ledger" | "settings
   // A rebuild gives no `ordersUnseen`.
   Partial<Pick<EngineDependencies, "ordersUnseen">> & { reader: Snapshots };
 
-/** The result of planning a customer. */
 export type Planning =
-  | { kind: "planned"; plan: CustomerPlan }
+  /** `steps`: of an undo, the result for each operation of the run, newest first. */
+  | { kind: "planned"; plan: CustomerPlan; steps?: readonly UndoStep[] }
   /** Planning recorded something new, so the customer is planned again with it. */
   | { kind: "recorded"; changes: readonly StateChange[] }
   | ({ kind: "awaits" } & CustomersAwaited);
 
-/** Plans for one pass over a customer, as often as the pass asks. */
 export interface Planner {
-  readonly observed: Observed;
-  /** When to read M7 again, if it left out something to be removed that does not count as gone yet. */
-  readonly absenceAgain: string | undefined;
-  /** Forgets readings that are old because some of these operations were done. */
-  forget(operations: readonly Operation[]): void;
-  /** Makes the next plan read the seats of the customer. False if they were read already, or cannot be. */
-  readsPeople(): boolean;
+  readonly snapshot: CustomerSnapshot;
   /** `tried`: subjects of the operations that the pass carried out or put off so far. */
   plan(tried?: ReadonlySet<string>): Promise<Planning>;
 }
-
-const nothingSought: Sought = { adopted: [], unclear: new Map() };
 
 /** The form of state changes in an audit entry. Entries without one call the profile of staff `particulars`. */
 const changesForm = 2;
@@ -65,14 +55,11 @@ export function learned(customer: RecordKey, changes: readonly StateChange[]): L
 
 type LearnedAudit = NonNullable<Parameters<CustomerState["record"]>[1]>;
 
-/**
- * Plans one customer as often as asked: reads missing data, adopts existing orders, and plans. A run and the plan
- * command both use it.
- */
+/** Plans one customer as often as asked: reads missing data, adopts existing orders, and plans. */
 export class CustomerPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
-  readonly #snapshot: CustomerSnapshot;
+  readonly snapshot: CustomerSnapshot;
   readonly #seeking: readonly Seeking[];
   readonly #options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined };
 
@@ -99,97 +86,85 @@ export class CustomerPlanning implements Planner {
     const snapshot = deps.reader.of(knows.customer, options.signal);
     this.#repairs = { settleMs: deps.settle.timeMs };
     const { thorough, whole = false } = options;
-    this.#snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
+    this.snapshot = new CustomerSnapshot({ ...deps, repairs: this.#repairs }, snapshot, { thorough, whole });
     this.#seeking =
       options.seek === undefined
         ? handedIn().resources.flatMap(({ seek }) => seek?.(deps, snapshot, { whole }) ?? [])
         : [options.seek(snapshot)];
   }
 
-  get observed(): Observed {
-    return this.#snapshot.observed;
-  }
-
-  get absenceAgain(): string | undefined {
-    return this.#snapshot.absenceAgain;
-  }
-
-  forget(operations: readonly Operation[]): void {
-    this.#snapshot.forget(operations);
-  }
-
-  readsPeople(): boolean {
-    return this.#snapshot.readsPeople();
-  }
-
-  async plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
-    const awaited = await this.#snapshot.read(this.#knows);
-    if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    for (const seeking of this.#seeking) {
-      const sought = seeking.isNeeded(this.#knows) ? await seeking.seek(this.#knows) : nothingSought;
-      if (sought.adopted.length > 0) return { kind: "recorded", changes: sought.adopted };
-      this.#snapshot.unclear(sought.unclear);
-      if (sought.unread !== undefined) this.#snapshot.unread("examined", sought.unread);
-    }
-    const plan = await this.#planNow(tried);
-    if (plan.changes.length === 0) return { kind: "planned", plan };
-    await this.#learn(plan);
-    return { kind: "recorded", changes: plan.changes };
+  plan(tried: ReadonlySet<string> = new Set()): Promise<Planning> {
+    return this.#plan(tried, this.#seeking);
   }
 
   /** Links the customer as its plan would, and reads all that its enterprise shows. This counts nothing as placed. */
   async look(): Promise<void> {
-    const { link } = this.#knows.held.known;
-    if (link === undefined) {
-      await this.#snapshot.read(this.#knows);
-      await this.#learn(await this.#planNow(new Set()));
-    }
+    if (this.#knows.held.known.link === undefined) await this.#plan(new Set(), []);
     for (const seeking of this.#seeking) await seeking.look(this.#knows);
   }
 
-  async #learn(plan: CustomerPlan): Promise<void> {
-    if (plan.changes.length === 0) return;
-    await this.#requireFreeEnterprise(plan);
-    await this.#knows.record(plan.changes, learned(plan.customer, plan.changes));
-  }
-
-  /** Leaves out operations that a person rejected in exactly this form. */
-  async #planNow(tried: ReadonlySet<string>): Promise<CustomerPlan> {
-    const { ledger, settings, policies } = this.#deps;
+  async #plan(tried: ReadonlySet<string>, seekings: readonly Seeking[]): Promise<Planning> {
+    const { ledger, policies } = this.#deps;
+    const knows = this.#knows;
+    const awaited = await this.snapshot.read(knows);
+    if (awaited !== undefined) return { kind: "awaits", ...awaited };
+    for (const seeking of seekings) {
+      if (!seeking.isNeeded(knows)) continue;
+      const { adopted, unclear, unread } = await seeking.seek(knows);
+      if (adopted.length > 0) return { kind: "recorded", changes: adopted };
+      this.snapshot.unclear(unclear);
+      if (unread !== undefined) this.snapshot.unread("examined", unread);
+    }
     const shown = this.#shownAnew();
     if (shown.length > 0) await ledger.assumptions.met(shown);
-    const input = { ...this.#knows.held, observed: this.observed };
-    const { canSeal } = ledger.private;
-    const { takingBlocked } = this.#options;
-    const contradicted = ledger.assumptions.contradictions;
-    const repairs = this.#repairs;
-    const options = { settings, policies, canSeal, takingBlocked, contradicted, repairs, tried };
-    const plan = planCustomer(input, options);
-    if (this.#knows.keeps && plan.records.some(({ code }) => code !== undefined)) await this.#told(metByBlocks(plan));
-    const takings = new Gated(policies, input).takings(plan.operations);
-    if (takings.length === 0) return plan;
-    const rejected = await rejectedOf(ledger, plan.customer, takings, false);
-    return rejected.size === 0 ? plan : planCustomer(input, { ...options, rejected });
+    let plan = this.#planNow(tried);
+    const told = this.#untold(plan);
+    if (told.length > 0) await ledger.assumptions.stands(told);
+    const takings = takingsOf(policies, knows.held, plan.operations);
+    const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, plan.customer, takings, false);
+    if (rejected !== undefined) plan = this.#planNow(tried, rejected);
+    if (plan.changes.length === 0) return { kind: "planned", plan };
+    await this.#requireFreeEnterprise(plan);
+    await knows.record(plan.changes, learned(plan.customer, plan.changes));
+    return { kind: "recorded", changes: plan.changes };
   }
 
-  /** Records evidence about A1–A43 from the blocks of the plan's records, each row once in a pass. */
-  async #told(met: readonly AssumptionMet[]): Promise<void> {
-    const untold = met.filter(({ row }) => !this.#contradicted.has(row));
+  /** `rejected`: operations that a person rejected in exactly this form. */
+  #planNow(tried: ReadonlySet<string>, rejected?: ReadonlySet<string>): CustomerPlan {
+    const { ledger, settings, policies } = this.#deps;
+    return planCustomer(
+      { ...this.#knows.held, observed: this.snapshot.observed },
+      {
+        settings,
+        policies,
+        canSeal: ledger.private.canSeal,
+        takingBlocked: this.#options.takingBlocked,
+        contradicted: ledger.assumptions.contradictions,
+        repairs: this.#repairs,
+        tried,
+        rejected,
+      },
+    );
+  }
+
+  /** Evidence about A1–A43 from the blocks of the plan's records, each row once in a pass; a plan keeps none. */
+  #untold(plan: CustomerPlan): AssumptionMet[] {
+    if (!this.#knows.keeps || plan.records.every(({ code }) => code === undefined)) return [];
+    const untold = metByBlocks(plan).filter(({ row }) => !this.#contradicted.has(row));
     for (const { row } of untold) this.#contradicted.add(row);
-    await this.#deps.ledger.assumptions.stands(untold);
+    return untold;
   }
 
   /** Evidence about A1–A43 from each reading, once; a plan keeps none. */
   #shownAnew(): AssumptionMet[] {
-    const { enterprises, ambiguous, members, assets } = this.observed;
+    const { enterprises, ambiguous, members, assets } = this.snapshot.observed;
     const reading = [enterprises ?? ambiguous, members, assets];
     if (!this.#knows.keeps || reading.every((list, index) => list === this.#noted[index])) return [];
     const together = members !== this.#noted[1] && assets !== this.#noted[2];
     this.#noted = reading;
-    return metByReading(this.observed, together);
+    return metByReading(this.snapshot.observed, together);
   }
 
-  /** Throws a Problem if the enterprise to link belongs to another customer. */
   async #requireFreeEnterprise({ customer, changes }: CustomerPlan): Promise<void> {
     for (const change of changes) {
       if (change.type !== "linked") continue;
@@ -203,15 +178,15 @@ export class CustomerPlanning implements Planner {
   }
 }
 
-/** Operations of a plan that a person rejected in exactly this form, by hash, for runs or for undos. */
+/** Operations of a plan that a person rejected in exactly this form, by hash, for runs or for undos, if any. */
 async function rejectedOf(
   { decisions }: Pick<PlanningDependencies["ledger"], "decisions">,
   customer: RecordKey,
-  takings: ReturnType<Gated["takings"]>,
+  takings: readonly Taking[],
   ofUndo: boolean,
-): Promise<ReadonlySet<string>> {
-  if (takings.length === 0) return new Set();
-  return new Set(decidedOn(await decisions.standing({ customer, ofUndo }), takings).rejected.keys());
+): Promise<ReadonlySet<string> | undefined> {
+  const { rejected } = decidedOn(await decisions.standing({ customer, ofUndo }), takings);
+  return rejected.size === 0 ? undefined : new Set(rejected.keys());
 }
 
 function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey): Problem {
@@ -224,18 +199,14 @@ function taken(customer: RecordKey, enterpriseGlobalId: string, owner: RecordKey
   });
 }
 
-/**
- * Plans the undo of a run for one customer, instead of following the CRM. It reads the platform like every plan and
- * adopts nothing.
- */
+/** Plans the undo of a run for one customer. It reads the platform like every plan and adopts nothing. */
 export class UndoPlanning implements Planner {
   readonly #deps: PlanningDependencies;
   readonly #knows: CustomerState;
-  readonly #snapshot: CustomerSnapshot;
+  readonly snapshot: CustomerSnapshot;
   readonly #options: { run: string; takingBlocked: Block | undefined };
   #rows: readonly DoneOperation[] | undefined;
   #contents: ReadonlySet<string> | "all" | undefined;
-  #steps: UndoStep[] = [];
 
   constructor(
     deps: PlanningDependencies,
@@ -247,28 +218,7 @@ export class UndoPlanning implements Planner {
     this.#options = options;
     const snapshot = deps.reader.of(knows.customer, options.signal);
     const contents = () => this.#contents;
-    this.#snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, whole: true, contents });
-  }
-
-  get observed(): Observed {
-    return this.#snapshot.observed;
-  }
-
-  get absenceAgain(): string | undefined {
-    return this.#snapshot.absenceAgain;
-  }
-
-  /** The result for each operation of the run in the last plan, newest first. */
-  get steps(): readonly UndoStep[] {
-    return this.#steps;
-  }
-
-  forget(operations: readonly Operation[]): void {
-    this.#snapshot.forget(operations);
-  }
-
-  readsPeople(): boolean {
-    return false;
+    this.snapshot = new CustomerSnapshot(deps, snapshot, { thorough: true, whole: true, contents });
   }
 
   async plan(): Promise<Planning> {
@@ -281,18 +231,17 @@ export class UndoPlanning implements Planner {
     const of = { given: prepare({ ...loaded, observed: unread }, settings), rows, facts, run };
     const { resources } = handedIn();
     this.#contents = resources.map(({ undoGiven }) => undoGiven?.contents?.(of)).find((one) => one !== undefined);
-    const awaited = await this.#snapshot.read(this.#knows);
+    const awaited = await this.snapshot.read(this.#knows);
     if (awaited !== undefined) return { kind: "awaits", ...awaited };
-    let input = { ...loaded, observed: this.observed };
+    let input = { ...loaded, observed: this.snapshot.observed };
     for (const { undoGiven } of resources) input = { ...input, ...undoGiven?.instead?.(loaded, facts) };
     const contradicted = ledger.assumptions.contradictions;
     const options = { settings, policies, canSeal: ledger.private.canSeal, takingBlocked, contradicted };
     let made = planUndo(input, { run, rows, facts }, options);
-    const takings = new Gated(policies, input).takings(made.plan.operations);
-    const rejected = await rejectedOf(ledger, made.plan.customer, takings, true);
-    if (rejected.size > 0) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
-    this.#steps = made.steps;
-    return { kind: "planned", plan: made.plan };
+    const takings = takingsOf(policies, input, made.plan.operations);
+    const rejected = takings.length === 0 ? undefined : await rejectedOf(ledger, made.plan.customer, takings, true);
+    if (rejected !== undefined) made = planUndo(input, { run, rows, facts }, { ...options, rejected });
+    return { kind: "planned", ...made };
   }
 
   async #done(): Promise<readonly DoneOperation[]> {

@@ -9,7 +9,7 @@ import { CustomerState } from "./customer.ts";
 import { lookForUnwanted, refusedJustNow, unwantedOrders } from "./refused-orders.ts";
 import { pausedCode } from "../ledger/pause.ts";
 import { typeOf } from "./model/registry.ts";
-import { Gated } from "./plan/gated.ts";
+import { takingsOf } from "./plan/gated.ts";
 import { withoutHeld } from "./plan/limits.ts";
 import { goingWithout, waitsForNeeds } from "./plan/needs-of-operations.ts";
 import type { Operation } from "./model/operation.ts";
@@ -17,30 +17,19 @@ import { firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import { quarantineBlock } from "./plan/records.ts";
-import {
-  advance,
-  leftIn,
-  newAttempt,
-  triedIn,
-  customersNotShown,
-  maxRounds,
-  restless,
-  stopReasons,
-} from "./attempt.ts";
+import { customersNotShown, maxRounds, restless, stopReasons, deferredOf, Progress } from "./attempt.ts";
 import type {
-  AttemptEvent,
-  AttemptState,
   CustomerAttempt,
   CustomerAttemptResult,
   ReconcileDependencies,
   Shortfall,
   StopReason,
+  Why,
 } from "./attempt.ts";
 import { carryOut, dropUnsent, notAttempted, chosenOf, movedSince, notChosen, takenBack } from "./carry-out.ts";
 import type { CarryOut } from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
-import { deferredOf, hasOutcome, movingIn, unfinishedIn } from "./outcomes.ts";
-import type { Why } from "./outcomes.ts";
+import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";
 import { settleOpen, endRequested } from "./requested.ts";
 
@@ -50,47 +39,23 @@ import { settleOpen, endRequested } from "./requested.ts";
  * the rest anew. So no operation relies on outdated data. Operations wait if they depend on a failed reading or on a
  * service that cannot be reached; the rest goes on. An error stops this customer and no other.
  */
-export async function reconcile(
+export function reconcile(
   deps: ReconcileDependencies,
   customer: RecordKey,
   attempt: CustomerAttempt,
 ): Promise<CustomerAttemptResult> {
-  const work = new CustomerAttemptRun(deps, customer, attempt);
-  try {
-    const result = await work.run();
-    attempt.onlyCommits?.();
-    await work.settled();
-    return result;
-  } catch (error) {
-    if (deps.ledger.broken !== undefined) throw error;
-    if (await work.isContradicted()) return await work.end("parked");
-    if (attempt.signal?.aborted === true) {
-      await work.deferAll({ code: "run.stopped", reason: "the run was stopped before it reached this record" });
-      return { kind: "stopped", reason: "aborted" };
-    }
-    const failure = failureOf(error);
-    // The program may have failed at reading these very records.
-    await work.deferAll(failure).catch(async (again: unknown) => {
-      if (failure.of !== "program" || deps.ledger.broken !== undefined) throw again;
-      await deps.ledger.records.deferPending(attempt.runId, customer, failure.code, failure.reason);
-    });
-    const named = { customer: formatKey(customer), code: failure.code };
-    deps.logger.warn({ ...named, reason: failure.reason }, "customer not finished");
-    if (failure.of === "program") deps.logger.error({ ...named, stack: stackOf(error) }, "defect");
-    return { kind: "finished", short: new Set([shortfalls[failure.of]]) };
-  }
+  return new CustomerAttemptRun(deps, customer, attempt).run();
 }
 
-const shortfalls = { service: "unread", data: "stuck", program: "defect" } as const;
+const shortOf = { service: "unread", data: "stuck", program: "defect" } as const;
 
-/** One pass: its facts about the customer, its progress, and its steps. */
 class CustomerAttemptRun {
   readonly #deps: ReconcileDependencies;
   readonly #customer: RecordKey;
   readonly #attempt: CustomerAttempt;
   readonly #knows: CustomerState;
   readonly #planning: Planner;
-  #state: AttemptState = newAttempt;
+  readonly #progress = new Progress();
   /** The questions to a person about operations of the current plan, by hash. */
   #asked: ReadonlyMap<string, StandingHold> = new Map();
   /** Something of the customer is held, approved or rejected. */
@@ -116,90 +81,111 @@ class CustomerAttemptRun {
     return { customer: this.#customer, ofUndo: isOfUndo(this.#attempt) };
   }
 
-  #advance(event: AttemptEvent): void {
-    this.#state = advance(this.#state, event);
-  }
-
-  /** Waits until everything that was done is on disk. Throws the error that prevented it. */
-  settled(): Promise<unknown> {
-    return this.#knows.settled();
-  }
-
-  /** Whether the ledger cannot hold the result of an operation, which now needs a person. */
-  async isContradicted(): Promise<boolean> {
-    return await this.#knows.settled().then(() => false, isContradiction);
+  get #of(): CarryOut {
+    const { observed } = this.#planning.snapshot;
+    const [deps, attempt, knows, progress] = [this.#deps, this.#attempt, this.#knows, this.#progress];
+    return { deps, attempt, knows, progress, observed, approved: new Map(), ahead: true };
   }
 
   async run(): Promise<CustomerAttemptResult> {
-    const begun = await this.#knows.begin();
-    const open = begun.open ? await settleOpen(this.#deps, this.#knows, this.#attempt) : undefined;
-    if (open !== undefined) {
-      await this.deferAll(open);
-      return open.end;
-    }
-    if (begun.open || begun.waits) await this.#takeStored();
-    this.#isHeld = begun.held;
-    const { idle, total } = maxRounds;
-    for (let [round, last] = [0, 0]; round < total && round - last < idle; round += 1) {
-      if (this.#attempt.signal?.aborted === true) return await this.#stop("aborted");
-      const planning = await this.#planning.plan(triedIn(this.#state));
-      switch (planning.kind) {
-        case "awaits":
-          await this.settled();
-          await this.deferAll({ code: customersNotShown, reason: planning.reason });
-          return { kind: "waiting", until: planning.until };
-        case "recorded": {
-          this.#deps.tally.recorded(this.#customer, planning.changes);
-          continue;
+    const progress = this.#progress;
+    try {
+      const begun = await this.#deps.ledger.state.begin(this.#customer);
+      this.#knows.begin(begun);
+      let result = begun.open ? await this.#settleOpen() : undefined;
+      if (result === undefined && (begun.open || begun.waits)) await this.#takeStored();
+      this.#isHeld = begun.held;
+      for (let [round, last] = [0, 0]; result === undefined; round += 1) {
+        const { done } = progress;
+        if (round >= maxRounds.total || round - last >= maxRounds.idle) result = await this.#giveUp();
+        else if (this.#attempt.signal?.aborted === true) result = await this.#stop("aborted");
+        else {
+          const planning = await this.#planning.plan(progress.tried);
+          if (planning.kind === "planned") result = await this.#carryOutStage(planning.plan);
+          else if (planning.kind === "awaits") result = await this.#await(planning);
+          else this.#deps.tally.recorded(this.#customer, planning.changes);
         }
-        case "planned": {
-          const { done } = this.#state;
-          const ended = await this.#carryOutStage(planning.plan);
-          if (ended !== undefined) return ended;
-          if (this.#state.done > done) last = round;
-        }
+        if (progress.done > done) last = round;
       }
+      this.#attempt.onlyCommits?.();
+      await this.#knows.settled();
+      return result;
+    } catch (error) {
+      return await this.#failed(error);
     }
-    await this.settled();
-    await this.deferAll(restless);
-    return { kind: "finished", short: new Set([...this.#state.short, "stuck"]) };
   }
 
-  /**
-   * In a judged pass, operations that the journal has as planned go on; in any other pass they are planned anew.
-   * Operations that wait for a person continue to wait.
-   */
+  async #failed(thrown: unknown): Promise<CustomerAttemptResult> {
+    const { ledger, logger } = this.#deps;
+    if (ledger.broken !== undefined) throw thrown;
+    // The ledger cannot hold the result of an operation, which now needs a person.
+    if (await this.#knows.settled().then(() => false, isContradiction)) return await this.#end("parked");
+    if (this.#attempt.signal?.aborted === true) {
+      await this.#deferAll({ code: "run.stopped", reason: "the run was stopped before it reached this record" });
+      return { kind: "stopped", reason: "aborted" };
+    }
+    const failure = failureOf(thrown);
+    // The program may have failed at reading these very records.
+    await this.#deferAll(failure).catch(async (again: unknown) => {
+      if (failure.of !== "program" || ledger.broken !== undefined) throw again;
+      await ledger.records.deferPending(this.#attempt.runId, this.#customer, failure.code, failure.reason);
+    });
+    const named = { customer: formatKey(this.#customer), code: failure.code };
+    logger.warn({ ...named, reason: failure.reason }, "customer not finished");
+    if (failure.of === "program") logger.error({ ...named, stack: stackOf(thrown) }, "defect");
+    return { kind: "finished", short: new Set([shortOf[failure.of]]) };
+  }
+
+  async #settleOpen(): Promise<CustomerAttemptResult | undefined> {
+    const open = await settleOpen(this.#deps, this.#knows, this.#attempt);
+    if (open !== undefined) await this.#deferAll(open);
+    return open?.end;
+  }
+
+  async #await({ until, reason }: CustomersAwaited): Promise<CustomerAttemptResult> {
+    await this.#knows.settled();
+    await this.#deferAll({ code: customersNotShown, reason });
+    return { kind: "waiting", until };
+  }
+
+  async #giveUp(): Promise<CustomerAttemptResult> {
+    await this.#knows.settled();
+    await this.#deferAll(restless);
+    return { kind: "finished", short: new Set([...this.#progress.short, "stuck"]) };
+  }
+
+  /** A judged pass goes on with what the journal has as planned; any other pass plans that anew. */
   async #takeStored(): Promise<void> {
     const { journal } = this.#deps.ledger;
     if (!this.#judged) await journal.drop(this.#customer, "planned anew");
     const stored = await journal.plannedOf(this.#whose);
-    this.#advance({ type: "stored", ids: new Map(stored.map((row) => [row.operation.hash, row.id])) });
+    this.#progress.stored = new Map(stored.map((row) => [row.operation.hash, row.id]));
   }
 
   /** Carries out the first stage of a plan that has something to do. Answers how the pass ends, if it does. */
   async #carryOutStage(whole: CustomerPlan): Promise<CustomerAttemptResult | undefined> {
     const deps = this.#deps;
     const { expected, runId } = this.#attempt;
-    const moved = this.#state.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
+    const progress = this.#progress;
+    const moved = progress.delivered.size > 0 || expected === undefined ? [] : movedSince(whole, expected);
     if (moved.length > 0) {
       if (this.#judged) await this.#dropStored(`not attempted: ${stopReasons.stale}`);
       return { kind: "stopped", reason: "stale", moved };
     }
     const { plan, left } = chosenOf(whole, expected);
-    const { observed } = this.#planning;
-    const common = { deps, attempt: this.#attempt, knows: this.#knows, observed, ahead: true };
-    const takings = new Gated(deps.policies, this.#knows.held).takings(plan.operations);
-    const { decided, toJudge } = takings.length === 0 ? nothingToJudge : await gate(common, this.#state, plan, takings);
+    const of = this.#of;
+    const { observed } = of;
+    const takings = takingsOf(deps.policies, this.#knows.held, plan.operations);
+    const { decided, toJudge } = takings.length === 0 ? nothingToJudge : await gate(of, plan, takings);
     this.#asked = decided.asked;
-    const of = { ...common, approved: decided.approved };
+    of.approved = decided.approved;
     if (toJudge !== undefined) {
       const why = "planned again: removals are judged first";
       const isJudged = new Set(toJudge.takings.map(({ hash }) => hash));
-      for (const operation of leftIn(this.#state))
-        if (!isJudged.has(operation.hash)) await dropUnsent(of, this.#state, operation, why);
+      for (const operation of progress.left) if (!isJudged.has(operation.hash)) await dropUnsent(of, operation, why);
       return toJudge;
     }
-    const isDelivered = ({ hash }: Operation): boolean => this.#state.delivered.has(hash);
+    const isDelivered = ({ hash }: Operation): boolean => progress.delivered.has(hash);
     const open = this.#allowed(plan.operations).filter((operation) => !isDelivered(operation));
     const operations = goingWithout(open, plan.operations.filter(isDelivered));
     this.#announce(operations, plan);
@@ -210,81 +196,81 @@ class CustomerAttemptRun {
     const next = firstStage(operations);
     if (next.length === 0) {
       const isUnseen = this.#isHeld && (await lacksSeats(deps.ledger, { plan: whole, observed }));
-      if (isUnseen && expected === undefined && this.#planning.readsPeople()) return undefined;
+      if (isUnseen && expected === undefined && this.#planning.snapshot.readsPeople()) return undefined;
       const unwanted = unwantedOrders(this.#knows.held);
       const isFound = unwanted.length > 0 && (await this.#lookForUnwanted(unwanted));
-      return isFound ? await this.#stop("parked") : await this.#finish(whole);
+      if (isFound) return await this.#stop("parked");
+      return this.#isOnlyOutcomes ? this.#finishAhead() : await this.#finish(whole);
     }
     // Before the first call: no record is pending for an undo, so only this makes the next run follow the CRM again.
-    if (isOfUndo(this.#attempt)) await deps.ledger.records.setOutcomes(runId, this.#state.outcomes.all.values());
+    if (isOfUndo(this.#attempt)) await deps.ledger.records.setOutcomes(runId, progress.outcomes.all);
     const amended = new Set<string>();
     for (const operation of next) {
       const order = typeOf(operation).can.expects?.(operation)?.order;
       // Other operations on the same order depend on the result of the first one, so they are planned anew.
       if (order !== undefined && amended.has(formatKey(order))) continue;
       if (order !== undefined) amended.add(formatKey(order));
-      const { state, stopped } = await carryOut(of, this.#state, operation);
-      this.#state = state;
+      const stopped = await carryOut(of, operation);
       if (stopped !== undefined) return await this.#stop(stopped);
     }
-    if (this.#state.done > 0) this.#planning.forget(next);
+    if (progress.done > 0) this.#planning.snapshot.forget(next);
     return undefined;
   }
 
   #noteLeft(left: readonly Operation[], { operations }: CustomerPlan): void {
     const { expected } = this.#attempt;
-    for (const operation of left) this.#advance({ type: "put-off", operation, why: notChosen });
+    for (const operation of left) this.#progress.putOff(operation, notChosen);
     if (expected?.undo === undefined) return;
     const records = operations.flatMap((operation) => operation.records);
-    this.#advance({ type: "records-wait", records, why: takenBack(expected.undo) });
+    this.#progress.outcomes.wait(records, takenBack(expected.undo));
   }
 
-  /** Without held operations and those that need them. */
   #allowed(operations: readonly Operation[]): Operation[] {
     return this.#asked.size === 0 ? [...operations] : withoutHeld(operations, new Set(this.#asked.keys()));
   }
 
-  /** Operations that need one that was put off are left to a later run too. */
-  async #leave(of: Omit<CarryOut, "observed">, operations: readonly Operation[]): Promise<void> {
+  async #leave(of: CarryOut, operations: readonly Operation[]): Promise<void> {
+    const { unreached, outcomes, announced, delivered } = this.#progress;
     for (const operation of operations) {
-      const why = this.#state.unreached.size > 0 ? notAttempted : waitsForNeeds(operation);
-      this.#advance({ type: "unsent", operations: [operation], why });
-      if (!this.#state.announced.has(operation.hash)) continue;
-      await dropUnsent(of, this.#state, operation, why.reason);
-      this.#advance({ type: "given-up", operations: [operation] });
+      const why = unreached.size > 0 ? notAttempted : waitsForNeeds(operation);
+      outcomes.unsent([operation], why);
+      if (!announced.has(operation.hash)) continue;
+      await dropUnsent(of, operation, why.reason);
+      delivered.add(operation.hash);
     }
   }
 
   #announce(operations: readonly Operation[], { records }: CustomerPlan): void {
-    const { announced, plannedIds } = this.#state;
+    const { announced, stored } = this.#progress;
     for (const operation of operations)
-      if (!announced.has(operation.hash) && !plannedIds.has(operation.hash)) this.#deps.tally.planned(operation);
-    this.#advance({ type: "planned", operations, records });
+      if (!announced.has(operation.hash) && !stored.has(operation.hash)) this.#deps.tally.planned(operation);
+    this.#progress.plan(operations, records);
   }
 
   /** Whether the platform shows something of these unwanted, rejected orders: this needs a person. */
   async #lookForUnwanted(unwanted: ReturnType<typeof unwantedOrders>): Promise<boolean> {
     const found = await lookForUnwanted({ ...this.#deps, knows: this.#knows }, unwanted, this.#attempt.signal);
     const why = { code: "settle-time", reason: refusedJustNow, again: true };
-    this.#advance({ type: "records-wait", records: found.tooEarly, why });
+    this.#progress.outcomes.wait(found.tooEarly, why);
     return found.parked;
+  }
+
+  #finishAhead(): CustomerAttemptResult {
+    const { records } = this.#deps.ledger;
+    const { all } = this.#progress.outcomes;
+    this.#knows.handedOver(records.setOutcomesAhead(this.#attempt.runId, all, this.#knows.after));
+    return this.#finished();
   }
 
   async #finish(plan: CustomerPlan): Promise<CustomerAttemptResult> {
     const { ledger } = this.#deps;
-    const { runId } = this.#attempt;
-    if (this.#isOnlyOutcomes) {
-      const { outcomes } = this.#state;
-      this.#knows.handedOver(ledger.records.setOutcomesAhead(runId, outcomes.all.values(), this.#knows.after));
-      return this.#finished();
-    }
-    await this.settled();
+    await this.#knows.settled();
     await this.#dropLeft("no longer planned: crm-sync planned again after an earlier step");
     if (this.#judged) await ledger.journal.drop(this.#customer, "no longer needed");
     await this.#endUnwanted(plan);
     const waiting = await this.#keepWaiting(plan);
     const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
-    await ledger.records.setOutcomes(runId, this.#state.outcomes.all.values(), waiting, held);
+    await ledger.records.setOutcomes(this.#attempt.runId, this.#progress.outcomes.all, waiting, held);
     await endRequested(ledger, this.#customer, this.#knows.held.known);
     return this.#finished();
   }
@@ -294,14 +280,14 @@ class CustomerAttemptRun {
     const loaded = this.#knows.held;
     const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
     const isBelieved = isWhole && quarantineBlock(loaded) === undefined;
-    const of = { plan, observed: this.#planning.observed, delivered: this.#state.delivered, isBelieved };
+    const of = { plan, observed: this.#planning.snapshot.observed, delivered: this.#progress.delivered, isBelieved };
     await endUnwanted(this.#deps.ledger, of);
   }
 
   /** Stores operations that wait for a person, and those that wait with them. Gives the next run's records. */
   async #keepWaiting({ operations }: CustomerPlan): Promise<{ stream: Stream; key: RecordKey }[]> {
-    const { delivered, plannedIds } = this.#state;
-    if (this.#asked.size === 0 && plannedIds.size === 0) return [];
+    const { delivered, stored } = this.#progress;
+    if (this.#asked.size === 0 && stored.size === 0) return [];
     const goesOn = new Set(this.#allowed(operations));
     const waiting = operations.filter((operation) => !goesOn.has(operation) && !delivered.has(operation.hash));
     const [first] = this.#asked.values();
@@ -322,55 +308,55 @@ class CustomerAttemptRun {
 
   /** For an order that now belongs to another customer, the customer record counts instead. */
   #lookedAt(record: { stream: Stream; key: RecordKey }): { stream: Stream; key: RecordKey } {
-    const isOwn = record.stream !== "orders" || hasOutcome(this.#state.outcomes, record.stream, record.key);
+    const isOwn = record.stream !== "orders" || this.#progress.outcomes.has(record.stream, record.key);
     return isOwn ? record : { stream: "customers", key: this.#customer };
   }
 
   #finished(): CustomerAttemptResult {
-    const unread: readonly Shortfall[] = isUnread(this.#planning.observed) ? ["unread"] : [];
-    const short = new Set([...this.#state.short, ...unread]);
-    const until = this.#planning.absenceAgain;
+    const unread: readonly Shortfall[] = isUnread(this.#planning.snapshot.observed) ? ["unread"] : [];
+    const short = new Set([...this.#progress.short, ...unread]);
+    const until = this.#planning.snapshot.absenceAgain;
     const waits = until !== undefined && !unread.length && !short.has("refused") && !short.has("no-numbers");
     if (waits) return { kind: "waiting", until, short };
-    return { kind: "finished", short, moving: movingIn(this.#state.outcomes) };
+    return { kind: "finished", short, moving: this.#progress.outcomes.moving };
   }
 
   /** Whether only the outcomes of the records are left to write in this pass. */
   get #isOnlyOutcomes(): boolean {
-    if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#state.plannedIds.size > 0) return false;
+    if (this.#isHeld || this.#asked.size > 0 || this.#judged || this.#progress.stored.size > 0) return false;
     const { requests } = this.#knows.held.known;
-    return this.#planning.observed.assets === undefined && requests.length === 0 && leftIn(this.#state).length === 0;
+    return (
+      this.#planning.snapshot.observed.assets === undefined && requests.length === 0 && this.#progress.left.length === 0
+    );
   }
 
   async #stop(reason: StopReason): Promise<CustomerAttemptResult> {
-    await this.settled();
-    return await this.end(reason);
+    await this.#knows.settled();
+    return await this.#end(reason);
   }
 
-  async end(reason: StopReason): Promise<CustomerAttemptResult> {
+  async #end(reason: StopReason): Promise<CustomerAttemptResult> {
+    const { left, inParts, outcomes } = this.#progress;
     const why = `not attempted: ${stopReasons[reason]}`;
-    const unsent = [...leftIn(this.#state), ...this.#state.inParts];
-    if (reason === "paused")
-      this.#advance({ type: "unsent", operations: unsent, why: { code: pausedCode, reason: why } });
+    const unsent = [...left, ...inParts];
+    if (reason === "paused") outcomes.unsent(unsent, { code: pausedCode, reason: why });
     await this.#dropStored(why);
-    const { runId } = this.#attempt;
-    const { outcomes } = this.#state;
-    const { records } = this.#deps.ledger;
     const held = this.#isHeld || this.#asked.size > 0 ? this.#customer : undefined;
-    await records.setOutcomes(runId, outcomes.all.values(), unfinishedIn(outcomes, unsent), held);
-    await endRequested(this.#deps.ledger, this.#customer, this.#knows.held.known);
+    const { ledger } = this.#deps;
+    await ledger.records.setOutcomes(this.#attempt.runId, outcomes.all, outcomes.unfinished(unsent), held);
+    await endRequested(ledger, this.#customer, this.#knows.held.known);
     return { kind: "stopped", reason };
   }
 
   /** Records announced operations that were not carried out as dropped in the journal, with the reason. */
   async #dropLeft(why: string): Promise<void> {
     const { journal } = this.#deps.ledger;
-    const left = leftIn(this.#state);
+    const { left, stored, delivered } = this.#progress;
     if (left.length === 0) return;
-    const notStored = left.filter((operation) => !this.#state.plannedIds.has(operation.hash));
+    const notStored = left.filter(({ hash }) => !stored.has(hash));
     await journal.plan({ runId: this.#attempt.runId, operations: notStored });
     await journal.drop(this.#customer, why);
-    this.#advance({ type: "given-up", operations: left });
+    for (const { hash } of left) delivered.add(hash);
   }
 
   /** A judged pass that ends early leaves none of its stored operations as planned: the next run plans anew. */
@@ -379,11 +365,8 @@ class CustomerAttemptRun {
     if (this.#judged) await this.#deps.ledger.journal.drop(this.#customer, why);
   }
 
-  /**
-   * Makes every pending record of the customer wait for one reason; the next run looks at them again. If none is
-   * pending, an approved or failed operation may remain, so the next run looks at the customer.
-   */
-  async deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
+  /** Makes every pending record of the customer, or the customer itself, wait for one reason until the next run. */
+  async #deferAll({ code, reason }: Omit<Why, "again">): Promise<void> {
     const why = { code, reason, again: true };
     let pending = deferredOf(this.#knows.held, why);
     if (pending.length === 0) {

@@ -1,5 +1,4 @@
-import { meaningOf } from "../contract/codes.ts";
-import { refusalOf, settledCures } from "../contract/codes.ts";
+import { meaningOf, refusalOf, settledCures } from "../contract/codes.ts";
 import type { RefusalScope } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/journal/rejections.ts";
@@ -7,9 +6,9 @@ import type { Operation } from "./model/operation.ts";
 import { refusedParts, settingsFingerprint } from "./plan/rejections.ts";
 import type { RefusedPerson } from "./model/operation-type.ts";
 import { typeOf } from "./model/registry.ts";
+import type { RecordReference } from "./model/shape.ts";
 import type { EngineDependencies } from "./customer.ts";
 
-/** The result of a rejection for the records of an operation. */
 export interface Refused {
   /** `rejected.10004`, or `service.refused` if no record is at fault. */
   code: string;
@@ -41,24 +40,26 @@ export function refusedWith(
   const [first] = operation.records;
   const reason = reasonFor(first === undefined ? operation.subject : `${first.stream} ${formatKey(first)}`);
   const kept = scope === "service" ? "service.refused" : `rejected.${code}`;
-  return {
+  const rejections = rejectionsOf(deps, operation, (record) => ({
     code: kept,
-    reason,
-    scope,
+    reason: reasonFor(`${record.stream} ${formatKey(record)}`),
     shared,
-    rejections: {
-      customer: operation.customer,
-      kind: operation.kind,
-      settings: settingsFingerprint(deps.settings),
-      parts: refusedParts(operation).map(({ record, hash }) => ({
-        record,
-        hash,
-        code: kept,
-        reason: reasonFor(`${record.stream} ${formatKey(record)}`),
-        shared,
-      })),
-    },
-  };
+  }));
+  return { code: kept, reason, scope, shared, rejections };
+}
+
+/** The rejections of an operation's records; `of` gives undefined for a record that was not rejected. */
+function rejectionsOf(
+  { settings }: Pick<EngineDependencies, "settings">,
+  operation: Operation,
+  of: (record: RecordReference) => Pick<NewRejections["parts"][number], "code" | "reason" | "shared"> | undefined,
+): NewRejections {
+  const { customer, kind } = operation;
+  const parts = refusedParts(operation).flatMap(({ record, hash }) => {
+    const why = of(record);
+    return why === undefined ? [] : [{ record, hash, ...why }];
+  });
+  return { customer, kind, settings: settingsFingerprint(settings), parts };
 }
 
 /** The instance id of a sent product that the service names by its place, such as `assets[0].products[1]`. */
@@ -80,16 +81,12 @@ export function refusedPeople(
   refused: readonly RefusedPerson[],
 ): NewRejections {
   const messages = new Map(refused.map((person) => [formatKey(person.key), person.message]));
-  return {
-    customer: operation.customer,
-    kind: operation.kind,
-    settings: settingsFingerprint(deps.settings),
-    parts: refusedParts(operation).flatMap(({ record, hash }) => {
-      const message = messages.get(formatKey(record));
-      if (message === undefined) return [];
-      return [{ record, hash, code: "staff.refused", reason: refusedPersonReason(message), shared: false }];
-    }),
-  };
+  return rejectionsOf(deps, operation, (record) => {
+    const message = messages.get(formatKey(record));
+    return message === undefined
+      ? undefined
+      : { code: "staff.refused", reason: refusedPersonReason(message), shared: false };
+  });
 }
 
 /** Why M1 did not add a person, as far as the service says so without naming anybody (60027). */

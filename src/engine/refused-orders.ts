@@ -1,6 +1,5 @@
 import { toInstant } from "../base/clock.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey } from "../crm/model.ts";
 import { journalEntry } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
 import type { CustomerInput } from "./plan/input.ts";
@@ -9,14 +8,13 @@ import type { RecordReference } from "./model/shape.ts";
 import { typeOf } from "./model/registry.ts";
 import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
-import { isShown } from "./evidence.ts";
-import type { Known } from "./model/state.ts";
+import { evidenceWith, isShown } from "./evidence.ts";
+import type { FixedNumber } from "./model/references.ts";
 import { CustomerState } from "./customer.ts";
-import { evidenceWith } from "./settle.ts";
 import { settleTimeLeftOf } from "./settle-time.ts";
 
 /** Whether an order may be sent after one of its E5 was rejected. */
-export type AfterRefusal =
+type AfterRefusal =
   | { kind: "clear" }
   /** The platform may still show the effect of the rejected call later. */
   | { kind: "too-early" }
@@ -24,23 +22,20 @@ export type AfterRefusal =
 
 type LookDependencies = EngineDependencies & { reader: Snapshots; knows: CustomerState };
 
-/**
- * The contract does not say that a rejected batch did nothing at all (A16). So before crm-sync sends an order with a
- * rejected E5, it looks for the order's asset numbers and channel order number. It reads (M6 ∪ E8), then M7 of all
- * assets that do not belong to another of our orders. If anything shows, the rejected operation needs a person.
- */
-export async function lookForRefusedOrder(
-  deps: LookDependencies,
-  operation: Operation,
-  signal?: AbortSignal,
-): Promise<AfterRefusal> {
+/** An order with rejected E5 operations, and the channel order number under which it is sent now. */
+interface RefusedOrder {
+  rows: readonly JournalRow[];
+  channelOrderId?: string | undefined;
+}
+
+/** The rejected E5 operations of the order that an operation sends, newest first. */
+export function refusedOrderOf({ ledger }: Pick<EngineDependencies, "ledger">, operation: Operation): RefusedOrder {
   const { afterRefusal, claims, expects } = typeOf(operation).can;
   const claim = claims?.of(operation);
   const claimed = claim?.what === "order" ? claim : undefined;
   const order = claimed?.order ?? expects?.(operation)?.order;
-  if (afterRefusal === undefined || order === undefined) return { kind: "clear" };
-  const channelOrderId = claimed?.number;
-  return await lookForRefused(deps, { order, channelOrderId }, signal);
+  if (afterRefusal === undefined || order === undefined) return { rows: [] };
+  return { rows: ledger.journal.refusedOrders(order), channelOrderId: claimed?.number };
 }
 
 export const refusedJustNow =
@@ -62,19 +57,24 @@ export async function lookForUnwanted(
 ): Promise<{ parked: boolean; tooEarly: RecordReference[] }> {
   const tooEarly: RecordReference[] = [];
   for (const order of orders) {
-    const after = await lookForRefused(deps, { order }, signal);
+    const after = await lookForRefused(deps, { rows: deps.ledger.journal.refusedOrders(order) }, signal);
     if (after.kind === "parked") return { parked: true, tooEarly };
     if (after.kind === "too-early") tooEarly.push(order);
   }
   return { parked: false, tooEarly };
 }
 
-async function lookForRefused(
+/**
+ * The contract does not say that a rejected batch did nothing at all (A16). So before crm-sync sends an order with a
+ * rejected E5, it looks for the order's asset numbers and channel order number. It reads (M6 ∪ E8), then M7 of all
+ * assets that do not belong to another of our orders. If anything shows, the rejected operation needs a person.
+ */
+export async function lookForRefused(
   deps: LookDependencies,
-  { order, channelOrderId }: { order: RecordKey; channelOrderId?: string | undefined },
+  { rows, channelOrderId }: RefusedOrder,
   signal?: AbortSignal,
 ): Promise<AfterRefusal> {
-  for (const row of await deps.ledger.journal.refusedOrders(order)) {
+  for (const row of rows) {
     if ((await settleTimeLeftOf(deps, row)) > 0) return { kind: "too-early" };
     const found = await shownOf(deps, row, channelOrderId, signal);
     if (found === undefined) continue;
@@ -105,15 +105,13 @@ async function shownOf(
   const knows = isSame ? deps.knows : new CustomerState(deps, customer);
   const facts = {
     channelOrderId,
-    placedNumbers: () => placedNumbers(knows.held.known),
+    placedNumbers: () => {
+      const { numbers, placedOrders } = knows.held.known;
+      const isPlaced = ({ namespace, orderId }: FixedNumber): boolean =>
+        placedOrders.has(formatKey({ namespace, id: orderId }));
+      return numbers.filter(isPlaced).map(({ number }) => number);
+    },
     isShown: (licenseType: string) => isShown(deps, licenseType),
   };
   return await typeOf(row.operation).can.afterRefusal?.(journalEntry(row), deps.reader.of(customer, signal), facts);
-}
-
-/** Asset numbers fixed to the placed orders of a customer. */
-function placedNumbers({ numbers, placedOrders }: Known): string[] {
-  return numbers
-    .filter((item) => placedOrders.has(formatKey({ namespace: item.namespace, id: item.orderId })))
-    .map((item) => item.number);
 }

@@ -8,17 +8,14 @@ import type { Known } from "./model/state.ts";
 import { planRequested } from "./plan/requested.ts";
 import type { RequestStage } from "./plan/requested.ts";
 import { StandingRejections } from "./plan/rejections.ts";
-import { advance, newAttempt, countedAs, operationOpen } from "./attempt.ts";
+import { countedAs, operationOpen, Progress } from "./attempt.ts";
 import { carryOut } from "./carry-out.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./attempt.ts";
 import type { Settled } from "./evidence.ts";
 
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
-/**
- * Carries out people's requests for a customer, and nothing else. As before every other operation, it first settles
- * open ones. A request that is not done stays open, and the next run comes back to it.
- */
+/** Carries out people's requests for a customer, and nothing else. Open operations are settled first. */
 export async function attemptRequested(
   deps: ReconcileDependencies,
   customer: RecordKey,
@@ -28,22 +25,19 @@ export async function attemptRequested(
   const knows = new CustomerState(deps, customer);
   const open = await settleOpen(deps, knows, attempt);
   if (open !== undefined) return open.end;
-  let state = newAttempt;
-  for (const operation of (await planned(deps, knows, new Set())).operations) {
+  const progress = new Progress();
+  const { short } = progress;
+  const of = { deps, attempt, knows, progress, observed: nothingRead, approved: new Map() };
+  for (const operation of planned(deps, knows, new Set()).operations) {
     deps.tally.planned(operation);
-    state = advance(state, { type: "planned", operations: [operation], records: [] });
-    const carried = await carryOut(
-      { deps, attempt, knows, observed: nothingRead, approved: new Map() },
-      state,
-      operation,
-    );
-    if (carried.stopped !== undefined) return { kind: "stopped", reason: carried.stopped };
-    state = carried.state;
+    progress.plan([operation], []);
+    const stopped = await carryOut(of, operation);
+    if (stopped !== undefined) return { kind: "stopped", reason: stopped };
   }
-  if (["unreadable", "rejected"].includes(countedAs(state.short)) && !state.short.has("refused"))
-    return { kind: "finished", short: state.short };
+  if (["unreadable", "rejected"].includes(countedAs(short)) && !short.has("refused"))
+    return { kind: "finished", short };
   const { requests } = knows.held.known;
-  const { block } = await planned(deps, knows, new Set(requests.map((request) => subjectOf(customer, request))));
+  const { block } = planned(deps, knows, new Set(requests.map((request) => subjectOf(customer, request))));
   if (block !== undefined) {
     const { rejected, ...why } = block;
     const outcome = rejected === true ? ("rejected" as const) : ("deferred" as const);
@@ -58,13 +52,10 @@ export async function attemptRequested(
     return { kind: "waiting", until: toInstant(clock.now() + settle.timeMs) };
   } else await ledger.records.endDeferral(customer, requestCodes);
   await endRequested(ledger, customer, { requests });
-  return { kind: "finished", short: state.short };
+  return { kind: "finished", short };
 }
 
-/**
- * Once every request is done, crm-sync reports the requests no more. If somebody changed a request during the pass, its
- * outcome may be outdated, so the next run looks again.
- */
+/** Reports no request once all are done, and looks again if somebody changed one during the pass. */
 export async function endRequested(
   { records, requests }: ReconcileDependencies["ledger"],
   customer: RecordKey,
@@ -78,11 +69,11 @@ export async function endRequested(
   if (made(now) !== made(before)) await records.lookAgain(customer);
 }
 
-async function planned(
+function planned(
   { ledger, settings, policies }: ReconcileDependencies,
   knows: CustomerState,
   tried: ReadonlySet<string>,
-): Promise<RequestStage> {
+): RequestStage {
   const loaded = knows.held;
   const rejections = new StandingRejections(loaded.rejections, {
     settings,

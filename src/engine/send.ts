@@ -33,20 +33,19 @@ export async function sendOnce<Sent, Recorded>(
 ): Promise<Recorded> {
   const recorded = Promise.withResolvers<void>();
   const intent: { id: string | undefined } = { id: undefined };
-  const beforeSending = async (acceptedUntil?: number): Promise<void> => {
-    intent.id = await intend(acceptedUntil);
-  };
+  const beforeSending = (acceptedUntil?: number): Promise<void> =>
+    intend(acceptedUntil).then((id) => {
+      intent.id = id;
+    });
   try {
     const sent = await send({ beforeSending, recorded: recorded.promise });
-    const recording = record(intent.id, sent);
-    recorded.resolve();
-    return await recording;
+    // Not awaited here: the permit goes back once the outcome is handed over, and not once it is committed.
+    return record(intent.id, sent);
   } finally {
     recorded.resolve();
   }
 }
 
-/** The result of carrying out one operation. */
 export type Delivery =
   | { kind: "done"; refused: RefusedPerson[] }
   /** `answered`: the code that the service answered with. */
@@ -60,7 +59,6 @@ export type Delivery =
   /** Nothing was recorded or sent: a value that the payload needs is unknown or unusable. */
   | ({ kind: "blocked" } & Unready);
 
-/** Why an operation cannot be sent yet. */
 export interface Unready {
   code: string;
   reason: string;
@@ -92,29 +90,35 @@ type Answered = Sent & { said: (words: string) => string };
 type End = ReturnType<typeof attemptEnd>;
 
 /** Records the outcome of an attempt, its changes and the audit entry in one transaction. */
-export async function recordOutcome(
+export function recordOutcome(
   deps: EngineDependencies,
   sent: Answered,
   outcome: WriteOutcome<unknown>,
   conclude: (id: string) => Concluded,
 ): Promise<Delivery> {
-  const attempt = attemptEnd(outcome);
-  const { assumptions } = deps.ledger;
   const concluded = "data" in outcome || outcome.kind === "already" ? conclude(sent.id) : undefined;
   // Before the outcome: after a kill between the two, the operation is in doubt but the contradiction is known.
   const met = metByOutcome(sent.operation, outcome, { concluded, repeated: sent.existing !== undefined });
-  if (met.length > 0) await assumptions.met(met, sent.id);
+  const record = (): Promise<Delivery> => recordAs(deps, sent, outcome, () => concluded ?? conclude(sent.id));
+  return met.length === 0 ? record() : deps.ledger.assumptions.met(met, sent.id).then(record);
+}
+
+function recordAs(
+  deps: EngineDependencies,
+  sent: Answered,
+  outcome: WriteOutcome<unknown>,
+  concluded: () => Concluded,
+): Promise<Delivery> {
+  const attempt = attemptEnd(outcome);
   switch (outcome.kind) {
     case "not-sent":
-      return await recordNotSent(sent, attempt, outcome.reason);
+      return recordNotSent(sent, attempt, outcome.reason);
     case "rejected":
-      return await recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
+      return recordRejected(deps, sent, outcome, { attempt, answer: keptAnswer(outcome.raw) });
     case "unknown":
-      return await doubt(deps, sent, withWords(sent, attempt, outcome.raw), keptAnswer(outcome.raw));
-    default: {
-      const answer = (): string | undefined => keptAnswer(outcome.raw);
-      return await recordDone(deps, sent, concluded ?? conclude(sent.id), { attempt, answer });
-    }
+      return doubt(deps, sent, withWords(sent, attempt, outcome.raw), keptAnswer(outcome.raw));
+    default:
+      return recordDone(deps, sent, concluded(), { attempt, answer: () => keptAnswer(outcome.raw) });
   }
 }
 
@@ -149,8 +153,8 @@ async function recordDone(
     if (isContradiction(error)) await parked(error.message);
   };
   try {
-    if (ahead) await state.concludeAhead(operation, id, conclusion, failed);
-    else await state.conclude(operation, id, conclusion);
+    if (!ahead || !state.concludeAhead(operation, id, conclusion, failed))
+      await state.conclude(operation, id, conclusion);
   } catch (error) {
     if (!isContradiction(error)) throw error;
     return await parked(error.message);
@@ -164,26 +168,18 @@ async function recordNotSent(
   attempt: End,
   reason: string,
 ): Promise<Delivery> {
-  const audit = { kind: "not-sent", body: { reason } };
-  if (existing !== undefined) {
-    await state.conclude(operation, id, {
-      state: "unknown",
-      attempt,
-      settleAfter: existing.settleAfter ?? undefined,
-      message: `sent again, it did not leave: ${reason}`,
-      changes: [],
-      audit,
-    });
-  } else {
-    await state.conclude(operation, id, {
-      state: "dropped",
-      attempt,
-      verdict: "not sent",
-      message: reason,
-      changes: [],
-      audit,
-    });
-  }
+  await state.conclude(operation, id, {
+    ...(existing === undefined
+      ? { state: "dropped", verdict: "not sent", message: reason }
+      : {
+          state: "unknown",
+          settleAfter: existing.settleAfter ?? undefined,
+          message: `sent again, it did not leave: ${reason}`,
+        }),
+    attempt,
+    changes: [],
+    audit: { kind: "not-sent", body: { reason } },
+  });
   return { kind: "not-sent", id, reason };
 }
 
@@ -248,7 +244,6 @@ async function doubt(
   return { kind: "unknown", id };
 }
 
-/** Leaves an operation to a person. */
 export async function park(
   deps: EngineDependencies,
   { operation, id, state }: Pick<Sent, "operation" | "id" | "state">,
@@ -280,19 +275,16 @@ export function attemptEnd(outcome: WriteOutcome<unknown>): AttemptEnd {
       return { outcome: "rejected", httpStatus: outcome.status, code: outcome.code };
     case "not-sent":
       return { outcome: "not-sent", detail: outcome.reason };
-    case "unknown":
-      return unknownEnd(outcome);
+    case "unknown": {
+      const { reason, status, code, raw } = outcome;
+      // A truncated answer does not count as an answer: only the reason names its status.
+      return raw !== undefined || status === undefined
+        ? { outcome: "unknown", httpStatus: status, code, detail: reason }
+        : { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
+    }
   }
 }
 
-/** A truncated answer does not count as an answer: only the reason names its status. */
-function unknownEnd({ reason, status, code, raw }: Extract<WriteOutcome<unknown>, { kind: "unknown" }>): AttemptEnd {
-  if (raw !== undefined || status === undefined)
-    return { outcome: "unknown", httpStatus: status, code, detail: reason };
-  return { outcome: "unknown", code, detail: `${reason}, after HTTP ${status}` };
-}
-
-/** The redacted answer as text, if there is one. */
 export function keptAnswer(raw: Json | undefined): string | undefined {
   return raw === undefined ? undefined : JSON.stringify(raw);
 }
@@ -305,10 +297,7 @@ export function isContradiction(error: unknown): error is Problem {
 /** The status of a business exception (R2). */
 const businessException = 299;
 
-/**
- * Evidence about A1–A43 from the outcome of a call. `concluded`: the meaning of its success; `repeated`: it was sent
- * before.
- */
+/** Evidence about A1–A43 from the outcome of a call. `concluded`: the meaning of its success. */
 export function metByOutcome(
   operation: Operation,
   outcome: WriteOutcome<unknown>,

@@ -1,11 +1,8 @@
-import { z } from "zod";
 import type { JsonObject } from "../base/canonical-json.ts";
-import { toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { failureOf } from "../base/errors.ts";
-import { isListed } from "../contract/codes.ts";
+import { isListed, refusedUnlessThere } from "../contract/codes.ts";
 import { serviceNameOf } from "../contract/endpoints.ts";
-import { refusedUnlessThere } from "../contract/codes.ts";
 import type { Conclusion } from "../ledger/journal/attempt-tables.ts";
 import { journalEntry, maybePaused, refusedYetShown } from "../ledger/journal/journal-tables.ts";
 import type { JournalRow } from "../ledger/journal/journal-tables.ts";
@@ -15,8 +12,7 @@ import { takenLater } from "./model/operation-type.ts";
 import { isNonRepeatable, typeOf } from "./model/registry.ts";
 import { CustomerState } from "./customer.ts";
 import type { EngineDependencies } from "./customer.ts";
-import type { AssetNumbers } from "./deliver.ts";
-import { readEvidence, settleFacts, sendAgain, settleWithoutReading, named, stillParked } from "./evidence.ts";
+import { evidenceWith, named, readEvidence, readingsIn, sendAgain, settleFacts, stillParked } from "./evidence.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
 import {
   againAfter,
@@ -31,19 +27,8 @@ import { isContradiction } from "./send.ts";
 import { refusedWith } from "./refusal.ts";
 import type { Open, Settled } from "./evidence.ts";
 
-const evidenceSchema = z.object({
-  readings: z.array(
-    z.object({
-      at: z.string(),
-      seen: z.boolean(),
-      attempts: z.int(),
-      /** The call could still land at that time. */
-      early: z.literal(true).optional(),
-      detail: z.unknown(),
-    }),
-  ),
-});
-const keptReadings = 20;
+const notTwice =
+  "its outcome is not known, no call reads it back, and it is never sent a second time by itself; a person decides";
 /** How often at most an order, an enterprise or a person is sent without a known outcome; then a person decides. */
 const mostSendings = 3;
 /** The message for an operation that another process left. */
@@ -53,36 +38,9 @@ const leftAs: Record<Again["by"], (until: string) => string> = {
   asks: () => "the program that was sending it may only be paused: it is not sent again before a person has decided",
 };
 
-/**
- * The readings of a journal row with one more. Each has the number of attempts before it: an operation that is sent
- * again is read anew, and its earlier readings stay. New readings replace the oldest, but never the last one that
- * showed an effect.
- */
-export function evidenceWith(
-  row: JournalRow,
-  reading: { at: string; seen: boolean; early?: true; detail: JsonObject },
-  atLeast = 0,
-): JsonObject {
-  const earlier = evidenceSchema.safeParse(row.evidence);
-  const all = [...(earlier.success ? earlier.data.readings : []), { ...reading, attempts: row.attempts }];
-  const most = Math.max(keptReadings, atLeast);
-  const shown = all.slice(0, -most).findLast((item) => item.seen);
-  const kept = [...(shown === undefined ? [] : [shown]), ...all.slice(-most)];
-  return {
-    readings: kept.map((item) => ({
-      at: item.at,
-      seen: item.seen,
-      attempts: item.attempts,
-      ...(item.early === undefined ? {} : { early: item.early }),
-      detail: toJson(item.detail),
-    })),
-  };
-}
-
 export interface SettleOptions {
   runId: string | null;
   signal?: AbortSignal | undefined;
-  /** The facts about the customer, which this updates. */
   knows?: CustomerState | undefined;
 }
 
@@ -94,18 +52,13 @@ export interface SettleOptions {
 export class Settling {
   readonly #deps: EngineDependencies;
   readonly #reader: SnapshotReader;
-  readonly #pool: AssetNumbers;
 
-  constructor(deps: EngineDependencies, reader: SnapshotReader, pool: AssetNumbers) {
+  constructor(deps: EngineDependencies, reader: SnapshotReader) {
     this.#deps = deps;
     this.#reader = reader;
-    this.#pool = pool;
   }
 
-  /**
-   * Settles one operation as far as the evidence allows now. An operation that needs a person settles without one once
-   * the platform shows it.
-   */
+  /** Settles one operation as far as the evidence allows now, also a parked one that the platform shows. */
   async settle(
     row: JournalRow,
     { runId, signal, knows = new CustomerState(this.#deps, row.operation.customer) }: SettleOptions,
@@ -116,10 +69,7 @@ export class Settling {
       await this.foundSending(row);
       Object.assign(row, await this.#deps.ledger.journal.byId(row.id));
     }
-    const told = await settleWithoutReading(this.#deps, this.#pool, open, {
-      conclude: (...concluded) => this.#conclude(...concluded),
-      park: (...parked) => this.#park(...parked),
-    });
+    const told = await this.#withoutReading(open);
     if (told !== undefined) return told;
     if (row.state === "parked" && row.verdict === refusedYetShown) return stillParked(row);
     // Before the reading: a reading that began while the call could still land does not show later effects.
@@ -139,6 +89,39 @@ export class Settling {
     if (reading.kind === "ambiguous") return await this.#ambiguous(open, reading, left);
     if (refusal !== null && reading.partEffect === undefined) return await this.#refused(open, reading, refusal);
     return await this.#notFound(open, reading, left);
+  }
+
+  /** Settles an operation of a kind that no reading can settle; undefined for any other kind. */
+  async #withoutReading(open: Open): Promise<Settled | undefined> {
+    const { row } = open;
+    const { onUnknown } = typeOf(row.operation);
+    if (onUnknown.by === "observe") return undefined;
+    if (onUnknown.by === "lost") {
+      // Its result is lost with its answer: nothing can find it, and nothing is sent again.
+      const { verdict, audit, message } = onUnknown.record(row.operation.payload);
+      await this.#conclude(open, { state: "dropped", verdict, changes: [], audit });
+      this.#deps.logger.warn({ operation: row.id, ...audit.body }, message);
+      return { kind: "dropped", id: row.id };
+    }
+    if (row.state === "parked") return stillParked(row);
+    if (onUnknown.by === "ask") return await this.#park(open, notTwice, { call: "none: no operation reads it back" });
+    return await this.#setAgain(open, onUnknown.maxOddAnswers ?? Infinity);
+  }
+
+  /** Sends a call that sets a state again (A3). `mostOdd`: how many complete answers may say nothing about it. */
+  async #setAgain(open: Open, mostOdd: number): Promise<Settled> {
+    const { id, verdict } = open.row;
+    const { ledger, clock } = this.#deps;
+    const left = verdict === maybePaused ? await settleTimeLeftOf(this.#deps, open.row) : 0;
+    if (left > 0) return { kind: "waiting", id, until: toInstant(clock.now() + left) };
+    const odd = (await ledger.journal.attempts(id)).filter(
+      ({ outcome, httpStatus, code }) => outcome === "unknown" && httpStatus === 200 && code === null,
+    );
+    if (odd.length < mostOdd) return await sendAgain(this.#deps, open, "sets a state: the same value is sent again");
+    const reason =
+      `it was answered ${odd.length} times with what does not say what became of it (${odd.at(-1)?.detail ?? ""}); ` +
+      "it is not sent again before a person has decided";
+    return await this.#park(open, reason, { answered: odd.length });
   }
 
   /** The call itself was rejected and changed nothing, and no earlier call shows an effect: one reading is enough. */
@@ -253,7 +236,7 @@ export class Settling {
     const { row } = open;
     const { ledger, clock, settle } = this.#deps;
     const evidence = this.#evidence(row, false, reading.detail, left);
-    const readings = evidenceSchema.parse(evidence).readings.filter((item) => item.attempts === row.attempts);
+    const readings = readingsIn(evidence).filter((item) => item.attempts === row.attempts);
     const shown = readings.find((item) => item.seen);
     if (left > 0 || (shown === undefined && counted(readings) < settle.readings)) {
       await ledger.journal.noteEvidence(row.id, evidence);
@@ -294,7 +277,7 @@ export class Settling {
         return { kind: "unreadable", id: row.id, reason: next.reason };
       case "send-again":
         await ledger.journal.noteEvidence(row.id, evidence);
-        return await sendAgain(this.#deps, this.#pool, open, next.why);
+        return await sendAgain(this.#deps, open, next.why);
     }
   }
 
@@ -314,7 +297,6 @@ export class Settling {
     return await this.#park(open, reason, detail);
   }
 
-  /** How the service answered an operation that may have been carried out. */
   async #answers({ row: { id, operation } }: Open): Promise<string> {
     const attempts = await this.#deps.ledger.journal.attempts(id);
     const code = attempts.at(-1)?.code ?? null;
@@ -326,10 +308,7 @@ export class Settling {
     return `the ${serviceNameOf(operation.endpoint)} answered${when} with ${code}${known} ${words}`.trimEnd();
   }
 
-  /**
-   * How often a non-repeatable operation was sent for one of its records without a known outcome. All runs since a
-   * person's last decision count.
-   */
+  /** How often it was sent for one of its records without a known outcome, since a person's last decision. */
   async #sendings(row: JournalRow): Promise<number> {
     const { kind, records } = row.operation;
     if (!isNonRepeatable(row.operation)) return 0;

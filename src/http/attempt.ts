@@ -36,7 +36,13 @@ export async function attempt<T>(
   if (permitted.kind === "unsent") return seen(permitted);
   const { permit, signed } = permitted;
   if (beforeSending !== undefined) {
-    const stopped = await commitIntent(circuit, permit, () => beforeSending(signed.acceptedUntil()), signal);
+    try {
+      await beforeSending(signed.acceptedUntil());
+    } catch (thrown) {
+      circuit.release(permit);
+      throw thrown;
+    }
+    const stopped = stoppedMeanwhile(circuit, permit, signal);
     if (stopped !== undefined) return seen(stopped);
   }
   const since = clock.monotonic();
@@ -157,22 +163,8 @@ async function obtainPermit<T>(
   }
 }
 
-/**
- * Commits the intent while the permit is held; gives why the call is not sent all the same, where that came up
- * meanwhile.
- */
-async function commitIntent(
-  circuit: Circuit,
-  permit: Permit,
-  beforeSending: () => Promise<void>,
-  signal: AbortSignal | undefined,
-): Promise<Unsent | undefined> {
-  try {
-    await beforeSending();
-  } catch (thrown) {
-    circuit.release(permit);
-    throw thrown;
-  }
+/** Why a call is not sent all the same, where that came up while its intent was committed. */
+function stoppedMeanwhile(circuit: Circuit, permit: Permit, signal: AbortSignal | undefined): Unsent | undefined {
   const closed = permit.kind === "probe" ? undefined : circuit.refusal();
   if (signal?.aborted !== true && closed === undefined) return undefined;
   circuit.release(permit);

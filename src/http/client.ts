@@ -1,5 +1,3 @@
-import pLimit from "p-limit";
-import type { LimitFunction } from "p-limit";
 import type { z } from "zod";
 import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json } from "../base/canonical-json.ts";
@@ -18,12 +16,14 @@ import type { Call, HeardTime, ServiceContext, WriteCall, WriteOutcome } from ".
 import { createCircuit } from "./circuit.ts";
 import type { CircuitState } from "./circuit.ts";
 import { readFailureOf, repetition, writeOutcomeOf } from "./conclusion.ts";
-import type { Attempt, SeenCall } from "./conclusion.ts";
+import type { SeenCall } from "./conclusion.ts";
 import { createHeaderWriter } from "./headers.ts";
 import type { ServiceSettings } from "./http-settings.ts";
 import { createPace } from "./pace.ts";
 import type { PaceState } from "./pace.ts";
 import { createRetryBudget, retryRead } from "./retry.ts";
+import type { FailedAttempt } from "./retry.ts";
+import { Slots } from "./slots.ts";
 import { createTransport } from "./transport.ts";
 import type { Transport } from "./transport.ts";
 
@@ -76,16 +76,16 @@ export function createServiceClient(
 ): ServiceClient {
   const context = createContext(service, settings, dependencies);
   const { circuit, pace, budget, transport } = context;
-  const limit = pLimit(settings.callsAtOnce);
+  const slots = new Slots(settings.callsAtOnce);
   return {
-    read: (call) => read(context, limit, dependencies.random, call),
-    write: (call) => write(context, limit, call),
+    read: (call) => read(context, slots, dependencies.random, call),
+    write: (call) => write(context, slots, call),
     state: () => ({
       circuit: circuit.state(),
       pace: pace.state(),
-      callsInFlight: limit.activeCount,
+      callsInFlight: slots.taken,
       callsAtOnce: settings.callsAtOnce,
-      callsWaiting: limit.pendingCount,
+      callsWaiting: slots.waiting,
       retriesLeft: budget.left(),
       heard: context.heard.last,
     }),
@@ -127,44 +127,47 @@ function createContext(
   };
 }
 
-async function read<T>(context: ServiceContext, limit: LimitFunction, random: Randomness, call: Call<T>): Promise<T> {
+function read<T>(context: ServiceContext, slots: Slots, random: Randomness, call: Call<T>): Promise<T> {
   const { settings, clock, circuit, budget } = context;
   const { endpoint, signal } = call;
-  try {
-    return await retryRead(
-      async () => {
-        const ended = await limit(() => attempt(context, call, random.hex(16), null));
-        if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
-        return { error: readFailureOf(endpoint, ended, context.known), again: repetition(ended) };
-      },
-      {
-        attempts: settings.readAttempts,
-        baseMs: settings.backoffBaseMs,
-        capMs: settings.backoffCapMs,
-        clock,
-        random,
-        signal,
-        mayRepeat: () => circuit.refusal() === undefined && budget.take(),
-      },
-    );
-  } catch (thrown) {
+  const once = async (): Promise<{ value: T } | FailedAttempt> => {
+    const waits = slots.take();
+    if (waits !== undefined) await waits;
+    try {
+      const ended = await attempt(context, call, random.hex(16), null);
+      if (ended.kind === "answered" && ended.result.kind === "success") return { value: ended.result.data };
+      return { error: readFailureOf(endpoint, ended, context.known), again: repetition(ended) };
+    } finally {
+      slots.give();
+    }
+  };
+  return retryRead(once, {
+    attempts: settings.readAttempts,
+    baseMs: settings.backoffBaseMs,
+    capMs: settings.backoffCapMs,
+    clock,
+    random,
+    signal,
+    mayRepeat: () => circuit.refusal() === undefined && budget.take(),
+  }).catch((thrown: unknown) => {
     if (thrown instanceof Problem || signal?.aborted !== true) throw thrown;
     throw new ReadFailure({ endpoint, kind: "aborted", reason: "stopped between two attempts" });
-  }
+  });
 }
 
-async function write<T>(context: ServiceContext, limit: LimitFunction, call: WriteCall<T>): Promise<WriteOutcome<T>> {
+async function write<T>(context: ServiceContext, slots: Slots, call: WriteCall<T>): Promise<WriteOutcome<T>> {
   const body = call.bodyText ?? (call.body === undefined ? null : JSON.stringify(call.body));
-  const ended = Promise.withResolvers<Attempt<T>>();
-  void limit(async () => {
-    try {
-      ended.resolve(await attempt(context, call, call.nonce, body, call));
-      await call.recorded;
-    } catch (thrown) {
-      ended.reject(thrown);
-    }
-  });
-  return writeOutcomeOf(await ended.promise, call.body ?? call.bodyText, context.known);
+  const waits = slots.take();
+  if (waits !== undefined) await waits;
+  let recorded: Promise<void> | undefined;
+  try {
+    const ended = await attempt(context, call, call.nonce, body, call);
+    recorded = call.recorded;
+    return writeOutcomeOf(ended, call.body ?? call.bodyText, context.known);
+  } finally {
+    if (recorded === undefined) slots.give();
+    else void recorded.then(() => slots.give());
+  }
 }
 
 function transportOf(settings: ServiceSettings): Transport {

@@ -6,7 +6,7 @@ import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { ReadFailure } from "../http/call.ts";
 import { AmbiguousReading, notAskedFor, saysNothing } from "./call.ts";
-import { inOrder } from "./call.ts";
+import { inOrder } from "../base/lanes.ts";
 import type { Platform } from "./platform.ts";
 
 /** A customer of an enterprise, as E3 shows it. */
@@ -153,9 +153,9 @@ export class Snapshot {
    * under a channel customer number, each with its customers. Throws an AmbiguousReading where one row is not exactly
    * what was asked for, and where null or no data came and the settings do not say that this means none (A13).
    */
-  async enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
+  enterprises(channelCustomerId: string, alsoUnder: readonly string[] = []): Promise<ShownEnterprise[]> {
     const channelCodes = alsoUnder.length === 0 ? this.#channelCodes : this.#channelCodes.union(new Set(alsoUnder));
-    return await this.#once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
+    return this.#once(this.#enterprises, JSON.stringify([channelCustomerId, ...channelCodes]), () =>
       this.#findEnterprises(channelCustomerId, channelCodes),
     );
   }
@@ -196,8 +196,8 @@ export class Snapshot {
   }
 
   /** M5, all pages. */
-  async members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
-    return await this.#once(this.#members, enterpriseGlobalId, async () => {
+  members(enterpriseGlobalId: string): Promise<ObservedMember[]> {
+    return this.#once(this.#members, enterpriseGlobalId, async () => {
       const list = await this.#platform.memberCenter.listStaff(enterpriseGlobalId, this.#call);
       return list.rows.map((row) => ({
         globalId: row.globalId,
@@ -215,8 +215,8 @@ export class Snapshot {
   }
 
   /** M6. */
-  async assets(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
-    return await this.#once(this.#assets, enterpriseGlobalId, async () => {
+  assets(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
+    return this.#once(this.#assets, enterpriseGlobalId, async () => {
       const rows = await this.#platform.memberCenter.listAssetNumbers(enterpriseGlobalId, this.#call);
       return rows.map((row) => ({
         assetNum: row.assetNum,
@@ -230,8 +230,8 @@ export class Snapshot {
   }
 
   /** M8: every lock for lending, lent or not. */
-  async loans(enterpriseGlobalId: string): Promise<ObservedLoan[]> {
-    return await this.#once(this.#loans, enterpriseGlobalId, async () => {
+  loans(enterpriseGlobalId: string): Promise<ObservedLoan[]> {
+    return this.#once(this.#loans, enterpriseGlobalId, async () => {
       const rows = await this.#platform.memberCenter.listBorrowedLocks(enterpriseGlobalId, this.#call);
       return rows.map((row) => ({
         lock: row.assetNum,
@@ -248,8 +248,8 @@ export class Snapshot {
   }
 
   /** M6 ∪ E8 row by row: those of M6, then those of E8 whose number M6 does not show. */
-  async assetRows(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
-    return await this.#once(this.#assetRows, enterpriseGlobalId, async () => {
+  assetRows(enterpriseGlobalId: string): Promise<ObservedAsset[]> {
+    return this.#once(this.#assetRows, enterpriseGlobalId, async () => {
       const [assets, virtual] = await Promise.all([
         this.assets(enterpriseGlobalId),
         this.#platform.orderService.listVirtualAssets(enterpriseGlobalId, this.#call),
@@ -337,15 +337,16 @@ export class Snapshot {
     return { enterprises, members, rows, loans, contents: this.contents(enterpriseGlobalId) };
   }
 
-  async #once<Value>(kept: Map<string, Value>, key: string, read: () => Promise<Value>): Promise<Value> {
+  #once<Value>(kept: Map<string, Value>, key: string, read: () => Promise<Value>): Promise<Value> {
     const failure = this.#failure;
     this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
+    if (failure !== undefined) return Promise.reject(failure.error);
     const before = kept.get(key);
-    if (before !== undefined) return before;
-    const value = await read();
-    kept.set(key, value);
-    return value;
+    if (before !== undefined) return Promise.resolve(before);
+    return read().then((value) => {
+      kept.set(key, value);
+      return value;
+    });
   }
 
   /** What reading ahead came to: the next reading of a list ends so, and no call is made for it. */

@@ -92,7 +92,7 @@ export async function rebuildCustomer(
       assumed.push(...endedOf(planned.changes));
       left.push(...planned.changes.flatMap((change) => (change.type === "order-leaving" ? [change.customer] : [])));
     }
-    const learned = await adoptPeople(deps, knows, planning.observed);
+    const learned = await adoptPeople(deps, knows, planning.snapshot.observed);
     const wishes = await assumeRequests(deps, knows);
     assumed.push(...wishes);
     if (planned.kind === "planned" && !learned && wishes.length === 0) return { plan: planned.plan, assumed, left };

@@ -11,7 +11,7 @@ import type { StateChange } from "../engine/model/state.ts";
 import { makes } from "../engine/plan/gated.ts";
 import { counts } from "../engine/plan/owner.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
-import { eachPendingCustomer } from "../engine/run/queue.ts";
+import { pendingCustomers } from "../engine/run/queue.ts";
 import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
 import { endFailed } from "../engine/run/run.ts";
 import { SourceReading } from "../ingest/source-reading.ts";
@@ -196,7 +196,7 @@ async function rebuildAll(
   const stopped = (): boolean => signal?.aborted === true;
   const lanes = { lanes: deps.concurrency, stopped };
   const given = { run: summary.run, summary, signal };
-  const customers = (): AsyncIterable<RecordKey> => eachPendingCustomer(deps, asked);
+  const customers = (): AsyncIterable<RecordKey[]> => pendingCustomers(deps, asked);
   // Records that a source did not give now arrive later, and may already be placed.
   const unnamed = await ledger.state.unnamedInQuarantine();
   const ofAllOrders =

@@ -86,7 +86,7 @@ export async function lookAtOne(
     const planning = new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined });
     await planning.look();
     const { link } = knows.held.known;
-    const unread = whyUnread(link, planning.observed);
+    const unread = whyUnread(link, planning.snapshot.observed);
     const hasOthers = link !== undefined && (await showsOthers(deps, knows));
     if (unread !== undefined) await isUnread(unread);
     return hasOthers;

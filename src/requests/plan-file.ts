@@ -10,7 +10,7 @@ import type { RecordKey } from "../crm/model.ts";
 import { nameOf } from "../engine/carry-out.ts";
 import type { WaitsInPlan } from "../engine/gate.ts";
 import type { Operation } from "../engine/model/operation.ts";
-import { payloadLines } from "../engine/model/registry.ts";
+import { payloadLines } from "../engine/model/operation-line.ts";
 import type { HeldFor } from "../engine/plan/limits.ts";
 import { needsOf } from "../engine/plan/needs-of-operations.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";

@@ -30,7 +30,8 @@ function linked(enterpriseGlobalId: string): Conclusion {
 
 it("what is concluded ahead of its commit is known as its rows say it, whenever it is committed", async () => {
   const { world, operation, id, state } = await begun();
-  await state.concludeAhead(operation, id, linked("E1"), () => Promise.reject(new Error("it is committed")));
+  const failed = () => Promise.reject(new Error("it is committed"));
+  expect(state.concludeAhead(operation, id, linked("E1"), failed)).toBe(true);
   expect((await world.row(id)).state, "before its commit").toBe("sending");
   world.clock.set(3_600_000);
   const ahead = state.held.known;
@@ -47,8 +48,8 @@ it("what was concluded ahead and comes to nothing is told, and known to no later
   await world.ledger.state.record(key("X"), [{ ...change, customer: key("X") }]);
   const told: unknown[] = [];
   const failed = async (error: unknown): Promise<void> => void told.push(error);
-  await state.concludeAhead(operation, id, linked("taken"), failed);
-  await state.recordAhead([{ type: "enterprise-code", enterpriseGlobalId: "taken", code: "c" }]);
+  expect(state.concludeAhead(operation, id, linked("taken"), failed)).toBe(true);
+  state.recordAhead([{ type: "enterprise-code", enterpriseGlobalId: "taken", code: "c" }]);
   const contradiction = { code: "ledger.contradiction" };
   expect(state.isConcluding(operation.subject)).toBe(true);
   await expect(state.settled()).rejects.toMatchObject(contradiction);

@@ -4,8 +4,8 @@ import { mostBeside, workInLanes } from "../../src/base/lanes.ts";
 
 const going = () => false;
 
-async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void, void> {
-  yield* items;
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item[], void, void> {
+  for (const item of items) yield [item];
 }
 
 it("takes so many at once as there are lanes, and each of them once", async () => {
@@ -100,8 +100,8 @@ it("takes nothing more once it is stopped", async () => {
 });
 
 it("throws what the reading of the next one threw", async () => {
-  async function* broken(): AsyncGenerator<number, void, void> {
-    yield 1;
+  async function* broken(): AsyncGenerator<number[], void, void> {
+    yield [1];
     throw new Error("the ledger is damaged");
   }
   await expect(workInLanes(broken(), { lanes: 2, stopped: going }, async () => {})).rejects.toThrow("damaged");
@@ -110,10 +110,10 @@ it("throws what the reading of the next one threw", async () => {
 it("takes an item only when a lane is free, and none at all if it is stopped before", async () => {
   let asked = 0;
   const done: number[] = [];
-  async function* counted(): AsyncGenerator<number, void, void> {
+  async function* counted(): AsyncGenerator<number[], void, void> {
     for (const item of [1, 2, 3]) {
       asked += 1;
-      yield item;
+      yield [item];
     }
   }
   await workInLanes(counted(), { lanes: 1, stopped: () => true }, async () => {});
@@ -128,8 +128,8 @@ it("takes an item only when a lane is free, and none at all if it is stopped bef
 
 it("throws the first error at once, although the next item is long in coming, and fails too", async () => {
   const long = Promise.withResolvers<void>();
-  async function* items(): AsyncGenerator<number, void, void> {
-    yield 1;
+  async function* items(): AsyncGenerator<number[], void, void> {
+    yield [1];
     await long.promise;
     throw new Error("reading");
   }
@@ -144,10 +144,10 @@ it("throws the first error at once, although the next item is long in coming, an
 it("does not begin the item that was on its way when it was stopped", async () => {
   let stop = false;
   const begun: number[] = [];
-  async function* items(): AsyncGenerator<number, void, void> {
-    yield 1;
+  async function* items(): AsyncGenerator<number[], void, void> {
+    yield [1];
     stop = true;
-    yield 2;
+    yield [2];
   }
   await workInLanes(items(), { lanes: 2, stopped: () => stop }, async (item) => void begun.push(item));
   expect(begun).toEqual([1]);

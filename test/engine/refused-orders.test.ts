@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CustomerState } from "../../src/engine/customer.ts";
-import { lookForRefusedOrder, unwantedOrders } from "../../src/engine/refused-orders.ts";
+import { lookForRefused, refusedOrderOf, unwantedOrders } from "../../src/engine/refused-orders.ts";
 import type { OrderService } from "../../src/platform/order-service/order-service.ts";
 import { ApplyWorld, customer, permitted, settleMs } from "../support/world/apply-world.ts";
 import { key, orderRecord } from "../support/world/records.ts";
@@ -24,14 +24,18 @@ it(
     const refusing = world.with({ orderService: { ...orderService, placeOrders: refuses } });
     expect(await refusing.deliver(refused)).toMatchObject({ kind: "rejected" });
     const now = { ...world.deps, reader: world.reader, knows: new CustomerState(world.deps, customer) };
-    expect(await lookForRefusedOrder(now, refused), "it may still come to be shown").toEqual({ kind: "too-early" });
+    expect(await lookForRefused(now, refusedOrderOf(now, refused)), "it may still come to be shown").toEqual({
+      kind: "too-early",
+    });
     world.clock.pass(settleMs + 1);
 
     const other = key("C2");
     await world.take("orders", orderRecord("O2", "C2"));
     const deps = { ...world.deps, reader: world.reader, knows: new CustomerState(world.deps, other) };
     const reads = world.calls("M7");
-    expect(await lookForRefusedOrder(deps, { ...refused, customer: other })).toEqual({ kind: "clear" });
+    expect(await lookForRefused(deps, refusedOrderOf(deps, { ...refused, customer: other }))).toEqual({
+      kind: "clear",
+    });
     expect(world.calls("M7") - reads, "what stands under the number of O1 is not read").toBe(0);
   },
 );

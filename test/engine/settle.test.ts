@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { evidenceWith } from "../../src/engine/settle.ts";
+import { evidenceWith } from "../../src/engine/evidence.ts";
 import { correlationOf } from "../../src/engine/plan/input.ts";
 import { ReadFailure } from "../../src/platform/call.ts";
 import type { Platform } from "../../src/platform/platform.ts";
@@ -287,7 +287,7 @@ describe("an order that was refused, and of which the platform shows something",
       },
     });
     expect((await refusing.carryOut("place-order")).kind).toBe("rejected");
-    const [refused] = await world.ledger.journal.refusedOrders(key("O1"));
+    const [refused] = world.ledger.journal.refusedOrders(key("O1"));
     const id = refused?.id ?? "";
     await world.ledger.journal.reopenRefused(id, "it is shown all the same", { readings: [] });
     const parked = { kind: "parked", id, reason: "it is shown all the same" };

@@ -210,7 +210,7 @@ async function undoCommand(invocation: Invocation, run: string, out: string | un
   const { signal } = invocation;
   return await withApplication(invocation, async (application) => {
     const { undoByHand } = await import("../../requests/plans.ts");
-    const { payloadLines } = await import("../../engine/model/registry.ts");
+    const { payloadLines } = await import("../../engine/model/operation-line.ts");
     const linesOf = ({ operations }: UndoStep): string[] =>
       operations.flatMap((operation) => [
         `      ${operation.hash.slice(0, 8)} ${operation.endpoint} ${operation.subject}: ${operation.reason}`,

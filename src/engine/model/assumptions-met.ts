@@ -1,5 +1,9 @@
 import type { AssumptionId } from "../../contract/assumptions/row.ts";
 import { assumptionIds } from "../../contract/assumptions/row.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
+import type { Observed } from "../plan/input.ts";
+import type { CustomerPlan } from "../plan/plan.ts";
 
 /** A call or a reading contradicted a row of A1–A43. It has only ids, numbers and words of the contracts. */
 export interface AssumptionMet {
@@ -14,27 +18,21 @@ export interface Contradiction {
   evidence: string;
   /** The contradicted parts; empty: the whole row. */
   about: readonly string[];
-  /** ISO instant. */
   since: string;
 }
 
-/** By row. */
 export type Contradictions = ReadonlyMap<AssumptionId, Contradiction>;
 
-/** A row that an operation depends on. */
 export interface Resting {
   row: AssumptionId;
-  /** The part of the row that the operation depends on. */
   about?: string;
   /** A 13004 that names one of these fields contradicts the row. */
   fields?: readonly string[];
-  /** Codes that contradict it. */
   codes?: readonly string[];
   /** A contradiction is reported and blocks nothing. */
   isOnlyTold?: true;
 }
 
-/** The contradiction that stops an operation, if there is one. */
 export function contradictionOf(
   rests: readonly Resting[],
   contradictions: Contradictions,
@@ -48,10 +46,7 @@ export function contradictionOf(
   return undefined;
 }
 
-/**
- * The assumptions that a rejection contradicts: by its code, or by a 13004 that names one of the row's fields (not
- * something inside the field). `words` is the service's message; it is not stored.
- */
+/** The assumptions that a rejection contradicts: by its code, or by a 13004 that names one of the row's fields. */
 export function metByRefusal(
   rests: readonly Resting[],
   { endpoint, code, words }: { endpoint: string; code: string; words: string },
@@ -67,4 +62,60 @@ export function metByRefusal(
 
 export function isAssumptionId(text: string): text is AssumptionId {
   return assumptionIds.some((id) => id === text);
+}
+
+/** Rows of A1–A43 that one reading contradicts. `together`: no call of ours came between M5 and M6. */
+export function metByReading({ ambiguous, members, assets }: Observed, together: boolean): AssumptionMet[] {
+  const met: AssumptionMet[] = [];
+  if (ambiguous?.includes("assumptions.nullEnterprises") === true)
+    met.push({ row: "A13", evidence: "E3 answered null or without data" });
+  if (members === undefined || assets === undefined) return met;
+  met.push(...heldTwice(assets), ...(together ? holdersAgree(members, assets) : []));
+  return met;
+}
+
+function heldTwice(assets: readonly ObservedAsset[]): AssumptionMet[] {
+  const holders = new Map<string, string>();
+  const twice = new Set<string>();
+  for (const { assetNum, holder } of assets) {
+    if (holder === null) continue;
+    if ((holders.get(assetNum) ?? holder) !== holder) twice.add(assetNum);
+    holders.set(assetNum, holder);
+  }
+  return [...twice].map((about) => ({
+    row: "A35",
+
+    about,
+    evidence: "an asset number was shown with two holders",
+  }));
+}
+
+/** M5 and M6 are compared without assets that only E8 shows, whoever holds them. */
+const ofStaff: ObservedAsset["from"] = "M6";
+
+function holdersAgree(members: readonly ObservedMember[], assets: readonly ObservedAsset[]): AssumptionMet[] {
+  const live = members.filter((member) => !member.deleted);
+  const ids = new Set(live.map((member) => member.globalId));
+  const inM5 = live.flatMap((member) => member.assetNums.map((number) => `${number} ${member.globalId}`));
+  const inM6 = assets.flatMap(({ assetNum, holder, from }) =>
+    from === ofStaff && holder !== null && ids.has(holder) ? [`${assetNum} ${holder}`] : [],
+  );
+  if (inM5.length === 0 && inM6.length === 0) return [];
+  const agree = new Set(inM5).symmetricDifference(new Set(inM6)).size === 0;
+  return agree ? [] : [{ row: "A34", evidence: "M5 and M6 disagree about who holds what" }];
+}
+
+/** Codes of waiting records that contradict a row of A1–A43. */
+const contradictingBlocks: Readonly<Record<string, Pick<AssumptionMet, "row" | "evidence">>> = {
+  "staff.ambiguous": { row: "A28", evidence: "two members of staff fit one account name" },
+  "staff.shown-otherwise": { row: "A41", evidence: "M5 shows otherwise what an accepted M2 had said" },
+};
+
+/** Rows of A1–A43 that the reasons of a customer's waiting records contradict. */
+export function metByBlocks({ customer, records }: Pick<CustomerPlan, "customer" | "records">): AssumptionMet[] {
+  const codes = new Set(records.map(({ code }) => code ?? ""));
+  return [...codes].flatMap((code) => {
+    const found = contradictingBlocks[code];
+    return found === undefined ? [] : [{ ...found, about: formatKey(customer) }];
+  });
 }

@@ -29,7 +29,6 @@ export type DesiredStaff = Omit<Staff, "userName" | "name" | "remark" | "mobile"
 
 export type RecordState = "current" | "quarantined" | "absent";
 
-/** The current version of one CRM record in the ledger. */
 export interface Desired<Body> {
   key: RecordKey;
   version: number;
@@ -37,7 +36,6 @@ export interface Desired<Body> {
   since: string;
   bodyHash: string;
   state: RecordState;
-  /** Set while the record waits to be planned. */
   pending: boolean;
   /** The last full read does not have the record, which does not count as deleted yet. Nothing new is made for it. */
   missing?: true | undefined;

@@ -6,11 +6,10 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../../platform/call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { Snapshot, SnapshotList } from "../../platform/snapshot.ts";
-import type { PlannedAsset } from "./references.ts";
+import type { PlannedAsset, PrivateMarker } from "./references.ts";
 import type { AssumptionMet, Resting } from "./assumptions-met.ts";
 import type { Called, OperationLine } from "./operation-line.ts";
 import type { PolicyName } from "./policy.ts";
-import type { PrivateMarker } from "./references.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Change, Draft, RecordReference, Schemas, Shapes, Stage } from "./shape.ts";
 import type { PayloadFacts } from "../customer.ts";
@@ -28,7 +27,6 @@ export interface JournalEntry<S extends Shapes> {
 export interface Effect {
   changes: StateChange[];
   audit: JsonObject;
-  /** Rows of A1–A43 that the operation contradicts. */
   met?: readonly AssumptionMet[];
   /** The same, if an earlier call of this operation had an unknown outcome. */
   metIfRepeated?: readonly AssumptionMet[];
@@ -49,7 +47,6 @@ export type Concluded =
 /** The doubt of an asynchronous call: the service accepted it and does it later. */
 export const takenLater = { doubt: "it was taken asynchronously, and the platform has to show it yet (A15)" };
 
-/** A bound operation, ready to be sent. */
 export interface Prepared<S extends Shapes> {
   context: S["context"];
   send(
@@ -58,13 +55,11 @@ export interface Prepared<S extends Shapes> {
   ): Promise<{ outcome: WriteOutcome<unknown>; conclude: (id: string) => Concluded }>;
 }
 
-/** Why an operation cannot be sent. */
 export interface NotSendable {
   code: string;
   reason: string;
 }
 
-/** A bound payload, and everything that its type needs to make a call. */
 export interface Bound<S extends Shapes> {
   operation: Change<string, S>;
   wire: JsonObject;
@@ -73,9 +68,7 @@ export interface Bound<S extends Shapes> {
   settings: AssumptionSettings;
   /** Members that M5 showed before this operation (M1 only). */
   shownBefore: readonly { globalId: string }[];
-  /** Passwords that are sealed with the intent. */
   sealed: readonly { ref: string; version: number }[];
-  /** The recorded state of the customer at the time of the answer. */
   known(): Known;
 }
 
@@ -109,7 +102,6 @@ export interface SettleFacts {
   correlationConfirmed(correlation: string): Promise<boolean>;
   /** The platform is known to show assets of this licence type (A43). */
   isShown(licenseType: string): Promise<boolean>;
-  /** An order as the CRM has it now. */
   orderNow(
     order: RecordKey,
   ): Promise<
@@ -118,17 +110,13 @@ export interface SettleFacts {
   >;
 }
 
-/** Facts for finding out whether a rejected call did something anyway. */
 export interface RefusalFacts extends Pick<SettleFacts, "isShown"> {
-  /** The number under which the order would be sent now. */
   channelOrderId: string | undefined;
-  /** Asset numbers of the customer's placed orders. */
   placedNumbers(): Iterable<string>;
 }
 
 /** What happens to an operation that enough readings over its settle time did not find. */
 export type WhenNotFound =
-  /** It counts as not applied, and the customer is planned again. */
   | { kind: "drop" }
   | { kind: "park"; reason: string }
   | { kind: "send-again"; why: string }
@@ -145,7 +133,6 @@ export type Uniqueness =
 /** The placed order that an operation amends, in its state at planning. That state must not have changed. */
 export interface Amends {
   order: RecordKey;
-  /** Number of the last step of the order. */
   lastStep: number;
   /** Hash of the last form that the order agreed with; null: the form that it was placed with. */
   agreed: string | null;
@@ -172,15 +159,12 @@ export type Undone =
   /** No call undoes it. */
   | { how: "impossible"; why: string };
 
-/** The result of an operation whose outcome is lost for good. */
 export interface Lost {
   verdict: string;
   audit: { kind: string; body: JsonObject };
-  /** For the log. */
   message: string;
 }
 
-/** How the engine settles a call with an unknown outcome. */
 export type OnUnknown<S extends Shapes> =
   | {
       /** It reads the platform until the change is shown, or has not been shown for the settle time. */
@@ -218,11 +202,9 @@ export interface Decide<S extends Shapes> {
   notApplied?: (entry: JournalEntry<S>) => readonly StateChange[];
 }
 
-/** Members that only some operation types have. */
 export interface Capabilities<S extends Shapes> {
   /** The policy that applies; `alone`: a person approves every operation. */
   governed?: { policy: PolicyName; alone?: true };
-  /** It removes something that limits count. */
   removes?: { thing: TakenThing; count: (operation: Draft<S>) => number };
   /** It claims a number that no other operation may have. */
   claims?: { what: Uniqueness["what"]; of: (operation: Draft<S>) => Uniqueness | undefined };
@@ -259,21 +241,17 @@ export interface Capabilities<S extends Shapes> {
   };
 }
 
-/** One operation type. */
 export interface OperationType<S extends Shapes> {
   readonly endpoint: WritingEndpoint;
   /** When it is sent among a customer's operations. A draft may name another stage than the first. */
   readonly stages: readonly [Stage, ...Stage[]];
   readonly schemas: Schemas<S>;
-  /** Readings of the enterprise that are out of date after it. */
   readonly invalidates: readonly SnapshotList[];
   /** Checks the bound payload against the contract. Returns the call, and the changes after its success. */
   readonly prepare: (bound: Bound<S>) => Prepared<S> | NotSendable;
   readonly onUnknown: OnUnknown<S>;
   readonly decide: Decide<S>;
-  /** Which endpoint undoes it, or why no endpoint does. */
   readonly reversal: Undone;
-  /** Where a person can see whether it was carried out. */
   readonly whereToLook: (looked: Looked<S>) => LookFor | undefined;
   readonly can: Capabilities<S>;
 }

@@ -8,7 +8,6 @@ import type { Change, Draft, Stage, RecordReference, Shapes } from "./shape.ts";
 import { stages, fits } from "./shape.ts";
 import type { JournalEntry, LookFor } from "./operation-type.ts";
 
-/** One planned change, of any type or of the types K. */
 export type Operation<K extends OperationName = OperationName> = { [P in K]: Change<P, OperationShapes[P]> }[K];
 
 /** The output of a planning rule: an operation without the members that its type supplies. */
@@ -16,13 +15,11 @@ export type DraftOperation<K extends OperationName = OperationName> = {
   [P in K]: { kind: P } & Draft<OperationShapes[P]>;
 }[K];
 
-/** The operations of the first stage that has any. */
 export function firstStage(operations: readonly Operation[]): Operation[] {
   const first = stages.find((stage) => operations.some((operation) => operation.stage === stage));
   return operations.filter((operation) => operation.stage === first);
 }
 
-/** The order of a plan: by stage, then subject. */
 export function compareOperations(left: Operation, right: Operation): number {
   const byStage = stages.indexOf(left.stage) - stages.indexOf(right.stage);
   if (byStage !== 0) return byStage;
@@ -41,10 +38,7 @@ export function operationHash({
   return hashOf({ kind, customer: [namespace, id], subject, target, payload, before });
 }
 
-/**
- * Adds endpoint, stage and hash to an operation. The hash covers the change and its subject, not the words of the
- * reason.
- */
+/** Adds endpoint, stage and hash. The hash covers the change and its subject, not the words of the reason. */
 export function operation<K extends OperationName>(kind: K, fields: Draft<OperationShapes[K]>): Operation<K> {
   const { endpoint, stages, can } = typeOf({ kind });
   const { customer, subject, target, payload, before } = fields;
@@ -82,10 +76,7 @@ export type Entry = JournalEntry<OperationShapes[OperationName]>;
 
 type Columns = Readonly<Record<keyof Shapes, Json>>;
 
-/**
- * Reads a stored operation. The schemas of its type check it and change nothing. On failure, names the column that does
- * not fit.
- */
+/** Reads a stored operation. Its schemas check and change nothing. Names the column that does not fit. */
 export function readOperation<K extends OperationName>(
   kind: K,
   common: Omit<Change<string, Shapes>, keyof Shapes | "kind">,
@@ -122,7 +113,6 @@ export function lookForStored(kind: OperationName, { target, payload, context, r
   return whereToLook({ target, payload, records, context: fits(schemas.context, context) ? context : undefined });
 }
 
-/** The number that a report shows for an operation, by its type. */
 export function countedStored(kind: OperationName, payload: Json): number | undefined {
   const { schemas, can } = typeOf({ kind });
   return fits(schemas.payload, payload) ? can.prints?.count?.(payload) : undefined;

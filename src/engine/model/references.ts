@@ -55,7 +55,6 @@ export function assetNumberReference(
   return { $ref: "assetNumber", of: assetUnit(order, instanceId, unit) };
 }
 
-/** The name of one unit of an asset instance in references. */
 export function assetUnit({ namespace, id }: RecordKey, instanceId: string, unit: number): string {
   return JSON.stringify([namespace, id, instanceId, unit]);
 }
@@ -69,7 +68,6 @@ export function assetUnitOf(text: string): { order: RecordKey; instanceId: strin
   return { order: { namespace, id }, instanceId };
 }
 
-/** Whether a text is the name of a unit, and not an asset number. */
 export function isAssetUnit(text: string): boolean {
   return text.startsWith("[");
 }
@@ -79,7 +77,6 @@ export function amendmentReference(order: RecordKey): z.infer<typeof references.
   return { $ref: "channelOrderId", of: formatKey(order) };
 }
 
-/** The reference to the member of a staff record. */
 export function staffReference(staff: RecordKey): z.infer<typeof references.memberGlobalId> {
   return { $ref: "memberGlobalId", of: formatKey(staff) };
 }
@@ -94,7 +91,6 @@ export const knownAfter: Record<Reference["$ref"], string> = {
   channelOrderId: "the intent",
 };
 
-/** The key of a private value in a loaded set. */
 export function markerKey(marker: Pick<PrivateMarker, "$private" | "field" | "version">): string {
   return `${marker.$private}@${marker.version}#${marker.field}`;
 }
@@ -125,20 +121,17 @@ export const orderDesk = "the service desk of the order service";
 export const memberDesk = "the service desk of the member-center";
 const mostShown = 10;
 
-/** Names the enterprise that an operation was sent for. */
 export function withinEnterprise(context: { enterpriseGlobalId: string } | undefined): string {
   const enterprise = context?.enterpriseGlobalId ?? "";
   return enterprise === "" ? "the customer's enterprise" : `the enterprise ${enterprise}`;
 }
 
-/** The first items, and how many more there are. */
 export function some(items: readonly string[]): string {
   if (items.length === 0) return "(none known)";
   const more = items.length - mostShown;
   return more > 0 ? `${items.slice(0, mostShown).join(", ")} and ${more} more` : items.join(", ");
 }
 
-/** One unit of an asset instance. */
 export const earlierUnit = z.object({
   namespace: z.string(),
   orderId: z.string(),
@@ -147,10 +140,7 @@ export const earlierUnit = z.object({
 });
 export type EarlierUnit = z.infer<typeof earlierUnit>;
 
-/**
- * A unit that is bought again under the number of an existing unit. `continues`: that unit and its predecessors.
- * `shown`: the ledger does not know that unit's number yet, and M7 shows it.
- */
+/** A unit that is bought again under an existing number. `shown`: only M7, and not the ledger, knows that number. */
 export const renewedUnit = z.object({
   unit: z.int(),
   number: z.string(),
@@ -172,18 +162,15 @@ const plannedAsset = z.object({
 /** An asset instance that an order brings: how many numbers it needs, and the numbers that the CRM gave. */
 export type PlannedAsset = z.infer<typeof plannedAsset>;
 
-/** The units of an asset instance that need numbers. */
 export function unitsOf({ quantity, units }: Pick<PlannedAsset, "quantity" | "units">): number[] {
   return units ?? Array.from({ length: quantity }, (_, unit) => unit);
 }
 
-/** The units of an asset instance that get a new number. */
 export function newUnitsOf(asset: Pick<PlannedAsset, "quantity" | "units" | "renewed">): number[] {
   const renewed = new Set(asset.renewed?.map(({ unit }) => unit));
   return unitsOf(asset).filter((unit) => !renewed.has(unit));
 }
 
-/** The numbers from the CRM for the units that get a new number, in order. */
 export function givenToNew({ given, renewed = [] }: Pick<PlannedAsset, "given" | "renewed">): string[] {
   const taken = new Set(renewed.map(({ number }) => number));
   return given.filter((number) => !taken.has(number));
@@ -194,7 +181,6 @@ export function numbersThere(assets: readonly PlannedAsset[]): string[] {
   return assets.flatMap(({ given, renewed = [] }) => [...given, ...renewed.map(({ number }) => number)]);
 }
 
-/** The `after` of an order operation. */
 export const plannedOrder = z.object({ version: z.int(), bodyHash: z.string(), assets: z.array(plannedAsset) });
 
 /** A number that belongs to one unit of an asset instance permanently. */
@@ -208,10 +194,7 @@ export interface FixedNumber {
   continues?: readonly EarlierUnit[] | undefined;
 }
 
-/**
- * Known state after the ledger has chosen numbers for units of an order's assets. A new number replaces the number that
- * was fixed to the same unit before.
- */
+/** Known state after the ledger has chosen numbers. A new one replaces the one of the same unit. */
 export function withNumbers<Whole extends { numbers: FixedNumber[] }>(
   known: Whole,
   fixed: readonly FixedNumber[],

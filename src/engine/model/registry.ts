@@ -3,7 +3,6 @@ import type { EngineDependencies } from "../customer.ts";
 import type { AssetNumbers } from "../deliver.ts";
 import type { OperationType } from "./operation-type.ts";
 import type { Operation } from "./operation.ts";
-import { fieldLines } from "./plan-lines.ts";
 import type { TakenThing } from "./taking.ts";
 import type { RequestOf } from "./requests.ts";
 import type { Known } from "./state.ts";
@@ -21,22 +20,16 @@ import type {
   UndoReading,
 } from "./resource.ts";
 
-/** Everything that the program can do. */
 export interface HandedIn {
   readonly types: { readonly [K in OperationName]: OperationType<OperationShapes[K]> };
   readonly changes: { readonly [T in keyof ChangeShapes]: StatePart<Known, ChangeShapes[T]> };
-  /** How an operation is undone, if its type can be. */
   readonly undo: { readonly [K in OperationName]?: UndoRule<K> };
   readonly requests: { readonly [Of in RequestOf]: RequestType<Of> };
   /** The recorded state of a customer without records. */
   readonly nothing: Known;
-  /** The rows of each resource in an open ledger. */
   readonly open: (database: Sqlite, ledger: LedgerRows) => OpenRows;
-  /** Reads the facts for undoing a run. */
   readonly undoFacts: UndoReading<Exclude<keyof UndoFacts, "newestOn" | "isKept">>;
-  /** The asset numbers of one run. */
   readonly numbers: (deps: EngineDependencies) => AssetNumbers;
-  /** In planning order. */
   readonly resources: readonly Resource[];
 }
 
@@ -64,10 +57,8 @@ export function operationNames(): OperationName[] {
   return Object.keys(handedIn().types).filter(isOperationName);
 }
 
-/** The members of a type that do not depend on its shapes. */
 type AnyType = Pick<OperationType<OperationShapes[OperationName]>, "onUnknown" | "can">;
 
-/** The names of the operation types that satisfy `holds`. */
 export function namesWhere(holds: (type: AnyType) => boolean): OperationName[] {
   return operationNames().filter((kind) => holds(typeOf({ kind })));
 }
@@ -83,23 +74,19 @@ export function removedBy(of: { kind: OperationName }): TakenThing | undefined {
   return typeOf(of).can.removes?.thing;
 }
 
-/** A person must approve each operation of its type. */
 export function needsApproval(of: { kind: OperationName }): boolean {
   return typeOf(of).can.governed?.alone === true;
 }
 
-/** Its call must not be sent twice. */
 export function isNonRepeatable(of: { kind: OperationName }): boolean {
   const { onUnknown } = typeOf(of);
   return onUnknown.by === "ask" || (onUnknown.by === "observe" && onUnknown.nonRepeatable === true);
 }
 
-/** Asset numbers that get a holder. */
 export function grantedBy(operation: Operation): string[] {
   return typeOf(operation).can.holders?.grants?.(operation) ?? [];
 }
 
-/** Asset numbers that lose their holder. */
 export function freedBy(operation: Operation): string[] {
   return typeOf(operation).can.holders?.frees?.(operation) ?? [];
 }
@@ -107,9 +94,4 @@ export function freedBy(operation: Operation): string[] {
 /** Assets that it buys, whose numbers are fixed before its payload is bound. */
 export function numbersOf(operation: Operation): PlannedAsset[] {
   return typeOf(operation).can.numbers?.(operation) ?? [];
-}
-
-/** The lines of its payload, for display. */
-export function payloadLines(operation: Operation): string[] {
-  return typeOf(operation).can.prints?.payload?.(operation) ?? fieldLines(operation.payload);
 }

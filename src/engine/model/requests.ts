@@ -42,7 +42,6 @@ export type RequestOf = keyof RequestTypes;
 
 type Asked<Of extends RequestOf> = { [P in Of]: Requested<P, RequestTypes[P]> }[Of];
 
-/** A person's request, of any kind. */
 export type ManualRequest = Asked<RequestOf>;
 export type RequestIn<Of extends RequestOf> = Extract<ManualRequest, { of: Of }>;
 
@@ -57,12 +56,10 @@ export type CrmWish = Wish & { gone?: true };
 /** A new request; `askedAt` if it differs from now: since when the CRM wants it. */
 export type NewRequest = Wish & { askedAt?: string };
 
-/** Identifies a request. */
 export type RequestName = {
   [Of in RequestOf]: Pick<Requested<Of, RequestTypes[Of]>, "of" | "about" | "wanted">;
 }[RequestOf];
 
-/** A service's answer to a request. */
 export type RequestAnswer = {
   [Of in RequestOf]: Pick<Requested<Of, RequestTypes[Of]>, "of" | "about" | "wanted"> & {
     answer: RequestTypes[Of]["answer"];
@@ -91,7 +88,6 @@ export function standing({ of, answer }: Pick<ManualRequest, "of" | "answer">): 
   return answer === null ? "open" : requestKindOf({ of }).verdict(answer);
 }
 
-/** Whether the CRM made the request, and not a person. */
 export function isOfCrm({ by }: Pick<ManualRequest, "by">): boolean {
   return by === theCrm;
 }
@@ -102,28 +98,20 @@ export function isDue(request: Pick<ManualRequest, "of" | "answer">): boolean {
   return stands === "open" || stands === "failed";
 }
 
-/**
- * Whether the request continues after its asset is removed. An asset can return under the number that the CRM gave it;
- * then a request that is still due is sent. A done or refused request does not count for an asset that is bought anew.
- */
+/** Whether it goes on after its asset is removed: an asset may return under the number that the CRM gave it. */
 export function outlivesAsset(request: Pick<ManualRequest, "of" | "answer">): boolean {
   return !requestKindOf(request).isOfAsset || isDue(request);
 }
 
-/** The subject of the operations that carry out a request. */
 export function subjectOf(customer: RecordKey, { of, about }: Pick<ManualRequest, "of" | "about">): string {
   return requestKindOf({ of }).subject(customer, about);
 }
 
-/** The thing that it is about: `lock 8000000001`. */
 export function nameOf({ of, about }: Pick<ManualRequest, "of" | "about">): string {
   return `${requestKindOf({ of }).noun} ${about}`;
 }
 
-/**
- * Reads a stored request. The schemas of its kind check it and change nothing. On failure, names the column that does
- * not fit.
- */
+/** Reads a stored request. Its schemas check and change nothing. Names the column that does not fit. */
 export function readRequest<Of extends RequestOf>(
   of: Of,
   common: Pick<ManualRequest, "about" | "by" | "reason" | "askedAt" | "operationId">,

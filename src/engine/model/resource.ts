@@ -12,7 +12,16 @@ import type { Kysely } from "kysely";
 import type { CustomerState, EngineDependencies } from "../customer.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Snapshot, ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
-import type { ReadOptions, Reads } from "../plan/input.ts";
+import type {
+  ReadOptions,
+  Reads,
+  Concern,
+  CustomerInput,
+  LoadedCustomer,
+  PlanOptions,
+  Planned,
+  Prepared,
+} from "../plan/input.ts";
 import type { DoneOperation, UndoFacts, Undoing, LastGiven, UndoRule } from "../plan/undo.ts";
 import type { z } from "zod";
 import type { Json } from "../../base/canonical-json.ts";
@@ -32,7 +41,6 @@ import type { Known, StateChange } from "./state.ts";
 import type { StatePart } from "./state-part.ts";
 import type { TakenThing } from "./taking.ts";
 import type { Block, BlockedRecord } from "../plan/records.ts";
-import type { Concern, CustomerInput, LoadedCustomer, PlanOptions, Planned, Prepared } from "../plan/input.ts";
 import type { ReadBack } from "../plan/drift.ts";
 import type { ExplainFacts, ResourceEvent } from "../../report/explain.ts";
 import type { Comparison, CustomerCase, ReconciliationView } from "../../report/reconciliation/case.ts";
@@ -56,10 +64,7 @@ export interface ResourceTables {}
 
 /** What earlier resources planned for the same customer, and the engine's own part in planning. */
 export interface Earlier extends Planned {
-  /**
-   * Makes operations from drafts. `left`: operations that a policy, a rejection or a contradicted assumption stops;
-   * `refused` has the reason for each of their records.
-   */
+  /** Makes operations from drafts. `left`: those that something stops; `refused`: why, for each of their records. */
   make: (drafts: readonly DraftOperation[]) => {
     operations: Operation[];
     left: Operation[];
@@ -71,20 +76,16 @@ export interface Earlier extends Planned {
 
 /** A resource's plan for a customer. Later resources keep the earlier value of each optional member left out. */
 export interface ResourcePlan extends Partial<Pick<Planned, "endingNumbers" | "memberships" | "notes">> {
-  /** Which records its blocks are about. */
   records: "customers" | "orders" | "staff";
   operations: Operation[];
   /** Changes without an operation: something is adopted, or is missing. */
   changes: StateChange[];
   /** Records with something left undone, with the reason. The first reason of a record counts. */
   blocks: BlockedRecord[];
-  /** Why the customer and everything under it wait. */
   stops?: Block | undefined;
-  /** A remark about the customer that blocks nothing. */
   note?: Block | undefined;
 }
 
-/** A person, with the account and the assets that the platform shows. */
 export interface ShownPerson {
   person: Desired<DesiredStaff>;
   member: Pick<ObservedMember, "globalId" | "assetNums">;
@@ -94,7 +95,6 @@ export interface ShownPerson {
 /** The recorded state of a resource: `changes` in memory, `open` in the ledger. Both must give the same result. */
 export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
   readonly tables: Readonly<Record<string, Table<object>>>;
-  /** Its fields of `Known` for a customer without records. */
   readonly nothing: Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
   /** Facts of a saved plan, by a word and an id; and the messages if one changed, is missing or is new. */
@@ -104,7 +104,6 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
       readonly moved: (id: string) => [changed: string, missing: string, isNew: string];
     };
   };
-  /** Other members of a loaded customer that changes affect, beside `Known`. */
   readonly learned?: (loaded: LoadedCustomer, changes: readonly StateChange[]) => Partial<LoadedCustomer>;
   /** SQL by a name of rows: whether a customer (`@namespace`, `@id`) has such rows. */
   readonly holds: Readonly<Record<string, string>>;
@@ -117,7 +116,6 @@ export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateR
 export interface ResourceRows {}
 export type OpenRows = { readonly [Name in keyof ResourceRows]: ResourceRows[Name] };
 
-/** The loaded part of a customer's planning input. */
 export interface Gathered {
   customer: RecordKey;
   orders: readonly OrderWithTree[];
@@ -129,22 +127,16 @@ export interface Gathered {
   held: Held;
 }
 
-/** Writes each change of a resource, by type. */
 export type Writes = { readonly [Type in keyof ChangeShapes]?: (change: ChangeShapes[Type], at: string) => void };
 
-/** A resource's rows in an open ledger. Only the resource writes them. */
 export interface StateRows {
-  /** Its fields of `Known` for a customer, for planning. */
   readonly load: (customer: RecordKey, held: Held) => Partial<Known>;
   /** The fields that change when the rows of an earlier linked enterprise are left out. */
   readonly ofLink?: (known: Known, customer: RecordKey, held: Held) => Partial<Known>;
-  /** Other planning input of a customer. */
   readonly gather?: (given: Gathered) => Partial<LoadedCustomer>;
-  /** Its own changes, inside the transaction of the outcome. */
   readonly writes: Writes;
   /** How many things a customer, or all customers, have; undefined: the resource has no such things. */
   readonly count?: (thing: TakenThing, customer: RecordKey | undefined) => number | undefined;
-  /** The operation that last changed one of its things, for undo. */
   readonly lastChange?: (id: string) => LastGiven | undefined;
   /** After a restore nothing is certain: ends every row and returns how many. */
   readonly endAll?: (at: string) => number;
@@ -152,7 +144,6 @@ export interface StateRows {
   readonly bringBack?: (customer: RecordKey, shown: readonly HeldAsset[], at: string) => void;
 }
 
-/** An asset number with its holder on the platform. */
 export interface HeldAsset {
   assetNumber: string;
   memberGlobalId: string;
@@ -160,7 +151,6 @@ export interface HeldAsset {
 
 /** One type of request, which people or the CRM can make in addition to the records. */
 export interface RequestType<Of extends RequestOf, S extends RequestShapes = RequestTypes[Of]> {
-  /** A word for the thing that the request is about. */
   readonly noun: string;
   /** The schemas check stored values and change nothing. */
   readonly schemas: {
@@ -194,7 +184,6 @@ export interface AbsentOf {
   names: string[];
 }
 
-/** Looks for existing things, so that they are not bought a second time. */
 export interface Seeking {
   isNeeded: (knows: CustomerState) => boolean;
   seek: (knows: CustomerState) => Promise<Sought>;
@@ -202,35 +191,25 @@ export interface Seeking {
   look: (knows: CustomerState) => Promise<void>;
 }
 
-/** The result of looking in an enterprise for orders that somebody else made. */
 export interface Sought {
-  /** The found orders count as placed; these changes record them. */
   adopted: readonly StateChange[];
-  /** Why other orders wait, by order: they may exist, completely or in part. */
   unclear: ReadonlyMap<string, Block>;
-  /** Why no order could be looked for. */
   unread?: Block;
 }
 
-/** Reads facts for a resource's undo rules. */
 export type UndoReading<Facts extends keyof UndoFacts> = (
   ledger: Ledger,
   customer: RecordKey,
   rows: readonly DoneOperation[],
 ) => Promise<Pick<UndoFacts, Facts>>;
 
-/** Input for undoing a run, beside a resource's rules. */
 export interface UndoGiven {
   /** Asset numbers whose contents (M7) decide which deletions are needed. */
   contents?: (of: Pick<Undoing, "rows" | "facts" | "given" | "run">) => ReadonlySet<string> | "all" | undefined;
-  /** Members of the loaded customer that undo replaces before planning. */
   instead?: (loaded: LoadedCustomer, facts: UndoFacts) => Partial<LoadedCustomer>;
 }
 
-/**
- * One resource, with the names of its operation types, changes and requests. A member that is left out means that the
- * resource has none.
- */
+/** One resource. A member that is left out means that the resource has none. */
 export interface Resource<
   Name extends OperationName = never,
   Type extends keyof ChangeShapes = never,
@@ -238,7 +217,6 @@ export interface Resource<
 > {
   readonly name: string;
   readonly types: { readonly [K in Name]: OperationType<OperationShapes[K]> };
-  /** Its rows in the ledger. */
   readonly state?: StateStore<Type>;
   /** What people or the CRM can request of it; the engine keeps the requests. */
   readonly requests?: { readonly [O in Of]: RequestType<O> };
@@ -247,7 +225,6 @@ export interface Resource<
   readonly reads?: (loaded: LoadedCustomer, options: ReadOptions) => Reads;
   /** Asset numbers that people hold or get. If people are read and M6 leaves one out, E8 is read too. */
   readonly seats?: (loaded: LoadedCustomer) => ReadonlySet<string>;
-  /** Assets to be removed that M7 does not show, by order. */
   readonly absent?: (
     input: CustomerInput,
     options: Pick<PlanOptions, "settings" | "policies">,
@@ -268,7 +245,6 @@ export interface Resource<
   readonly differing?: (ledger: Ledger, customer: RecordKey) => Promise<(member: ObservedMember) => string[]>;
   /** Compares the ledger with a reading, for `verify` and the reconciliation statement. */
   readonly compare?: (item: CustomerCase, view: ReconciliationView) => Comparison[];
-  /** How a done operation is undone, beside its `reversal`. */
   readonly undo: { readonly [K in Name]?: UndoRule<K> };
   readonly undoFacts?: (...of: Parameters<UndoReading<never>>) => Promise<Partial<UndoFacts>>;
   readonly undoGiven?: UndoGiven;
@@ -278,9 +254,7 @@ export interface Resource<
       db: Kysely<LedgerTables>,
       about: { stream: Stream; key: RecordKey; numbers: readonly string[] },
     ) => Promise<Partial<ExplainFacts>>;
-    /** The current records, one line each. */
     readonly lines: (facts: ExplainFacts) => string[];
-    /** Everything that started or ended. */
     readonly events: (facts: ExplainFacts) => ResourceEvent[];
   };
 }

@@ -5,10 +5,7 @@ import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { PolicyName } from "./policy.ts";
 import type { Weight } from "./taking.ts";
 
-/**
- * The stages of one customer, in order of application. Products and assets that orders no longer have are deleted after
- * people got their new ones.
- */
+/** The stages of one customer, in order. What orders no longer have is deleted after people got their new assets. */
 export const stages = [
   "enterprise",
   "orders",

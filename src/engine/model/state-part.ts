@@ -1,14 +1,13 @@
 import type { RecordKey } from "../../crm/model.ts";
+import type { RecordReference } from "./shape.ts";
 import type { PlatformCustomer } from "../../platform/snapshot.ts";
 
-/** The known facts of an enterprise, independent of linked customers. */
 export interface EnterpriseFacts {
   platformCustomers: PlatformCustomer[];
   enterpriseCode: string | undefined;
   protectedMembers: readonly string[];
 }
 
-/** The enterprise that a customer is linked with. */
 export interface LinkedEnterprise {
   link: { enterpriseGlobalId: string } | undefined;
 }
@@ -20,7 +19,6 @@ export interface ChangeContext {
   enterprise?: EnterpriseFacts | undefined;
 }
 
-/** Applies the changes of one thing of a customer to known state, in order. */
 export interface StatePart<Part, Change> {
   /** No change of another thing reads or writes it, so its changes can be collected and applied together. */
   isApart: boolean;
@@ -74,4 +72,8 @@ function byKey(one: RecordKey, other: RecordKey): number {
 
 export function isSameKey(one: RecordKey, other: RecordKey): boolean {
   return one.namespace === other.namespace && one.id === other.id;
+}
+
+export function isSameRecord(one: RecordReference, other: RecordReference): boolean {
+  return one.stream === other.stream && isSameKey(one, other);
 }

@@ -6,10 +6,7 @@ import type { CrmWish, ManualRequest, NewRequest, RequestAnswer } from "./reques
 import type { ChangeContext } from "./state-part.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/**
- * A person made a CRM record's change on the platform, and a reading confirmed it. `unseen` names the parts that no
- * reading could show: they count only because of that person's word.
- */
+/** A person made a CRM record's change on the platform. `unseen`: the parts that no reading could confirm. */
 export interface DoneByHand {
   type: "done-by-hand";
   stream: Stream;
@@ -21,17 +18,12 @@ export interface DoneByHand {
   unseen: readonly string[];
 }
 
-export const byHandParts = { "done-by-hand": notOfCustomers };
-
 /** Licence types whose assets the platform has shown. For other types, an unseen order proves nothing (A43). */
 export interface LicenceTypesShown {
   type: "licence-types-shown";
   types: readonly string[];
 }
 
-export const licenceTypesParts = { "licence-types-shown": notOfCustomers };
-
-/** One thing that the platform showed. */
 export interface ShownThing {
   kind: string;
   subject: string;
@@ -48,13 +40,6 @@ export type ObservationChange =
   | { type: "observed-all"; customer: RecordKey; kinds: readonly string[]; shown: readonly ShownThing[] }
   | { type: "observation-ended"; customer: RecordKey; kind: string; subject: string }
   | { type: "observation-failed"; customer: RecordKey };
-
-export const observationsParts = {
-  observed: notOfCustomers,
-  "observed-all": notOfCustomers,
-  "observation-ended": notOfCustomers,
-  "observation-failed": notOfCustomers,
-};
 
 export interface KnownRequests {
   /** People's requests by kind and subject, until a person withdraws them or their asset ends. */
@@ -91,8 +76,6 @@ const requests = oneByOne<KnownRequests, RequestChange>((known, change, context)
   return { ...known, requests: known.requests.filter((request) => !isAbout(request, change)) };
 });
 
-export const requestsParts = { "request-made": requests, "request-answered": requests, "request-withdrawn": requests };
-
 function made(
   before: readonly ManualRequest[],
   { customer, request }: Extract<RequestChange, { type: "request-made" }>,
@@ -123,7 +106,6 @@ function answered(request: ManualRequest, change: Extract<RequestChange, { type:
   return isAbout(request, change) && request.wanted === change.wanted ? withAnswer(request, change) : request;
 }
 
-/** A payload no longer needs this sealed value. */
 export interface SecretsWiped {
   type: "secrets-wiped";
   ref: string;
@@ -138,12 +120,7 @@ export function passwordsWiped(order: RecordKey): SecretsWiped {
   return { type: "secrets-wiped", ref: `orders/${formatKey(order)}`, version: everyVersion };
 }
 
-export const secretsParts = { "secrets-wiped": notOfCustomers };
-
-/**
- * A customer that could not be read when the ledger was new to the platform. It may have an order that now belongs to
- * another customer in the CRM. A key without a namespace is for what belongs to no known customer.
- */
+/** A customer that could not be read when the ledger was new. It may have an order that moved in the CRM since. */
 export interface CustomerUnread {
   type: "customer-unread";
   customer: RecordKey;
@@ -152,7 +129,6 @@ export interface CustomerUnread {
   ofAllOrders: boolean;
 }
 
-/** The customer has been read since. */
 export interface CustomerRead {
   type: "customer-read";
   customer: RecordKey;
@@ -160,4 +136,18 @@ export interface CustomerRead {
 
 export type UnreadCustomerChange = CustomerUnread | CustomerRead;
 
-export const unreadCustomersParts = { "customer-unread": notOfCustomers, "customer-read": notOfCustomers };
+/** How changes that belong to no resource affect recorded state. */
+export const stateParts = {
+  "request-made": requests,
+  "request-answered": requests,
+  "request-withdrawn": requests,
+  "done-by-hand": notOfCustomers,
+  "licence-types-shown": notOfCustomers,
+  observed: notOfCustomers,
+  "observed-all": notOfCustomers,
+  "observation-ended": notOfCustomers,
+  "observation-failed": notOfCustomers,
+  "secrets-wiped": notOfCustomers,
+  "customer-unread": notOfCustomers,
+  "customer-read": notOfCustomers,
+};

@@ -1,13 +1,5 @@
 import { handedIn } from "./registry.ts";
 import type { ChangeShapes } from "./resource.ts";
-import {
-  byHandParts,
-  licenceTypesParts,
-  observationsParts,
-  requestsParts,
-  secretsParts,
-  unreadCustomersParts,
-} from "./state-parts.ts";
 import type {
   DoneByHand,
   LicenceTypesShown,
@@ -17,12 +9,11 @@ import type {
   SecretsWiped,
   UnreadCustomerChange,
 } from "./state-parts.ts";
-import type { ChangeContext, StatePart } from "./state-part.ts";
+import type { ChangeContext } from "./state-part.ts";
 
 /** The recorded state of one customer. Each resource adds its own fields by `declare module`. */
 export interface Known extends KnownRequests {}
 
-/** Changes that belong to no resource. */
 type OwnChange =
   | LicenceTypesShown
   | RequestChange
@@ -39,23 +30,10 @@ declare module "./resource.ts" {
 /** A change of recorded state by an outcome or a reading. It is applied in the transaction of that outcome. */
 export type StateChange = ChangeShapes[keyof ChangeShapes];
 
-/** How changes that belong to no resource affect recorded state. */
-export const stateParts: { readonly [Type in keyof OwnChanges]: StatePart<Known, OwnChanges[Type]> } = {
-  ...licenceTypesParts,
-  ...requestsParts,
-  ...observationsParts,
-  ...byHandParts,
-  ...secretsParts,
-  ...unreadCustomersParts,
-};
-
 /** The recorded state of a customer without records, without the resources' fields. */
 export const nothingRecorded: KnownRequests = { requests: [], crmAsked: [] };
 
-/**
- * Known state of a customer after a change is written. A load from the ledger's rows gives the same. Changes of other
- * customers leave it unchanged.
- */
+/** Known state of a customer after a change, as a load from the ledger gives it. */
 export function applyChange(known: Known, change: StateChange, context: ChangeContext): Known {
   return advanced(known, change.type, [change], context);
 }
@@ -69,7 +47,6 @@ function advanced<Type extends keyof ChangeShapes>(
   return handedIn().changes[type].apply(known, changes, context);
 }
 
-/** The same for several changes in order. */
 export function applyChanges(known: Known, changes: readonly StateChange[], context: ChangeContext): Known {
   const apart = new Map<object, { type: StateChange["type"]; changes: StateChange[] }>();
   let after = known;

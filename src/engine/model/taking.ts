@@ -11,11 +11,9 @@ export type Weight = {
   /** Asset numbers with a holder. */
   readonly seats: number;
   readonly products: number;
-  /** Accounts of members of staff. */
   readonly accounts: number;
   /** Physical locks that are disabled. */
   readonly locks: number;
-  /** Sum over the products. */
   readonly nodes: number;
   /** People who hold nothing afterwards. */
   readonly lastAsset: number;
@@ -25,16 +23,9 @@ export type Weight = {
   readonly lent: number;
 };
 
-export const noWeight: Weight = {
-  seats: 0,
-  products: 0,
-  accounts: 0,
-  locks: 0,
-  nodes: 0,
-  lastAsset: 0,
-  online: 0,
-  lent: 0,
-};
+const weighed = [...takenThings, "nodes", "lastAsset", "online", "lent"] as const satisfies (keyof Weight)[];
+
+export const noWeight: Weight = { ...noThings(), nodes: 0, lastAsset: 0, online: 0, lent: 0 };
 
 /** What an operation removes, for limits. Seats have their asset numbers, so that each counts once. */
 export interface Removes {
@@ -51,10 +42,7 @@ interface Taker {
   weight: Weight;
 }
 
-/**
- * What an operation removes: the things that its type counts (`takes`), and things removed with them, such as the seats
- * of a deleted asset. `numbers`: the asset numbers that it frees.
- */
+/** What its type counts (`takes`), and what is removed with it, such as the seats (`numbers`) of a deleted asset. */
 export function removesOf(
   { hash, takesAway, weight }: Taker,
   takes: TakenThing | undefined,
@@ -98,21 +86,9 @@ export function isTaking({ takesAway, weight }: { takesAway: number; weight: Wei
   return takesAway > 0 || takenThings.some((thing) => weight[thing] > 0);
 }
 
-/** What several operations remove together. */
 export function sumOf(weights: Iterable<Weight>): Weight {
-  let sum = noWeight;
-  for (const weight of weights) {
-    sum = {
-      seats: sum.seats + weight.seats,
-      products: sum.products + weight.products,
-      accounts: sum.accounts + weight.accounts,
-      locks: sum.locks + weight.locks,
-      nodes: sum.nodes + weight.nodes,
-      lastAsset: sum.lastAsset + weight.lastAsset,
-      online: sum.online + weight.online,
-      lent: sum.lent + weight.lent,
-    };
-  }
+  const sum = { ...noWeight };
+  for (const weight of weights) for (const thing of weighed) sum[thing] += weight[thing];
   return sum;
 }
 
@@ -145,10 +121,7 @@ export function weightText(weight: Weight): string {
   return [things.join(", "), people.join(", ")].filter((part) => part !== "").join("; ");
 }
 
-/**
- * What holds an operation: a limit (of an enterprise, a run, 24 hours or 7 days), a policy, or its type, which needs
- * single approvals. Also a value that the CRM changes repeatedly, or a rebuilt ledger.
- */
+/** What holds an operation: a limit, a policy, its type, a value that the CRM flaps, or a rebuilt ledger. */
 export type HoldScope = "enterprise" | "run" | "day" | "week" | "policy" | "operation" | "flips" | "rebuilt";
 
 /** Whether a limit holds it; otherwise the operation itself is the reason. */

@@ -8,11 +8,9 @@ export interface Bindings {
   privateValue(marker: PrivateMarker): Json | undefined;
   /** The initial password of a staff record, which is generated once and then stays the same. */
   initialPassword(staff: string): string | undefined;
-  /** The password that was generated for this operation only. */
   newPassword(staff: string): string | undefined;
 }
 
-/** A value that a payload needs and does not have. */
 type Missing = Reference | { $private: string; field: string; version: number };
 
 export type Bound = { ok: true; wire: JsonObject } | { ok: false; missing: Missing[] };

@@ -1,20 +1,15 @@
 import type { RecordKey } from "../../crm/model.ts";
-import { shownStill } from "../../report/reconciliation/case.ts";
+import { shownStill, subjectOf } from "../../report/reconciliation/case.ts";
 import type { DriftClass, Level } from "../../report/reconciliation/case.ts";
-import { subjectOf } from "../../report/reconciliation/case.ts";
 import type { StateChange } from "../model/state.ts";
 
 /** The drift that readings showed, and everything that they ever showed. */
 export interface Drift {
-  /** Each lasting difference, by `driftName`. */
   lasting: ReadonlyMap<string, Lasting>;
-  /** When our own calls bought something, by channel order number. */
   bought: ReadonlyMap<string, string>;
-  /** Ids of all assets that were ever shown, by asset number. */
   assets: ReadonlyMap<string, string>;
   /** The purchases under which each product was ever shown, by `shownName`. */
   products: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Members that were ever shown. */
   members: ReadonlySet<string>;
 }
 
@@ -27,7 +22,6 @@ export interface Lasting {
   before: number;
 }
 
-/** How drift is repaired. */
 export interface RepairSettings {
   /** How far apart the complete readings that show a difference must be. */
   settleMs: number;
@@ -63,7 +57,6 @@ function isLongEnough(lasting: Lasting | undefined, repairs: RepairSettings | un
   return lasting !== undefined && repairs !== undefined && lasting.ms > 0 && lasting.ms >= repairs.settleMs;
 }
 
-/** Whether something was missing, or extra, for long enough. */
 export function lastsAnything(drift: Drift | undefined, repairs: RepairSettings | undefined): boolean {
   return [...(drift?.lasting.values() ?? [])].some(
     (lasting) => (lasting.class === "missing" || lasting.class === "extra") && isLongEnough(lasting, repairs),
@@ -77,13 +70,10 @@ export function turnedBefore(drift: Drift | undefined, staff: RecordKey): number
 
 /** A reading of a person's manual work for a record. Nothing of it counts if anything differs. */
 export interface ReadBack {
-  /** The facts to record, if the reading counts. */
   changes: StateChange[];
   /** Descriptions of parts that are as the CRM wants them, without private values. */
   seen: string[];
-  /** Descriptions of unobservable parts. */
   unseen: string[];
-  /** Descriptions of parts that differ. */
   otherwise: string[];
 }
 
@@ -91,7 +81,6 @@ export function nothingRead(): ReadBack {
   return { changes: [], seen: [], unseen: [], otherwise: [] };
 }
 
-/** Adds another resource's reading of the same record. */
 export function addRead(read: ReadBack, more: ReadBack): void {
   read.changes.push(...more.changes);
   read.seen.push(...more.seen);

@@ -6,7 +6,6 @@ import type { RecordState } from "../model/desired.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { CustomerInput, LoadedCustomer } from "./input.ts";
 
-/** The facts that one customer's plan was made from: a hash by name. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** The facts of a customer: CRM records, recorded state, and what M7 showed of the assets that were read. */
@@ -25,7 +24,6 @@ export function factsOf(input: LoadedCustomer & Partial<Pick<CustomerInput, "obs
   return Object.fromEntries(facts.map(([name, fact]) => [name, hashOf(fact)]));
 }
 
-/** Facts from the resources that a saved plan depends on. */
 function recordedFacts() {
   return handedIn().resources.flatMap(({ state }) => Object.entries(state?.facts ?? {}));
 }
@@ -71,7 +69,6 @@ export function movedFacts(saved: Facts, now: Facts): string[] {
   });
 }
 
-/** The facts that only the CRM changes. */
 export function crmFacts(facts: Facts): Facts {
   return Object.fromEntries(Object.entries(facts).filter(([name]) => /^(?:customer|order|staff)(?: |$)/u.test(name)));
 }

@@ -1,3 +1,4 @@
+import { recordName } from "./records.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Operation } from "../model/operation.ts";
@@ -11,13 +12,9 @@ import type { LoadedCustomer } from "./input.ts";
 import type { Taking } from "./limits.ts";
 import type { Removes } from "../model/taking.ts";
 
-/** Policies for the old form of something that was bought again. */
 const replacing: ReadonlySet<Operation["policy"]> = new Set(["orders.replaced", "orders.assetChanged"]);
 
-/**
- * The operations of a plan, without counting seats that nobody really loses. The seat's asset was replaced in its
- * order, and the person holds the new asset or gets it in this plan.
- */
+/** Without counting seats that nobody loses, because the person has or gets the asset that replaces theirs. */
 export function withoutReplacedSeats(
   operations: readonly Operation[],
   { numbers, assignments }: Pick<Known, "numbers" | "assignments">,
@@ -48,65 +45,40 @@ const mostFlips = 5;
 
 type Judged = Pick<LoadedCustomer, "desiredCustomer" | "orders" | "staff" | "rebuilt" | "drift">;
 
-/** Finds the operations of a plan that the gate of a run must see before anything is carried out. */
-export class Gated {
-  readonly #policies: Policies;
-  /** Messages about flapping records, by stream and key. */
-  readonly #flips: ReadonlyMap<string, string>;
-  readonly #rebuilt: boolean;
-  readonly #drift: Judged["drift"];
-
-  constructor(policies: Policies, records: Judged) {
-    this.#policies = policies;
-    this.#flips = flipsOf(records);
-    this.#rebuilt = records.rebuilt === true;
-    this.#drift = records.drift;
-  }
-
-  #has(operation: Operation): boolean {
-    if (isTaking(operation) || needsApproval(operation)) return true;
-    if (this.#flipsOf(operation) !== undefined || (this.#rebuilt && makes(operation))) return true;
-    if (operation.policy === undefined) return false;
-    const word = policyOf(this.#policies, operation.policy);
-    return word === "ask" || word === "apply-after-approvals";
-  }
-
-  /** A CRM request flaps if its order or person does. A person's request never waits for another person. */
-  #flipsOf({ records, stage, policy }: Operation): string | undefined {
-    if (policy === "drift.different") return turnedText(records, this.#drift);
-    if (this.#flips.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
-    for (const record of records) {
-      if (stage === "requests" && record.stream === "customers") continue;
-      const told = this.#flips.get(nameOf(record.stream, record));
-      if (told !== undefined) return told;
-    }
-    return undefined;
-  }
-
-  /** A customer's operations that a limit or a policy may hold, in the form that these need. */
-  takings(operations: readonly Operation[]): Taking[] {
-    return operations.filter((operation) => this.#has(operation)).map((operation) => this.#taking(operation));
-  }
-
-  #taking(operation: Operation): Taking {
+/** A customer's operations that a limit or a policy may hold, so that the gate of a run must see them first. */
+export function takingsOf(policies: Policies, records: Judged, operations: readonly Operation[]): Taking[] {
+  const told = flipsOf(records);
+  return operations.flatMap((operation) => {
+    const { customer, hash, kind, subject, policy, weight, reason } = operation;
+    const flips = flipsText(operation, told, records.drift);
+    const rebuilt = records.rebuilt === true && makes(operation);
+    const alone = needsApproval(operation);
+    const word = policy === undefined ? undefined : policyOf(policies, policy);
+    const isAsked = word === "ask" || word === "apply-after-approvals";
+    if (!isTaking(operation) && !alone && flips === undefined && !rebuilt && !isAsked) return [];
     const thing = removedBy(operation);
-    const { customer, hash, kind, subject, policy, weight, reason, records } = operation;
-    return {
-      customer,
-      hash,
-      kind,
-      subject,
-      policy,
-      thing,
-      removes: removesOf(operation, thing, freedBy(operation)),
-      weight,
-      reason,
-      alone: needsApproval(operation),
-      flips: this.#flipsOf(operation),
-      records,
-      rebuilt: this.#rebuilt && makes(operation),
-    };
+    const removes = removesOf(operation, thing, freedBy(operation));
+    const { records: own } = operation;
+    return [
+      { customer, hash, kind, subject, policy, thing, removes, weight, reason, alone, flips, records: own, rebuilt },
+    ];
+  });
+}
+
+/** A CRM request flaps if its order or person does. A person's request never waits for another person. */
+function flipsText(
+  { records, stage, policy }: Operation,
+  told: ReadonlyMap<string, string>,
+  drift: Judged["drift"],
+): string | undefined {
+  if (policy === "drift.different") return turnedText(records, drift);
+  if (told.size === 0 || (stage === "requests" && policy === undefined)) return undefined;
+  for (const record of records) {
+    if (stage === "requests" && record.stream === "customers") continue;
+    const text = told.get(recordName(record.stream, record));
+    if (text !== undefined) return text;
   }
+  return undefined;
 }
 
 /** Endpoints that create enterprises or accounts, or buy. */
@@ -122,7 +94,10 @@ function flipsOf({ desiredCustomer, orders, staff }: Judged): ReadonlyMap<string
   const look = (stream: Stream, word: string, record: { key: RecordKey; flips?: number | undefined }): void => {
     const { key, flips = 0 } = record;
     if (flips < mostFlips) return;
-    told.set(nameOf(stream, key), `the CRM changed ${word} ${formatKey(key)} back and forth ${flips} times in a row`);
+    told.set(
+      recordName(stream, key),
+      `the CRM changed ${word} ${formatKey(key)} back and forth ${flips} times in a row`,
+    );
   };
   if (desiredCustomer !== undefined) look("customers", "customer", desiredCustomer);
   for (const order of orders) look("orders", "order", order);
@@ -140,28 +115,17 @@ function turnedText(records: Operation["records"], drift: Judged["drift"]): stri
   return undefined;
 }
 
-function nameOf(stream: Stream, key: RecordKey): string {
-  return `${stream} ${formatKey(key)}`;
-}
-
-/** A question to a person about one operation, with its state. */
 export interface DecidedOn extends Pick<Taking, "kind" | "hash" | "policy" | "subject"> {
   state: "asked" | "approved" | "rejected";
-  /** The removals of the operation, as shown to the person. */
   removes: Removes;
-  /** A record of the operation changed since the person saw it. */
   changed: boolean;
 }
 
-/** The state of people's decisions about the operations of a plan, by hash. */
 export interface Decided<Hold> {
   asked: ReadonlyMap<string, Hold>;
   approved: ReadonlyMap<string, Hold>;
   rejected: ReadonlyMap<string, Hold>;
-  /**
-   * Decisions about operations that are planned differently now. Records or policy changed, more is removed, or another
-   * call does the same to the same subject.
-   */
+  /** Decisions about operations that are planned differently now. */
   outdated: ReadonlyMap<string, readonly Hold[]>;
 }
 

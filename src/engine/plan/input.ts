@@ -7,7 +7,7 @@ import type { Operation } from "../model/operation.ts";
 import type { StateChange, Known } from "../model/state.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { fillTemplate } from "../../contract/template.ts";
+import { fillTemplate, selectCustomer } from "../../contract/template.ts";
 import { unreadable } from "../../base/errors.ts";
 import type { Desired, DesiredCustomer, DesiredStaff, OrderWithTree } from "../model/desired.ts";
 import type { OperationName, Resource } from "../model/resource.ts";
@@ -21,12 +21,9 @@ import type {
 } from "../../platform/snapshot.ts";
 import { handedIn } from "../model/registry.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
-import { selectCustomer } from "../../contract/template.ts";
 
-/** Options of planning, beside the input. */
 export interface PlanOptions {
   settings: AssumptionSettings;
-  /** Whether initial passwords can be sealed (A30). */
   canSeal: boolean;
   policies: Policies;
   /** Why this run may remove nothing: an incomplete or shrunken source. */
@@ -35,7 +32,6 @@ export interface PlanOptions {
   contradicted: Contradictions;
   /** Hashes of operations that a person rejected. They are not planned again unchanged. */
   rejected?: ReadonlySet<string> | undefined;
-  /** How drift is repaired; undefined: not at all. */
   repairs?: RepairSettings | undefined;
   /** Subjects of operations that this attempt already carried out. Some are tried once in an attempt. */
   tried?: ReadonlySet<string> | undefined;
@@ -48,7 +44,6 @@ export type Membership =
   | { kind: "to-add"; lost?: true }
   | { kind: "blocked"; block: Block };
 
-/** The result of planning orders, or people. */
 export interface Part {
   operations: Operation[];
   changes: StateChange[];
@@ -56,11 +51,9 @@ export interface Part {
   blocks: ReadonlyMap<string, Block>;
 }
 
-/** The plans of the stages after the enterprise, for orders and for people. */
 export interface Planned {
   orders: Part;
   people: Part;
-  /** The membership of each person that was planned, by key. */
   memberships: ReadonlyMap<string, Membership>;
   /** Remarks about people without any other block; the first of each person counts. */
   notes: readonly BlockedRecord[];
@@ -80,7 +73,6 @@ export function prepare(input: CustomerInput, settings: AssumptionSettings): Pre
   return { ...input, numbers, renumbered: otherNumber(input.customer, input.known.link, numbers) };
 }
 
-/** Whether the CRM deleted the customer. */
 export function isGone({ desiredCustomer }: Pick<CustomerInput, "desiredCustomer">): boolean {
   return desiredCustomer?.state === "absent";
 }
@@ -93,10 +85,8 @@ type Looked = Pick<LoadedCustomer, "orders" | "staff" | "known" | "away" | "stan
 
 /** Parts of a customer that resources plan and read for. */
 const concerns = {
-  /** Orders that exist on the platform and may change or end. */
   standings: ({ standings, away = [] }: Looked): boolean => (standings?.size ?? 0) + away.length > 0,
   orders: (looked: Looked): boolean => looked.orders.length > 0 || concerns.standings(looked),
-  /** Locks that the CRM wants enabled or disabled. */
   switches: ({ orders }: Looked): boolean =>
     orders.some(({ tree }) => tree.assets.some(({ locked }) => locked !== undefined)),
   /** New or changed people, and people that should have been read. */
@@ -112,7 +102,6 @@ const concerns = {
     const isGone = (key: string): boolean => !here.has(key);
     return [...known.staffLinks.keys()].some(isGone) || known.assignments.some((one) => isGone(formatKey(one.staff)));
   },
-  /** People whose account or seats may change. */
   unsettledPeople: (looked: Looked): boolean =>
     looked.thorough === true ||
     looked.staff.some(({ pending }) => pending) ||
@@ -122,7 +111,6 @@ const concerns = {
 
 export type Concern = keyof typeof concerns;
 
-/** Whether a resource is called for this part of a customer. */
 export function isAsked(
   { asked }: Pick<Resource, "asked">,
   part: keyof NonNullable<Resource["asked"]>,
@@ -148,7 +136,6 @@ function otherNumber(
   };
 }
 
-/** The numbers under which the platform knows a CRM customer (A8). */
 export interface CustomerNumbers {
   crmCustomerId: string;
   channelCustomerId: string;
@@ -169,7 +156,6 @@ export function customerNumbers(
 
 /** The platform's current state; `undefined`: not read. A failed reading is never an empty list. */
 export interface Observed {
-  /** E3: enterprises under the customer's channel numbers. */
   enterprises: ShownEnterprise[] | undefined;
   /** Why E3's answer does not show whether an enterprise exists. */
   ambiguous?: string | undefined;
@@ -180,7 +166,6 @@ export interface Observed {
   contents?: ReadonlyMap<string, AssetReading> | undefined;
   /** Asset numbers that neither M6 nor E8 shows, and for which M7 shows no asset. */
   goneAssets?: ReadonlySet<string> | undefined;
-  /** M7 was read for all assets that M6 and E8 show. */
   allContents?: boolean | undefined;
   /** M8. It is read if M5 or M6 shows a loan, if the CRM wants one, and if something may be removed. */
   loans?: readonly ObservedLoan[] | undefined;
@@ -198,7 +183,6 @@ export interface Observed {
  */
 export type Unread = Partial<Record<"people" | "seats" | "customers" | "contents" | "examined", Block>>;
 
-/** Whether a reading that a plan depends on failed. */
 export function isUnread({ unread = {} }: Pick<Observed, "unread">): boolean {
   return Object.values(unread).some((block) => block.code === unreadable);
 }
@@ -229,7 +213,6 @@ export interface CustomerInput {
   rebuilt?: true | undefined;
   /** A rebuild could not read the customer, and neither could a later reading. */
   unread?: true | undefined;
-  /** Drift that readings showed; undefined: none. */
   drift?: Drift | undefined;
   observed: Observed;
   /** Clear private values of customer and staff, by marker key, if there is any staff; in memory only. */
@@ -238,10 +221,7 @@ export interface CustomerInput {
   customerInQuarantine?: boolean | undefined;
   /** Quarantined records that belong to this customer and block deletes in its scope. */
   quarantinedInScope: number;
-  /**
-   * A source of this customer's people with a row whose customer is unknown. It blocks deletes for all people of the
-   * source.
-   */
+  /** A source of people with a row whose customer is unknown. It blocks deletes for all people of the source. */
   sourceWithStrayRecord: { source: string; row: string } | undefined;
   /** What services rejected for this customer and its records; it holds while nothing changes. */
   rejections: readonly Rejection[];
@@ -252,11 +232,9 @@ export type LoadedCustomer = Omit<CustomerInput, "observed">;
 
 /** The readings that a resource needs before it plans; empty if it depends on nothing. */
 export interface Reads {
-  /** E3, to find the enterprise. */
   enterprises?: boolean;
   /** M5 and M6, and M8 if they show something lent. */
   people?: boolean;
-  /** M8 in any case. */
   loans?: boolean;
   /** M7 of these asset numbers. `ends`: something may be removed, which depends on M5, M6 and M8 too. */
   contents?: Contents | undefined;
@@ -268,7 +246,6 @@ interface Contents {
 }
 
 export type ReadOptions = Pick<PlanOptions, "settings" | "policies" | "repairs"> & {
-  /** People are read even if nothing changed. */
   thorough: boolean;
   /** Contents instead of those that resources name; with `contents: undefined`, none. */
   instead?: { contents: Contents | undefined };
@@ -295,18 +272,12 @@ export function readsOf(
   };
 }
 
-/**
- * The templates that connect a CRM customer with its channel number. They are confirmed once E3 showed an enterprise
- * that an E2 of this ledger created (A8).
- */
+/** The templates that connect a CRM customer with its channel number. E3 confirms them after an E2 (A8). */
 export function correlationOf(settings: AssumptionSettings): string {
   return correlation(settings, settings.channelCustomerIdTemplate);
 }
 
-/**
- * The correlation that E3 must have confirmed before a customer counts as missing there. It has the template of the
- * channel number, or the number itself if the CRM gave another one.
- */
+/** The correlation that E3 must have confirmed: with the template, or with the number that the CRM gave. */
 export function correlationFor(settings: AssumptionSettings, customer: RecordKey, channelCustomerId: string): string {
   const { id, namespace } = customer;
   const made = fillTemplate(settings.channelCustomerIdTemplate, { id, namespace });
@@ -317,9 +288,7 @@ function correlation(settings: AssumptionSettings, channelCustomerId: string): s
   return `${settings.crmCustomerIdTemplate} ${channelCustomerId} ${channelCodesOf(settings).join(",")}`;
 }
 
-/**
- * Blocks an order if the customer's platform customers are known and a licence type does not match exactly one (A12).
- */
+/** Why an order waits: the known platform customers do not have exactly one for its licence type (A12). */
 export function selectionBlock(
   known: Pick<Known, "platformCustomers" | "link">,
   types: readonly Parameters<typeof selectCustomer>[1][],

@@ -16,7 +16,6 @@ export interface DeletionLimit {
   share: number;
 }
 
-/** The limits within one enterprise, one run, 24 hours and 7 days. */
 export interface TakingLimits {
   enterprise: DeletionLimit;
   run: DeletionLimit;
@@ -24,19 +23,15 @@ export interface TakingLimits {
   week: DeletionLimit;
 }
 
-/** An operation that a limit or a policy may hold. */
 export interface Taking {
   customer: RecordKey;
   hash: string;
   kind: OperationName;
   subject: string;
-  /** The policy that applies; undefined: none. */
   policy: PolicyName | undefined;
-  /** The things that its type removes; undefined: it removes nothing. */
   thing: TakenThing | undefined;
   removes: Removes;
   weight: Weight;
-  /** Why it is planned, for the message of a policy. */
   reason: string;
   /** No policy and no limit releases it: only the approval of exactly this operation does. */
   alone: boolean;
@@ -49,7 +44,6 @@ export interface Taking {
   askedBefore?: readonly AskedBefore[] | undefined;
 }
 
-/** An earlier question to a person, by the id of its hold. */
 export interface AskedBefore {
   id: number;
   state: "asked" | "approved" | "rejected";
@@ -57,7 +51,6 @@ export interface AskedBefore {
 
 export type Counts = Readonly<Record<TakenThing, number>>;
 
-/** The live things of each kind, of one customer and of all. */
 export interface Live {
   of(customer: RecordKey): Counts;
   all: Counts;
@@ -75,7 +68,6 @@ export interface Asked {
   of(customer: RecordKey): readonly Removes[];
 }
 
-/** The configuration of a policy, and its approvals in the ledger. */
 export interface TakingRule {
   word(policy: PolicyName): PolicyWord;
   /** How many different operations under the policy people approved in this ledger. */
@@ -104,10 +96,7 @@ export interface HeldFor {
   total: number;
 }
 
-/**
- * Decimal places to which a share of a count is exact. They are far below one thing, and far above the rounding error
- * of a product such as 0.29 × 100.
- */
+/** Decimal places of a share of a count: far above the rounding error of 0.29 × 100. */
 const places = 6;
 
 /** This many things may always be removed, however few exist: as many as one enterprise may lose. */
@@ -167,7 +156,7 @@ export function judgeTakings(
     for (const { hash } of own) held.set(hash, why);
   }
   const all = [...released, ...counted];
-  const wider = overRun(all, limits, sums) ?? overWindows(all, limits, sums);
+  const wider = overAll(all, limits, sums);
   if (wider !== undefined) for (const { hash } of counted) if (!held.has(hash)) held.set(hash, wider);
   return held;
 }
@@ -220,7 +209,6 @@ interface Over {
   allowed: number;
   total: number;
   limit: DeletionLimit;
-  /** How many of them a limit held earlier and nobody decided. */
   waiting: number;
 }
 
@@ -229,7 +217,7 @@ function overLimit(
   items: readonly Taking[],
   asked: readonly Removes[],
   limit: DeletionLimit,
-  { live, allows = allowedOfAll, before }: { live: Counts; allows?: typeof allowedBy; before?: Counts },
+  { live, allows = allowedOfAll, before }: { live: Counts; allows?: typeof allowedBy; before?: Counts | undefined },
 ): Over | undefined {
   const own = items.map(({ removes }) => removes);
   const now = countRemoved(own);
@@ -245,26 +233,21 @@ function overLimit(
   return undefined;
 }
 
-function overRun(counted: readonly Taking[], limits: TakingLimits, { live, asked }: Sums): HeldFor | undefined {
-  const over = overLimit(counted, asked.all, limits.run, { live: live.all });
-  if (over === undefined) return undefined;
-  return { ...over, scope: "run", explanation: `${sum(over)} of the whole run ${taken(over)}` };
-}
-
-function overWindows(
+/** What the run as a whole, or with the removals of the last 24 hours or 7 days, removes too much of. */
+function overAll(
   counted: readonly Taking[],
   limits: TakingLimits,
   { live, asked, windows }: Sums,
 ): HeldFor | undefined {
-  for (const [scope, span] of [
-    ["day", "24 hours"],
-    ["week", "7 days"],
-  ] as const) {
-    const over = overLimit(counted, asked.all, limits[scope], { live: live.all, before: windows[scope] });
+  for (const [scope, span] of [["run"], ["day", " within 24 hours"], ["week", " within 7 days"]] as const) {
+    const before = scope === "run" ? undefined : windows[scope];
+    const over = overLimit(counted, asked.all, limits[scope], { live: live.all, before });
     if (over === undefined) continue;
-    const before = windows[scope][over.thing];
-    const earlier = before === 0 ? "" : `, ${grouped(before)} of them before this run`;
-    return { ...over, scope, explanation: `${sum(over)} ${taken(over, ` within ${span}${earlier}`)}` };
+    const earlier = before?.[over.thing] ?? 0;
+    const when =
+      span === undefined ? "" : `${span}${earlier === 0 ? "" : `, ${grouped(earlier)} of them before this run`}`;
+    const whole = span === undefined ? " of the whole run" : "";
+    return { ...over, scope, explanation: `${sum(over)}${whole} ${taken(over, when)}` };
   }
   return undefined;
 }
@@ -307,10 +290,7 @@ function questionOf(group: readonly { taking: Taking; why: HeldFor }[]): HeldTog
   return { ...why, takings: group.map((one) => ({ taking: one.taking, reason: one.why.explanation })) };
 }
 
-/**
- * The part of a customer's plan that continues while a part is held. It leaves out held operations, and grants of a
- * number that a held one would free (by number or by unit). It also leaves out operations that need any of these.
- */
+/** The part of a plan that continues without held operations and what needs them, or a number that they free. */
 export function withoutHeld(operations: readonly Operation[], held: ReadonlySet<string>): Operation[] {
   const stopped = operations.filter(({ hash }) => held.has(hash));
   const kept = new Set(stopped.flatMap(freedBy));

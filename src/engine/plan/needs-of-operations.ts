@@ -9,10 +9,7 @@ import type { Need } from "../model/shape.ts";
 import type { Block } from "./records.ts";
 import type { ObservedAsset } from "../../platform/snapshot.ts";
 
-/**
- * The part of a plan that continues without `left`. An operation does not continue if it needs one of `left` or
- * something that does not exist, or if it needs such an operation.
- */
+/** The part of a plan that continues without `left`, and without what needs them or something missing. */
 export function goingWithout(operations: readonly Operation[], left: readonly Operation[]): Operation[] {
   const gone = new Set(left.map(nameOf));
   let going = [...operations];
@@ -26,7 +23,6 @@ export function goingWithout(operations: readonly Operation[], left: readonly Op
   }
 }
 
-/** The part of an operation that a need names. */
 function nameOf({ stage, subject }: Need): string {
   return JSON.stringify([stage, subject]);
 }
@@ -44,10 +40,7 @@ export function waitsForNeeds({ needs }: Pick<Operation, "needs">): Block {
   return { code: "operation.waits", reason, again: true };
 }
 
-/**
- * By hash: the operations of one customer's plan that must be done before each operation. It has its own needs, needs
- * the source of each reference, and needs the operations that free the asset numbers it grants.
- */
+/** By hash: the operations that must be done before each one, by its needs, references and asset numbers. */
 export function needsOf(operations: readonly Operation[]): ReadonlyMap<string, readonly string[]> {
   return new Map(
     operations.map((operation) => {
@@ -71,7 +64,6 @@ function referencesIn(value: Json): Reference[] {
   return isJsonObject(value) ? Object.values(value).flatMap((item) => referencesIn(item ?? null)) : [];
 }
 
-/** Whether an operation makes the value of a reference known. */
 function makes(operation: Operation, reference: Reference): boolean {
   const { can } = typeOf(operation);
   switch (reference.$ref) {

@@ -15,10 +15,7 @@ import { planRequested } from "./requested.ts";
 import type { RequestStage } from "./requested.ts";
 import { StandingRejections } from "./rejections.ts";
 import { hashOf, toJson } from "../../base/canonical-json.ts";
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { Policies } from "../model/policy.ts";
 
-/** Everything planned for one customer. */
 export interface CustomerPlan {
   customer: RecordKey;
   operations: Operation[];
@@ -27,12 +24,8 @@ export interface CustomerPlan {
   changes: StateChange[];
   /** The customer itself waits, or the plan is an undo. A missing operation then proves nothing. */
   waits?: true;
-  /** Hashes of operations that are left out because a person rejected them. */
   rejected?: ReadonlySet<string> | undefined;
-  /**
-   * The facts that the plan was made from; the plan is stale if one changed. Computed on demand, because most plans are
-   * never compared.
-   */
+  /** The facts that the plan was made from, computed on demand: most plans are never compared. */
   readonly facts: Facts;
 }
 
@@ -42,19 +35,16 @@ export function planCustomer(input: CustomerInput, options: PlanOptions): Custom
   const { customer, known } = input;
   const rejections = new StandingRejections(input.rejections, options);
   const prepared = prepare(input, settings);
-  const waiting = (own: Block, planned?: Planned): CustomerPlan => {
-    const records = recordsWaiting(input, own, planned);
-    return {
-      customer,
-      operations: [],
-      records,
-      changes: planned?.people.changes.filter(isShownProfile) ?? [],
-      waits: true,
-      get facts() {
-        return factsOf(input);
-      },
-    };
-  };
+  const waiting = (own: Block, planned?: Planned): CustomerPlan => ({
+    customer,
+    operations: [],
+    records: recordsWaiting(input, own, planned),
+    changes: planned?.people.changes.filter(isShownProfile) ?? [],
+    waits: true,
+    get facts() {
+      return factsOf(input);
+    },
+  });
 
   const enterprise = planFirst(prepared, { ...options, rejections });
   const refused = enterprise.blocks[0]?.[1];
@@ -97,9 +87,7 @@ function withUnread(records: RecordOutcome[], { customer: key, observed }: Custo
   return [...others, { stream: "customers", key, outcome: "deferred", ...block }];
 }
 
-/**
- * M5's profile of a linked person is recorded also while the customer waits. So nobody is reported who is already done.
- */
+/** M5's profile of a person is recorded also while the customer waits, so that nobody is reported who is done. */
 function isShownProfile({ type }: StateChange): boolean {
   return type === "staff-edited";
 }
@@ -182,16 +170,11 @@ function isEmpty({ operations, changes, blocks }: Part): boolean {
 /** Increase this if waiting records need a new decision although nothing else changed. */
 const generation = 1;
 
-interface Rules {
-  policies: Policies;
-  settings: AssumptionSettings;
-  canSeal: boolean;
-}
-
-/**
- * A hash of everything that decides records. If it changes, the next run looks again at waiting and unusable records.
- * The program may now make a change that it only reported, and a service may accept one that it rejected.
- */
-export function rulesOf({ policies, settings, canSeal }: Rules): string {
+/** A hash of everything that decides records. If it changes, the next run looks again at those that wait. */
+export function rulesOf({
+  policies,
+  settings,
+  canSeal,
+}: Pick<PlanOptions, "policies" | "settings" | "canSeal">): string {
   return hashOf([generation, operationNames().sort(), toJson(policies), toJson(settings), canSeal]);
 }

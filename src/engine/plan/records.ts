@@ -8,9 +8,7 @@ import { counted } from "../../report/text.ts";
 export interface RecordOutcome {
   stream: Stream;
   key: RecordKey;
-  /**
-   * `rejected`: a service rejected the record. It waits until the record, the settings or a person changes something.
-   */
+  /** `rejected`: by a service. It waits until the record, the settings or a person changes something. */
   outcome: "planned" | "deferred" | "rejected";
   /** For a waiting or rejected record: a dotted code and the reason in words. */
   code?: string;
@@ -19,18 +17,21 @@ export interface RecordOutcome {
   again?: boolean;
 }
 
+/** Names a record of any stream: `orders crm/10248`. */
+export function recordName(stream: Stream, key: RecordKey): string {
+  return `${stream} ${formatKey(key)}`;
+}
+
 type Given = Pick<CustomerInput, "customer" | "desiredCustomer" | "orders" | "staff" | "known">;
 
 /** Reasons why the customer's own record waits although nothing below it does. */
 interface OwnBlocks {
-  /** The service rejected a change of the enterprise. */
   refused: Block | undefined;
   note: Block | undefined;
   /** Why something that people asked for is not done. */
   asked: Block | undefined;
 }
 
-/** The results of the records of a customer that does not wait. */
 export function recordsOf(given: Given, { refused, note, asked }: OwnBlocks, planned: Planned): RecordOutcome[] {
   const { customer } = given;
   const { operations, blocks } = planned.people;
@@ -63,7 +64,6 @@ function blocksElsewhere(own: readonly { key: RecordKey }[], { blocks }: Part): 
   return [...blocks].filter(([key]) => !here.has(key));
 }
 
-/** How many records that belong elsewhere a customer names. */
 const named = 3;
 
 /** One block for several records, each with its name and reason; with `again` if one has it. */
@@ -95,32 +95,32 @@ export function recordsWaiting(given: Given, own: Block, planned: Planned | unde
   const records: RecordOutcome[] = [];
   if (desiredCustomer?.pending === true && desiredCustomer.state !== "quarantined")
     records.push(recordOf("customers", customer, own));
+  const wait = (
+    stream: Stream,
+    { key, pending, state }: Given["staff"][number] | Given["orders"][number],
+    isUnwanted: boolean,
+    busy: ReadonlySet<string> | undefined,
+  ): void => {
+    if (!pending || state === "quarantined") return;
+    const isIdle = busy?.has(formatKey(key)) === false;
+    records.push(recordOf(stream, key, isUnwanted || isIdle ? undefined : theirs));
+  };
   const busyOrders = planned === undefined ? undefined : ordersOf(planned);
-  for (const { key, pending, state, body } of given.orders) {
-    if (!pending || state === "quarantined") continue;
-    const name = formatKey(key);
-    const unwanted = (state === "absent" || body.cancelled) && !placedOrders.has(name);
-    const idle = busyOrders !== undefined && !busyOrders.has(name);
-    records.push(recordOf("orders", key, unwanted || idle ? undefined : theirs));
+  for (const order of given.orders) {
+    const isUnwanted = order.state === "absent" || order.body.cancelled;
+    wait("orders", order, isUnwanted && !placedOrders.has(formatKey(order.key)), busyOrders);
   }
   const busyPeople = planned === undefined ? undefined : peopleOf(given, planned.people);
-  for (const { key, pending, state } of given.staff) {
-    if (!pending || state === "quarantined") continue;
-    const name = formatKey(key);
-    const unwanted = state === "absent" && !staffLinks.has(name);
-    const idle = busyPeople !== undefined && !busyPeople.has(name);
-    records.push(recordOf("staff", key, unwanted || idle ? undefined : theirs));
-  }
+  for (const person of given.staff)
+    wait("staff", person, person.state === "absent" && !staffLinks.has(formatKey(person.key)), busyPeople);
   return records;
 }
 
-/** Orders with planned operations or blocks. */
 function ordersOf({ orders }: Planned): ReadonlySet<string> {
   const { operations, blocks } = orders;
   return new Set([...blocks.keys(), ...operations.flatMap((operation) => operation.records.map(formatKey))]);
 }
 
-/** People with planned operations, changes or blocks. */
 function peopleOf({ known }: Given, { operations, changes, blocks }: Part): ReadonlySet<string> {
   const holdersOf = (assetNumber: string): string[] =>
     known.assignments.filter((item) => item.assetNumber === assetNumber).map((item) => formatKey(item.staff));
@@ -157,9 +157,7 @@ export function quarantineBlock({
   };
 }
 
-/**
- * Why something is not done, with a dotted code. `again`: each run tries again; else only a change of the record does.
- */
+/** Why something is not done. `again`: each run tries again; else only a change of the record does. */
 export interface Block {
   code: string;
   reason: string;
@@ -168,7 +166,6 @@ export interface Block {
   rejected?: true;
 }
 
-/** The formatted key of a record, and a reason why the record is not done. */
 export type BlockedRecord = readonly [key: string, block: Block];
 
 /** The first block of each record; a block with `again` takes precedence over one without. */

@@ -15,10 +15,7 @@ import type { Rejection, PlanOptions } from "./input.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { RecordReference } from "../model/shape.ts";
 
-/**
- * Whether a planner makes a change. `act`: it makes an operation, which the run's gate may still hold. `nothing`: the
- * policy ignores it. A block: the change is only reported. `what` describes the change.
- */
+/** Whether a policy makes a change (the gate may still hold it), ignores it, or only reports it (a block). */
 export function consider(policies: Policies, name: PolicyName, what: string): "act" | "nothing" | Block {
   const word = policyOf(policies, name);
   if (word === "ignore") return "nothing";
@@ -76,10 +73,7 @@ export function refusedParts(operation: Operation): { record: RecordReference; h
 type Rules = Pick<PlanOptions, "settings" | "policies" | "contradicted"> &
   Partial<Pick<PlanOptions, "takingBlocked" | "rejected">>;
 
-/**
- * Makes operations from drafts. It leaves out removals that are not allowed now, and operations that a policy does not
- * do or that depend on a contradicted assumption. It also leaves out rejected ones that would be sent again unchanged.
- */
+/** Makes operations from drafts, without those that may not be done now or were rejected unchanged before. */
 export class StandingRejections {
   readonly #byHash: ReadonlyMap<string, Rejection>;
   readonly #rules: Rules;
@@ -92,9 +86,7 @@ export class StandingRejections {
     );
   }
 
-  /**
-   * The operations that may be sent now. The records of the others (`left`) wait, except those of ignored operations.
-   */
+  /** The operations that may be sent now. The records of the others (`left`) wait, except those of ignored ones. */
   operations(meant: readonly DraftOperation[]): {
     operations: Operation[];
     left: Operation[];

@@ -6,16 +6,12 @@ import type { Block } from "./records.ts";
 import type { CustomerInput } from "./input.ts";
 import type { StandingRejections } from "./rejections.ts";
 
-/** The operations for people's requests, and why the others are blocked. */
 export interface RequestStage {
   operations: Operation[];
   block: Block | undefined;
 }
 
-/**
- * Plans people's requests. An answered request keeps its answer: a failed one is tried once per attempt, and a refused
- * one waits for a person.
- */
+/** Plans people's requests. A failed one is tried once per pass, and a refused one waits for a person. */
 export function planRequested(
   { customer, known }: Pick<CustomerInput, "customer" | "known">,
   settings: AssumptionSettings,

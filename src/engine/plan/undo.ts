@@ -1,10 +1,10 @@
+import { isSameRecord } from "../model/state-part.ts";
 import { typeOf, freedBy, handedIn } from "../model/registry.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import type { DraftOperation, Operation } from "../model/operation.ts";
+import type { DraftOperation, Operation, Stored } from "../model/operation.ts";
 import type { PrivateMarker } from "../model/references.ts";
 import type { OperationName } from "../model/resource.ts";
 import type { Need, RecordReference, Stage } from "../model/shape.ts";
-import type { Stored } from "../model/operation.ts";
 import type { Block } from "./records.ts";
 import type { PlanOptions, Prepared, CustomerInput } from "./input.ts";
 import { hashOf } from "../../base/canonical-json.ts";
@@ -29,13 +29,10 @@ export interface LastGiven {
 
 /** Further facts from the ledger for undo. A resource adds its own by `declare module`. */
 export interface UndoFacts {
-  /** The last operation on each subject. */
   newestOn: ReadonlyMap<string, string>;
-  /** Whether the value of a marker still exists. */
   isKept(marker: PrivateMarker): boolean;
 }
 
-/** The records of a stream that operations are about, by key. */
 export function recordsIn(rows: readonly DoneOperation[], stream: RecordReference["stream"]): Map<string, RecordKey> {
   const own = rows.flatMap(({ operation }) => operation.records.filter((record) => record.stream === stream));
   return new Map(own.map(({ namespace, id }) => [formatKey({ namespace, id }), { namespace, id }]));
@@ -50,19 +47,15 @@ export type Undoes =
   | { is: "waits"; block: Block }
   | { is: "impossible"; why: string };
 
-/** Input of the undo rules. */
 export interface Undoing {
   run: string;
   given: Prepared;
-  /** Everything that the run carried out for the customer, newest first. */
   rows: readonly DoneOperation[];
   facts: UndoFacts;
   options: PlanOptions;
-  /** Asset numbers that the same plan takes from people. */
   freed: ReadonlySet<string>;
   /** The first of the operations that are undone together under a name. */
   firstOf(name: string, id: string): string;
-  /** The assets that the same plan revokes from a person. */
   revokesOf(staff: RecordReference): Need[];
 }
 
@@ -72,20 +65,17 @@ export const newerSince: Extract<Undoes, { is: "impossible" }> = {
   why: "something newer was sent since; take that back first",
 };
 
-/** Whether no later operation was carried out on the same subject. */
 export function isNewest({ id, operation }: DoneOperation, { facts }: Pick<Undoing, "facts">): boolean {
   return (facts.newestOn.get(operation.subject) ?? id) === id;
 }
 
 export type UndoRule<K extends OperationName> = (row: DoneOperation<K>, of: Undoing) => Undoes;
 
-/** The result for an operation that no call undoes. */
 export function impossible(kind: OperationName): Extract<Undoes, { is: "impossible" }> {
   const { reversal } = typeOf({ kind });
   return { is: "impossible", why: reversal.how === "impossible" ? reversal.why : "no call takes it back" };
 }
 
-/** One step of undoing a run, for display. */
 export interface UndoStep {
   operation: string;
   endpoint: string;
@@ -97,7 +87,6 @@ export interface UndoStep {
   operations: readonly Operation[];
   /** The step whose operations also undo this one, or that nothing is left to undo. */
   note: string | undefined;
-  /** Why it is not undone now although it could be. */
   waits: string | undefined;
 }
 
@@ -133,7 +122,9 @@ export function planUndo(
     firstOf: (name, id) => firsts.get(name) ?? (firsts.set(name, id), id),
     revokesOf: (staff) =>
       taken
-        .filter((operation) => operation.stage === "revokes" && operation.records.some((one) => isSame(one, staff)))
+        .filter(
+          (operation) => operation.stage === "revokes" && operation.records.some((one) => isSameRecord(one, staff)),
+        )
         .map(({ stage, subject }) => ({ stage, subject })),
   };
   const steps = new Map<string, UndoStep>();
@@ -166,10 +157,6 @@ function undoneBy<K extends OperationName>(kind: K, row: DoneOperation<K>, of: U
   return handedIn().undo[kind]?.(row, of) ?? impossible(kind);
 }
 
-function isSame(one: RecordReference, other: RecordReference): boolean {
-  return one.stream === other.stream && formatKey(one) === formatKey(other);
-}
-
 function stepOf(
   { id, operation }: DoneOperation,
   undoes: Undoes,
@@ -181,18 +168,13 @@ function stepOf(
   const { reversal } = typeOf(operation);
   const usual = reversal.how === "approximate" ? reversal.difference : undefined;
   const lacks = undoes.is === "meant" ? undoes.lacks : undefined;
-  const difference = [usual, lacks].filter((text) => text !== undefined).join("; ");
-  const how = difference === "" ? ("exact" as const) : ("approximate" as const);
+  const difference = [usual, lacks].filter((text) => text !== undefined).join("; ") || undefined;
+  const left = undoes.is === "nothing-left" ? "it has no change left to undo" : undefined;
   return {
     ...step,
-    how,
-    difference: difference === "" ? undefined : difference,
-    note:
-      undoes.is === "with"
-        ? `together with ${undoes.of}`
-        : undoes.is === "nothing-left"
-          ? "it has no change left to undo"
-          : undefined,
+    how: difference === undefined ? "exact" : "approximate",
+    difference,
+    note: undoes.is === "with" ? `together with ${undoes.of}` : left,
     waits: undoes.is === "waits" ? undoes.block.reason : refused?.reason,
   };
 }

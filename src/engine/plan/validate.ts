@@ -1,7 +1,7 @@
 import { checkStaffTexts } from "../../contract/limits.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { parseTerm, termDisagreement } from "../../contract/term.ts";
-import type { CanonicalRecord, Feature, Instance, InstanceWith, Order, Staff } from "../../crm/model.ts";
+import type { CanonicalRecord, Feature, InstanceWith, Order, Staff } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
 
 /** Why a canonical record is unusable. It has ids, fields and lengths, never private values. */
@@ -12,10 +12,7 @@ export interface ValidationFault {
   expected: string;
 }
 
-/**
- * Checks a record beyond its shape. An order's instances must make a tree and their terms must agree (A22). A staff
- * member's texts must fit M1 (lengths, letters and digits; A29, A31). Returns the first fault.
- */
+/** The first fault of a record beyond its shape: an order's tree and terms (A22), a person's texts (A29, A31). */
 export function validate(item: CanonicalRecord, settings: AssumptionSettings): ValidationFault | undefined {
   if (item.stream === "orders") return validateOrder(item.record, settings);
   if (item.stream === "staff") return validateStaff(item.record, settings);
@@ -58,7 +55,7 @@ function instanceFault(instance: InstanceWith<unknown>, settings: AssumptionSett
     case "product":
       return productFault(instance, settings);
     case "package":
-      return packageFault(instance);
+      return badTerm(`package ${instance.id}`, instance);
     case "feature":
       return featureFault(instance.parentId, instance);
     default:
@@ -66,110 +63,71 @@ function instanceFault(instance: InstanceWith<unknown>, settings: AssumptionSett
   }
 }
 
-function featureFault(productId: string, feature: Feature): ValidationFault | undefined {
-  if (!feature.trial || feature.trialEnd !== undefined) return undefined;
-  return {
-    field: `instances[${productId}].features[${feature.code}].trialEnd`,
-    code: "no-trial-end",
-    message: `feature ${feature.code} of product ${productId} is a trial, but the end of the trial is missing`,
-    expected: "the end of the trial",
-  };
-}
-
-function packageFault(item: Extract<Instance, { kind: "package" }>): ValidationFault | undefined {
-  const term = parseTerm(item.term);
-  if (term.ok) return undefined;
-  return {
-    field: `instances[${item.id}].term`,
-    code: "bad-term",
-    message: `the term of package ${item.id} ${term.error}`,
-    expected: "years-months-days",
-  };
-}
-
-function productFault(
-  product: Extract<InstanceWith<unknown>, { kind: "product" }>,
-  settings: AssumptionSettings,
+function trialFault(
+  field: string,
+  what: string,
+  { trial, trialEnd }: Pick<Feature, "trial" | "trialEnd">,
 ): ValidationFault | undefined {
-  const at = (field: string): string => `instances[${product.id}].${field}`;
-  if (product.gmsPid === undefined && product.appKey === undefined) {
-    return {
-      field: at("gmsPid"),
-      code: "no-product-uri",
-      message: `product ${product.id} has no gmsPid and no appKey; it needs one of them`,
-      expected: "one of gmsPid and appKey",
-    };
-  }
-  if (settings.productTypes !== undefined && !settings.productTypes.includes(product.type)) {
-    return {
-      field: at("type"),
-      code: "unlisted-word",
-      message:
-        `product ${product.id} has the product type ${quoted(product.type)}, which ` +
-        "assumptions.productTypes does not list",
-      expected: settings.productTypes.join(", "),
-    };
-  }
-  const { timeUnits = {} } = settings;
-  const unit = Object.hasOwn(timeUnits, product.timeUnit) ? timeUnits[product.timeUnit] : undefined;
-  if (settings.timeUnits !== undefined && unit === undefined) {
-    return {
-      field: at("timeUnit"),
-      code: "unlisted-word",
-      message:
-        `product ${product.id} has the time unit ${quoted(product.timeUnit)}, which ` +
-        "assumptions.timeUnits does not list",
-      expected: Object.keys(timeUnits).join(", "),
-    };
-  }
-  const wrongTerm = termFault(product, unit);
-  if (wrongTerm !== undefined) return wrongTerm;
-  if (product.trial && product.trialEnd === undefined) {
-    return {
-      field: at("trialEnd"),
-      code: "no-trial-end",
-      message: `product ${product.id} is a trial, but the end of the trial is missing`,
-      expected: "the end of the trial",
-    };
-  }
-  for (const feature of product.features) {
-    const wrong = featureFault(product.id, feature);
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
+  if (!trial || trialEnd !== undefined) return undefined;
+  const message = `${what} is a trial, but the end of the trial is missing`;
+  return { field, code: "no-trial-end", message, expected: "the end of the trial" };
 }
 
-/** A term that cannot be parsed, or that disagrees with the unit, the quantity and the limits. */
-function termFault(
-  product: Extract<InstanceWith<unknown>, { kind: "product" }>,
+function featureFault(productId: string, feature: Feature): ValidationFault | undefined {
+  const field = `instances[${productId}].features[${feature.code}].trialEnd`;
+  return trialFault(field, `feature ${feature.code} of product ${productId}`, feature);
+}
+
+function badTerm(what: string, { id, term }: { id: string; term: string }): ValidationFault | undefined {
+  const parsed = parseTerm(term);
+  if (parsed.ok) return undefined;
+  const message = `the term of ${what} ${parsed.error}`;
+  return { field: `instances[${id}].term`, code: "bad-term", message, expected: "years-months-days" };
+}
+
+type Product = Extract<InstanceWith<unknown>, { kind: "product" }>;
+
+function productFault(product: Product, settings: AssumptionSettings): ValidationFault | undefined {
+  const { id, gmsPid, appKey, type, timeUnit, features } = product;
+  const at = (field: string): string => `instances[${id}].${field}`;
+  if (gmsPid === undefined && appKey === undefined) {
+    const message = `product ${id} has no gmsPid and no appKey; it needs one of them`;
+    return { field: at("gmsPid"), code: "no-product-uri", message, expected: "one of gmsPid and appKey" };
+  }
+  const unlisted = (field: string, what: string, list: string, words: readonly string[]): ValidationFault => {
+    const message = `product ${id} has the ${what}, which assumptions.${list} does not list`;
+    return { field: at(field), code: "unlisted-word", message, expected: words.join(", ") };
+  };
+  const { productTypes, timeUnits } = settings;
+  if (productTypes?.includes(type) === false)
+    return unlisted("type", `product type ${quoted(type)}`, "productTypes", productTypes);
+  const unit = timeUnits !== undefined && Object.hasOwn(timeUnits, timeUnit) ? timeUnits[timeUnit] : undefined;
+  if (timeUnits !== undefined && unit === undefined)
+    return unlisted("timeUnit", `time unit ${quoted(timeUnit)}`, "timeUnits", Object.keys(timeUnits));
+  const wrong =
+    badTerm(`product ${id}`, product) ??
+    termsFault(product, unit) ??
+    trialFault(at("trialEnd"), `product ${id}`, product);
+  if (wrong !== undefined) return wrong;
+  return features.map((feature) => featureFault(id, feature)).find((fault) => fault !== undefined);
+}
+
+function termsFault(
+  product: Product,
   unit: Parameters<typeof termDisagreement>[0]["unit"] | undefined,
 ): ValidationFault | undefined {
-  const field = `instances[${product.id}].term`;
+  const { id, timeUnitQuantity: quantity, limitStart, limitEnd } = product;
   const term = parseTerm(product.term);
-  if (!term.ok) {
-    return {
-      field,
-      code: "bad-term",
-      message: `the term of product ${product.id} ${term.error}`,
-      expected: "years-months-days",
-    };
-  }
-  const disagreement = termDisagreement({
-    term: term.value,
-    unit: unit ?? "none",
-    quantity: product.timeUnitQuantity,
-    limitStart: product.limitStart,
-    limitEnd: product.limitEnd,
-  });
-  if (disagreement !== undefined) {
-    return {
-      field,
-      code: "terms-disagree",
-      message: `product ${product.id}: ${disagreement}`,
-      expected: "a term, a unit × quantity and limits that agree",
-    };
-  }
-  return undefined;
+  if (!term.ok) return undefined;
+  const disagreement = termDisagreement({ term: term.value, unit: unit ?? "none", quantity, limitStart, limitEnd });
+  if (disagreement === undefined) return undefined;
+  const expected = "a term, a unit × quantity and limits that agree";
+  return {
+    field: `instances[${id}].term`,
+    code: "terms-disagree",
+    message: `product ${id}: ${disagreement}`,
+    expected,
+  };
 }
 
 function quoted(word: string): string {

@@ -4,10 +4,7 @@ import { streams } from "../../crm/model.ts";
 import type { RunCounts } from "../../ledger/runs/run-tables.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 
-/**
- * The balance of one stream in canonical records: extracted + carried in = unchanged + worked on + quarantined +
- * deferred + rejected + skipped.
- */
+/** extracted + carried in = unchanged + worked on + quarantined + deferred + rejected + skipped, of one stream. */
 export interface StreamBalance {
   stream: Stream;
   extracted: number;
@@ -54,31 +51,20 @@ export function balanceOf(
     const count = counts.records.find((item) => item.stream === stream);
     if (read.length === 0 && count === undefined) return [];
     const sum = (pick: (tally: StreamTally) => number): number => read.reduce((total, tally) => total + pick(tally), 0);
-    const extracted = sum((tally) => tally.extracted);
-    const changed = sum((tally) => tally.changed);
-    const takenUpAgain = count?.takenUpAgain ?? 0;
-    const unchanged = sum((tally) => tally.unchanged);
-    const quarantined = sum((tally) => tally.quarantined) + (count?.quarantinedLate ?? 0);
-    const workedOn = count?.workedOn ?? 0;
-    const deferred = count?.deferred ?? 0;
-    const rejected = count?.rejected ?? 0;
-    const skipped = sum((tally) => tally.skipped);
-    return [
-      {
-        stream,
-        extracted,
-        takenUpAgain,
-        unchanged,
-        workedOn,
-        quarantined,
-        deferred,
-        rejected,
-        skipped,
-        adds:
-          extracted + takenUpAgain === unchanged + workedOn + quarantined + deferred + rejected + skipped &&
-          changed === (count?.changed ?? 0),
-      },
-    ];
+    const of = {
+      stream,
+      extracted: sum((tally) => tally.extracted),
+      takenUpAgain: count?.takenUpAgain ?? 0,
+      unchanged: sum((tally) => tally.unchanged),
+      workedOn: count?.workedOn ?? 0,
+      quarantined: sum((tally) => tally.quarantined) + (count?.quarantinedLate ?? 0),
+      deferred: count?.deferred ?? 0,
+      rejected: count?.rejected ?? 0,
+      skipped: sum((tally) => tally.skipped),
+    };
+    const done = of.unchanged + of.workedOn + of.quarantined + of.deferred + of.rejected + of.skipped;
+    const isWhole = sum((tally) => tally.changed) === (count?.changed ?? 0);
+    return [{ ...of, adds: of.extracted + of.takenUpAgain === done && isWhole }];
   });
   const of = (...states: string[]): number =>
     states.reduce((total, state) => total + (operations.states[state] ?? 0), 0);
@@ -91,16 +77,12 @@ export function balanceOf(
     held: of("held"),
     notAttempted: of("dropped"),
   };
-  const operationBalance: OperationBalance = {
-    ...total,
-    adds:
-      total.planned + total.carriedIn ===
-        total.done + total.rejected + total.unknown + total.held + total.notAttempted && of("planned", "sending") === 0,
-  };
+  const ended = total.done + total.rejected + total.unknown + total.held + total.notAttempted;
+  const adds = total.planned + total.carriedIn === ended && of("planned", "sending") === 0;
   return {
     streams: balances,
-    operations: operationBalance,
-    adds: operationBalance.adds && balances.every((balance) => balance.adds),
+    operations: { ...total, adds },
+    adds: adds && balances.every((balance) => balance.adds),
   };
 }
 

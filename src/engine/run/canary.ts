@@ -20,16 +20,15 @@ export interface CanaryTranche {
   customers: number;
   /** One sentence for each customer with an unintended result; if empty, the run went on. */
   wrong: readonly string[];
-  /** How many of the differences existed before anything was done. */
   before: number;
 }
 
 /** The calls between a run and the work on its shares. */
 interface ShareWork {
-  customers: AsyncIterable<RecordKey>;
+  /** In pages. */
+  customers: AsyncIterable<readonly RecordKey[]>;
   /** Makes passes, judges limits and waits for settle times. Gives customers with a second pass, of any share. */
   apply(customers: readonly RecordKey[]): Promise<RecordKey[]>;
-  /** Customers with operations carried out since the last call. */
   touched(): RecordKey[];
   /** Why a customer is not done, if something went wrong. A hold by a limit or a policy does not count. */
   trouble(customer: RecordKey): string | undefined;
@@ -72,7 +71,7 @@ export async function applyByShares(
   work: ShareWork,
 ): Promise<CanaryTranche[]> {
   const all: RecordKey[] = [];
-  for await (const customer of work.customers) all.push(customer);
+  for await (const page of work.customers) all.push(...page);
   const { unread, runs } = await leftUnread(deps, run, job);
   const stood = new StoodBefore(deps, canary, unread);
   const tranches: CanaryTranche[] = [];
@@ -179,16 +178,13 @@ async function wrongIn(
     if (first === undefined) continue;
     wrong.set(key, `${found.length} not as meant, such as ${first.level} ${first.subject}: ${first.class}`);
   }
-  if (wrong.size + readBack.size === 0) for (const [key, why] of neverLookedAt(of.own, work)) wrong.set(key, why);
+  // If none of the share was read back, nothing allows the run to go on.
+  if (wrong.size + readBack.size === 0)
+    for (const customer of of.own) {
+      const why = work.unread(customer);
+      if (why !== undefined) wrong.set(formatKey(customer), `${why}, and nobody of this share was read back`);
+    }
   return { wrong: [...wrong].map(([key, why]) => `${key}: ${why}`), before };
-}
-
-/** Customers of a share that could not be looked at: if none was read back, nothing allows the run to go on. */
-function neverLookedAt(own: readonly RecordKey[], work: ShareWork): [key: string, why: string][] {
-  return own.flatMap((customer): [string, string][] => {
-    const why = work.unread(customer);
-    return why === undefined ? [] : [[formatKey(customer), `${why}, and nobody of this share was read back`]];
-  });
 }
 
 /** Differences between a full reading of a customer and the sent data, and when the reading was made. */
@@ -213,10 +209,7 @@ export interface Unread {
   began: string;
 }
 
-/**
- * Reads customers, keeps the platform's data of those with an enterprise, and gives their keys. Calls `failed` for each
- * customer that could not be read.
- */
+/** Reads customers, keeps what the platform shows of those with an enterprise, and gives their keys. */
 export async function readShare(
   { ledger, platform, settings, concurrency }: RunDependencies,
   customers: readonly RecordKey[],
@@ -226,7 +219,7 @@ export async function readShare(
   const reader = new SnapshotReader(platform, settings);
   const read = new Set<string>();
   const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
-  await workInLanes(customers, lanes, async (customer) => {
+  await workInLanes([customers], lanes, async (customer) => {
     const { link } = await ledger.state.known(customer);
     if (link === undefined) return;
     try {

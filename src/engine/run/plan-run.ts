@@ -1,5 +1,5 @@
-import pLimit from "p-limit";
 import { toInstant } from "../../base/clock.ts";
+import { inOrder } from "../../base/lanes.ts";
 import { exitCodes, failureOf, Problem, stackOf } from "../../base/errors.ts";
 import type { ExitCode, Failure } from "../../base/errors.ts";
 import { CustomerPlanning } from "../planning.ts";
@@ -14,8 +14,7 @@ import type { CustomerPlan } from "../plan/plan.ts";
 import { quarantineBlock } from "../plan/records.ts";
 import { openCount, requestOpen } from "../../report/open.ts";
 import type { OpenRecords } from "../../report/open.ts";
-import { decidedOn } from "../plan/gated.ts";
-import { Gated } from "../plan/gated.ts";
+import { decidedOn, takingsOf } from "../plan/gated.ts";
 import { customersNotShown, maxRounds, operationOpen, restless } from "../attempt.ts";
 import { heldOfPlans, waitingHolds } from "../gate.ts";
 import type { WaitingHold, WaitsInPlan } from "../gate.ts";
@@ -35,18 +34,13 @@ export interface Unplanned {
   of?: Failure["of"];
 }
 
-/**
- * A customer's plan, the operations that limits and policies may hold, and the holds that nothing planned needs any
- * more. Or why there is no plan now.
- */
+/** A customer's plan, what of it may be held, and holds that it needs no more; or why there is no plan now. */
 export type Planned = ({ plan: CustomerPlan; unread: boolean; moot: readonly string[] } & WaitsInPlan) | Unplanned;
 
 export interface PlanSummary {
   run: string;
-  /** Customers with a planned operation. */
   customers: number;
   operations: number;
-  /** Customers without a plan. */
   unplanned: number;
   /** Customers for which a service gave too little for a plan, or for all of it. */
   unreadable: number;
@@ -56,11 +50,9 @@ export interface PlanSummary {
   exitCode: ExitCode;
   /** Holds that wait for approval when the plan ends: those of earlier runs that this plan still wants. */
   held: WaitingHold[];
-  /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** The operations of this plan that limits and policies hold, by hash, and why. */
   heldBy: WaitsInPlan["asked"];
-  /** How many of these operations no person was asked about before. */
   newlyHeld: number;
   /** Every record that is not done, including those that this plan would make wait. */
   open: OpenRecords[];
@@ -133,16 +125,13 @@ async function planEach(
 ): Promise<{ gated: WaitsInPlan[]; moot: ReadonlySet<string> }> {
   const { signal } = request;
   const reader = new SnapshotReader(deps.platform, deps.settings);
-  const limit = pLimit(deps.concurrency);
   const gated: WaitsInPlan[] = [];
   const moot = new Set<string>();
   let looked = 0;
   const total = request.scope === undefined ? await deps.ledger.records.pendingCount() : undefined;
   for await (const customers of pendingCustomers(deps, request)) {
-    const planned = await Promise.all(
-      customers.map((customer) => limit(() => planOne({ ...deps, reader }, customer, { signal, takingBlocked }))),
-    );
-    for (const item of planned) {
+    const plan = (customer: RecordKey) => planOne({ ...deps, reader }, customer, { signal, takingBlocked });
+    for await (const item of inOrder(customers, deps.concurrency, plan)) {
       await note(deps, summary, item);
       emit(item);
       deps.progress("planning", (looked += 1), total);
@@ -155,7 +144,6 @@ async function planEach(
   return { gated, moot };
 }
 
-/** Counts a customer, and notes why its records wait. */
 async function note({ ledger }: RunDependencies, summary: PlanSummary, item: Planned): Promise<void> {
   if ("plan" in item) {
     if (item.plan.operations.length > 0) summary.customers += 1;
@@ -192,12 +180,8 @@ async function planOne(
   options: Pick<PlanOptions, "takingBlocked"> & { signal: AbortSignal | undefined },
 ): Promise<Planned> {
   try {
-    const [first] = await deps.ledger.journal.openOf(customer);
-    if (first !== undefined) {
-      const { endpoint, subject } = first.operation;
-      const reason = `waits for the outcome of ${endpoint} on ${subject} (${first.id})`;
-      return { customer, code: operationOpen, reason };
-    }
+    const open = await openFirst(deps, customer);
+    if (open !== undefined) return open;
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new CustomerPlanning(deps, knows, { ...options, thorough: false });
     const changes: StateChange[] = [];
@@ -205,8 +189,8 @@ async function planOne(
       const planned = await planning.plan();
       if (planned.kind === "planned") {
         const { plan } = planned;
-        const { observed } = planning;
-        if ((await lacksSeats(deps.ledger, { plan, observed })) && planning.readsPeople()) continue;
+        const { observed } = planning.snapshot;
+        if ((await lacksSeats(deps.ledger, { plan, observed })) && planning.snapshot.readsPeople()) continue;
         const loaded = knows.held;
         const isBelieved = options.takingBlocked === undefined && quarantineBlock(loaded) === undefined;
         const finished = { plan, observed, delivered: new Set<string>(), isBelieved };
@@ -221,6 +205,14 @@ async function planOne(
   } catch (error) {
     return unplannedBy(deps, customer, error);
   }
+}
+
+/** A customer with an open operation is not planned before its outcome is known. */
+export async function openFirst({ ledger }: RunDependencies, customer: RecordKey): Promise<Unplanned | undefined> {
+  const [first] = await ledger.journal.openOf(customer);
+  if (first === undefined) return undefined;
+  const { endpoint, subject } = first.operation;
+  return { customer, code: operationOpen, reason: `waits for the outcome of ${endpoint} on ${subject} (${first.id})` };
 }
 
 /** Why a customer could not be planned, from the error. If the ledger itself broke, throws the error again. */
@@ -239,8 +231,7 @@ export async function waitsIn(
   { operations, customer }: CustomerPlan,
   { ofUndo }: { ofUndo: boolean },
 ): Promise<WaitsInPlan> {
-  const gated = new Gated(policies, knows.held);
-  const takings = gated.takings(operations);
+  const takings = takingsOf(policies, knows.held, operations);
   if (takings.length === 0) return { takings, asked: new Map() };
   const { asked, approved, outdated } = decidedOn(await ledger.decisions.standing({ customer, ofUndo }), takings);
   const holds = asked.values().map(({ hash, scope, reason }) => [hash, { scope, explanation: reason }] as const);

@@ -23,12 +23,13 @@ async function isThereAlready(
   signal: AbortSignal | undefined,
 ): Promise<boolean | undefined> {
   const knows = new CustomerState(deps, customer);
-  if ((await knows.begin()).open) return undefined;
+  const begun = await deps.ledger.state.begin(customer);
+  if (begun.open) return undefined;
+  knows.begin(begun);
   await new CustomerPlanning(deps, knows, { thorough: false, signal, takingBlocked: undefined }).look();
   return knows.held.known.link !== undefined;
 }
 
-/** How many customers without an enterprise every run looks at ahead. */
 const sample = 64;
 
 /** How many customers are taken from the ledger at once, if the run looks at every one. */
@@ -55,7 +56,7 @@ export async function lookFirst(deps: RunDependencies, looking: LookingFirst): P
   const first = await records.unlinkedCustomers(undefined, sample);
   await lookAtEach(deps, first, { ...looking, look }, (customer, snapshot) => ahead?.keep(customer, snapshot));
   let after = first.at(-1);
-  while (look.found && after !== undefined && !isStopped(looking)) {
+  while (look.found && after !== undefined && looking.signal?.aborted !== true) {
     const customers = await records.unlinkedCustomers(after, page);
     await lookAtEach(deps, customers, { ...looking, look }, () => {});
     after = customers.at(-1);
@@ -63,13 +64,7 @@ export async function lookFirst(deps: RunDependencies, looking: LookingFirst): P
   if (look.found && look.unread.length > 0) await keepUnread(deps.ledger, look.unread);
 }
 
-function isStopped({ signal }: LookingFirst): boolean {
-  return signal?.aborted === true;
-}
-
-/** The result of looking ahead. */
 interface Look {
-  /** The platform shows somebody's enterprise. */
   found: boolean;
   unread: { customer: RecordKey; why: string }[];
 }
@@ -88,7 +83,6 @@ async function keepUnread(ledger: Ledger, unread: Look["unread"]): Promise<void>
   ]);
 }
 
-/** Calls `looked` for each customer that was looked at. */
 async function lookAtEach(
   deps: RunDependencies,
   customers: readonly RecordKey[],
@@ -97,7 +91,7 @@ async function lookAtEach(
 ): Promise<void> {
   const { ledger, logger, concurrency } = deps;
   const lanes = { lanes: concurrency, stopped: () => signal?.aborted === true };
-  await workInLanes(customers, lanes, async (customer) => {
+  await workInLanes([customers], lanes, async (customer) => {
     const snapshot = snapshots.of(customer, signal);
     try {
       const isThere = await isThereAlready({ ...deps, reader: { of: () => snapshot } }, customer, signal);

@@ -1,10 +1,9 @@
 import type { RecordKey } from "../../crm/model.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import pLimit from "p-limit";
 import { toInstant } from "../../base/clock.ts";
+import { workInLanes } from "../../base/lanes.ts";
 import { formatKey } from "../../crm/keys.ts";
 
-/** How many customers are taken from the ledger at once. */
 const page = 200;
 
 /** Customers with something to do, in pages, so that memory does not grow with their number. */
@@ -47,17 +46,11 @@ export async function* pendingCustomers(deps: RunDependencies, request: RunReque
   }
 }
 
-/** The same one by one. */
-export async function* eachPendingCustomer(deps: RunDependencies, request: RunRequest): AsyncGenerator<RecordKey> {
-  for await (const customers of pendingCustomers(deps, request)) for (const customer of customers) yield customer;
-}
-
 /** Shortest pause between two checks for due customers, in milliseconds. */
 const shortestPause = 50;
 
 interface WaitDependencies extends Pick<RunDependencies, "clock" | "settle" | "concurrency"> {
   signal: AbortSignal | undefined;
-  /** Makes one more pass over a customer whose time has come. */
   attempt(customer: RecordKey): Promise<void>;
   /** Called once all due customers had their pass. */
   attempted(customers: readonly RecordKey[]): Promise<void>;
@@ -86,37 +79,22 @@ export class SettleWait {
     this.#waiting.set(formatKey(customer), { customer, until: Date.parse(until) });
   }
 
-  /**
-   * Waits for settle times that end soon, and makes a pass over their customers. The rest stays for the next run or for
-   * a person.
-   */
+  /** Waits for settle times that end soon, and makes a pass over their customers. */
   async wait(): Promise<void> {
-    const { clock, settle, signal } = this.#deps;
+    const { clock, settle, signal, concurrency } = this.#deps;
     const deadline = clock.monotonic() + settle.maxWaitMs;
     while (this.#waiting.size > 0 && !this.#stopped) {
-      let next = Number.POSITIVE_INFINITY;
-      for (const { until } of this.#waiting.values()) next = Math.min(next, until);
+      const next = this.#waiting.values().reduce((least, { until }) => Math.min(least, until), Infinity);
       const pause = Math.max(shortestPause, next - clock.now());
       if (clock.monotonic() + pause > deadline) return;
       await clock.sleep(pause, signal);
-      await this.#attemptDue();
+      const waiting = [...this.#waiting.values()];
+      const due = waiting.filter(({ until }) => until <= clock.now()).map(({ customer }) => customer);
+      await workInLanes([due], { lanes: concurrency, stopped: () => this.#stopped }, async (customer) => {
+        this.#waiting.delete(formatKey(customer));
+        await this.#deps.attempt(customer);
+      });
+      await this.#deps.attempted(due);
     }
-  }
-
-  async #attemptDue(): Promise<void> {
-    const { clock, concurrency } = this.#deps;
-    const limit = pLimit(concurrency);
-    const due = [...this.#waiting.values()].filter(({ until }) => until <= clock.now());
-    const customers = due.map((item) => item.customer);
-    await Promise.all(
-      customers.map((customer) =>
-        limit(async () => {
-          if (this.#stopped) return;
-          this.#waiting.delete(formatKey(customer));
-          await this.#deps.attempt(customer);
-        }),
-      ),
-    );
-    await this.#deps.attempted(customers);
   }
 }

@@ -54,7 +54,6 @@ export interface RunRequest {
         differences: (since: string) => AsyncIterable<DifferencesOfCustomer>;
       }
     | undefined;
-  /** Apply only these saved plans, by customer. */
   expected?: ReadonlyMap<string, { customer: RecordKey } & Omit<Expected, "begun">> | undefined;
   signal?: AbortSignal | undefined;
   header: JsonObject;

@@ -58,7 +58,6 @@ const massChange = readLimit(20, 0.2).describe(
 const absenceReads = atLeastOne.describe(
   "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
 );
-/** The default time within which every customer must be read back once. */
 export const usualSpread = "7d";
 
 const absenceTime = durationSchema.describe(

@@ -20,7 +20,6 @@ import { countsOf } from "../../ingest/tally.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
 import type { WaitingHold } from "../gate.ts";
 
-/** The streams and sources of a job, which its exit code covers. */
 export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };
 }
@@ -97,20 +96,17 @@ export async function runSync(deps: RunDependencies, request: RunRequest): Promi
 interface End {
   state: RunState;
   failure?: unknown;
-  /** No source has given the record that the run was asked for. */
   unknownRecord?: Problem | undefined;
 }
 
 interface Ended extends End {
   run: string;
   work: SyncRun;
-  /** Operations that were open or held when the run began. */
   carriedIn: string[];
   interrupted: RunSummary["cutOff"];
   paused: boolean;
 }
 
-/** How much drift the last readings showed. */
 async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["notAsLeft"]> {
   const { counts } = await state.differences(0);
   let [differing, undone] = [0, 0];
@@ -121,7 +117,6 @@ async function notAsLeft({ state }: Pick<Ledger, "state">): Promise<RunSummary["
   return { differing, undone };
 }
 
-/** Balances a run, summarizes it, and records the result. */
 async function finish(deps: RunDependencies, request: RunRequest, ended: Ended): Promise<RunSummary> {
   const { ledger, logger } = deps;
   const { run, work, carriedIn, state, unknownRecord } = ended;
@@ -190,35 +185,18 @@ export interface RunSummary {
   exitCode: ExitCode;
   balance: Balance;
   sources: StreamTally[];
-  customers: {
-    worked: number;
-    finished: number;
-    waiting: number;
-    parked: number;
-    rejected: number;
-    /** Customers for which a service gave too little. */
-    unreadable: number;
-    /** Customers at which this program failed. */
-    defects: number;
-    stale: number;
-  };
+  customers: SyncRun["customers"];
   /** Customers for which nothing was applied because the saved plan no longer fits, and the reasons. */
   stale: { customer: string; moved: readonly string[] }[];
-  /** Holds that wait for approval when the run ends, also of earlier runs. */
   held: WaitingHold[];
-  /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** The shares of the enterprises that went first; if something is wrong, the run stopped at the last one. */
   canary: readonly CanaryTranche[];
-  /** Something was not sent because of a pause. */
   paused: boolean;
   openOperations: number;
   /** Every record of the job's streams that is not done when the run ends, also from earlier runs. */
   open: OpenRecords[];
-  /**
-   * How many things differed from the sent data in the last readings, by any run. `undone`: how many of these exist
-   * twice, or still exist after their removal.
-   */
+  /** Drift in the last readings, by any run. `undone`: what exists twice, or still exists after its removal. */
   notAsLeft: { differing: number; undone: number };
   /** The run was asked for a record that no source has given. */
   unknownRecord: Problem | undefined;
@@ -255,7 +233,6 @@ export function exitCodeOf(summary: RunSummary, failure: unknown): ExitCode {
   return exitCodes.ok;
 }
 
-/** The summary as the ledger keeps it. */
 export function summaryJson(summary: RunSummary): Json {
   return {
     sources: summary.sources.map((tally) => ({

@@ -4,7 +4,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import { SnapshotsAhead } from "../../platform/snapshots-ahead.ts";
-import { countedAs, stopReasons, toldOfShares } from "../attempt.ts";
+import { countedAs, shortfalls, stopReasons } from "../attempt.ts";
 import type { CustomerAttemptResult, CustomerAttempt, ReconcileDependencies, Shortfall } from "../attempt.ts";
 import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
@@ -15,7 +15,7 @@ import { handedIn } from "../model/registry.ts";
 import { reconcile } from "../reconcile.ts";
 import { attemptRequested } from "../requested.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
-import { SettleWait, eachPendingCustomer } from "./queue.ts";
+import { SettleWait, pendingCustomers } from "./queue.ts";
 import { SourceReading } from "../../ingest/source-reading.ts";
 import type { RunSummary } from "./run.ts";
 import { TrustedClock } from "./trusted-clock.ts";
@@ -31,7 +31,8 @@ export class SyncRun {
   readonly gate: LimitsGate;
   /** Customers whose saved plan no longer fits. */
   readonly stale: RunSummary["stale"] = [];
-  readonly customers: RunSummary["customers"] = {
+  /** `unreadable`: a service gave too little for them. `defects`: this program failed at them. */
+  readonly customers = {
     worked: 0,
     finished: 0,
     waiting: 0,
@@ -41,14 +42,12 @@ export class SyncRun {
     defects: 0,
     stale: 0,
   };
-  /** The shares of the enterprises that went first, if any. */
   tranches: readonly CanaryTranche[] = [];
   /** Customers with operations that were or may have been carried out; and why customers are not done. */
   readonly #touched = new Map<string, RecordKey>();
   readonly #troubled = new Map<string, string>();
   /** Customers for which the platform gave too little, and the reason. */
   readonly #unread = new Map<string, string>();
-  /** How many operations this run planned. */
   planned = 0;
   readonly #deps: RunDependencies;
   readonly #request: RunRequest;
@@ -57,7 +56,6 @@ export class SyncRun {
   readonly #settling: Settling;
   readonly #looking: Parameters<typeof lookFirst>[1];
   readonly #settleWait: SettleWait;
-  /** Customers for which this run carried out or judged something. */
   readonly #begun = new Set<string>();
   /** Customers that wait for transferred orders, and orders that are now removed at their previous customer. */
   readonly #moving = new Map<string, Moving>();
@@ -72,7 +70,7 @@ export class SyncRun {
     const reader = new SnapshotReader(deps.platform, deps.settings);
     const ahead = new SnapshotsAhead(reader);
     const pool = handedIn().numbers(apply);
-    this.#settling = new Settling(apply, reader, pool);
+    this.#settling = new Settling(apply, reader);
     this.#reconcile = {
       ...apply,
       reader: ahead,
@@ -100,11 +98,7 @@ export class SyncRun {
     };
     this.reading = new SourceReading(deps, request, run, this.time);
     this.gate = new LimitsGate({
-      ledger: deps.ledger,
-      logger: deps.logger,
-      time: this.time,
-      policies: deps.policies,
-      concurrency: deps.concurrency,
+      ...apply,
       run,
       limits: request.limits.removals,
       attempt: (customer, verdict) => this.#attempt(customer, verdict),
@@ -114,8 +108,7 @@ export class SyncRun {
     this.#settleWait = new SettleWait({
       ...deps,
       signal: request.signal,
-      attempt: async (customer) =>
-        this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
+      attempt: (customer) => this.#attemptAnew(customer),
       attempted: (customers) => this.gate.judgeLate(customers),
     });
   }
@@ -158,11 +151,15 @@ export class SyncRun {
     return work(this.#reconcile, customer, this.#attemptOf(customer, fields));
   }
 
+  async #attemptAnew(customer: RecordKey): Promise<void> {
+    this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer)));
+  }
+
   /** Makes a pass over every customer with something to do. A customer that only waits for the disk frees its lane. */
   async applyAll(): Promise<void> {
     const { canary, signal, asked } = this.#request;
     if (asked === undefined) await lookFirst(this.#deps, this.#looking);
-    const customers = eachPendingCustomer(this.#deps, this.#request);
+    const customers = pendingCustomers(this.#deps, this.#request);
     if (canary === undefined) await this.#applyWhole(customers);
     else
       this.tranches = await applyByShares(
@@ -170,7 +167,7 @@ export class SyncRun {
         { run: this.#run, job: this.#request.job, canary, signal },
         {
           customers,
-          apply: (own) => this.#applyWhole(own),
+          apply: (own) => this.#applyWhole([own]),
           touched: () => {
             const touched = [...this.#touched.values()];
             this.#touched.clear();
@@ -183,20 +180,15 @@ export class SyncRun {
     for (const { short } of this.#moving.values()) this.customers[countedAs(short)] += 1;
   }
 
-  /**
-   * Makes a pass over these customers, judges limits and waits for settle times. If a transferred order is now removed
-   * at its previous customer, its new customer gets one more pass. Gives the customers with one more pass.
-   */
-  async #applyWhole(customers: AsyncIterable<RecordKey> | Iterable<RecordKey>): Promise<RecordKey[]> {
+  /** Passes, limits and settle times. Customers of orders that left their previous one get, and are, one pass more. */
+  async #applyWhole(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<RecordKey[]> {
     await this.#applyTo(customers);
     await this.gate.judge();
     await this.#waitForSettling();
     const again = this.#takeMoved();
     if (again.length === 0) return again;
     const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#stopped };
-    await workInLanes(again, lanes, async (customer) =>
-      this.#count(customer, await this.#attempt(customer, this.gate.attemptedAnew(customer))),
-    );
+    await workInLanes([again], lanes, (customer) => this.#attemptAnew(customer));
     await this.gate.judge(again);
     await this.#waitForSettling();
     return again;
@@ -217,23 +209,20 @@ export class SyncRun {
     return again;
   }
 
-  async #applyTo(customers: AsyncIterable<RecordKey> | Iterable<RecordKey>): Promise<void> {
+  async #applyTo(customers: AsyncIterable<RecordKey[]> | Iterable<readonly RecordKey[]>): Promise<void> {
     const { concurrency, ledger, progress } = this.#deps;
     const total =
       this.#request.scope === undefined && this.#request.expected === undefined
         ? await ledger.records.pendingCount()
         : undefined;
     const lanes = { lanes: concurrency, stopped: () => this.#stopped };
-    await workInLanes(customers, lanes, async (customer, free) => {
-      this.#count(customer, await this.#attempt(customer, { onlyCommits: free }));
-      this.customers.worked += 1;
-      progress("customers", this.customers.worked, total);
-    });
-  }
-
-  #foundStale(customer: string, moved: readonly string[]): void {
-    this.customers.stale += 1;
-    this.stale.push({ customer, moved });
+    await workInLanes(customers, lanes, (customer, free) =>
+      this.#attempt(customer, { onlyCommits: free }).then((result) => {
+        this.#count(customer, result);
+        this.customers.worked += 1;
+        progress("customers", this.customers.worked, total);
+      }),
+    );
   }
 
   #count(customer: RecordKey, result: CustomerAttemptResult): void {
@@ -259,15 +248,15 @@ export class SyncRun {
           this.#settleWait.add(customer);
         }
         if (result.reason === "parked") this.customers.parked += 1;
-        if (result.reason === "stale") this.#foundStale(key, result.moved ?? []);
+        if (result.reason === "stale") {
+          this.customers.stale += 1;
+          this.stale.push({ customer: key, moved: result.moved ?? [] });
+        }
         return;
     }
   }
 
-  /**
-   * Notes the facts by which a canary share is judged. A customer that could not be read is read back if anything was
-   * done for it. It counts against the share if none of the share is read back.
-   */
+  /** Notes the facts by which a canary share is judged. */
   #note(customer: RecordKey, result: CustomerAttemptResult): void {
     const key = formatKey(customer);
     this.#troubled.delete(key);
@@ -277,7 +266,7 @@ export class SyncRun {
     if (short.has("unread") || short.has("no-numbers")) this.#unread.set(key, tooLittle);
     const isStopped = result.kind === "stopped" && result.reason !== "paused";
     const why = isStopped ? stopReasons[result.reason] : undefined;
-    const [trouble = why] = [...short].flatMap((one) => toldOfShares[one] ?? []);
+    const [trouble = why] = [...short].flatMap((one) => shortfalls[one] ?? []);
     if (trouble !== undefined) this.#troubled.set(key, trouble);
   }
 

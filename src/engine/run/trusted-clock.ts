@@ -30,10 +30,7 @@ export class TrustedClock {
     return this.#doubt;
   }
 
-  /**
-   * Now, or undefined if the clock is not trusted. It asks a service if this command has heard from none and the ledger
-   * keeps no recent time. `isFresh`: times that the ledger keeps do not count.
-   */
+  /** Now, or undefined if the clock is not trusted. `isFresh`: times that the ledger keeps do not count. */
   async now({ isFresh }: { isFresh: boolean }): Promise<TrustedTime | undefined> {
     const { newest, kept } = this.#deps.ledger.time.known;
     if (isFresh || !this.#isYoung(kept)) await this.#ask(1);
@@ -93,10 +90,7 @@ export class TrustedClock {
     return kept.some(({ time }) => Math.abs(now - time) <= keptForMs);
   }
 
-  /**
-   * Asks services, each once, until enough of them have answered with their time. Asks again if the time since an
-   * answer is unknown. Nothing else in the answers matters.
-   */
+  /** Asks services, each once, until enough of them have answered with their time. */
   async #ask(enough: number): Promise<void> {
     const { orderService, memberCenter } = this.#deps.platform;
     const channelCode = this.#deps.settings.channelCode ?? nobody;

@@ -1,5 +1,5 @@
-import pLimit from "p-limit";
 import { toInstant } from "../../base/clock.ts";
+import { inOrder } from "../../base/lanes.ts";
 import { exitCodes } from "../../base/errors.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { CustomerState } from "../customer.ts";
@@ -15,30 +15,25 @@ import type { RunFacts } from "../../report/facts.ts";
 import { byHand } from "../../report/last-runs.ts";
 import { customersNotShown, operationOpen, restless } from "../attempt.ts";
 import type { WaitsInPlan } from "../gate.ts";
-import { unplannedBy, waitsIn } from "./plan-run.ts";
+import { openFirst, unplannedBy, waitsIn } from "./plan-run.ts";
 import type { Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
 /** The undo of a run: its steps, newest first, and the plan of each customer that has something to do. */
 export interface UndoSummary {
-  /** The run that planned the undo; its id names the saved plan. */
   run: string;
   undone: string;
   /** Says which run makes the undone changes again. */
   again: string;
   steps: UndoStep[];
   plans: readonly ({ plan: CustomerPlan } & WaitsInPlan)[];
-  /** Customers for which nothing can be planned now, and why. */
   unplanned: readonly Unplanned[];
   exitCode: ExitCode;
 }
 
 type Planned = ({ plan: CustomerPlan; steps: readonly UndoStep[] } & WaitsInPlan) | Unplanned;
 
-/**
- * Plans the undo of a run, without a writing call and without an intent. `save` keeps the plan before this planning run
- * ends.
- */
+/** Plans the undo of a run without a writing call. `save` keeps the plan before this planning run ends. */
 export async function planUndoRun(
   deps: RunDependencies,
   request: Pick<RunRequest, "header" | "signal"> & { undone: Pick<RunFacts, "id" | "job" | "kind" | "header"> },
@@ -56,14 +51,14 @@ export async function planUndoRun(
     const rows = await ledger.journal.doneOf(undone.id);
     const customers = new Map(rows.map(({ operation }) => [formatKey(operation.customer), operation.customer]));
     const reader = new SnapshotReader(deps.platform, deps.settings);
-    const limit = pLimit(deps.concurrency);
-    const planned = await Promise.all(
-      [...customers.values()]
-        .filter(({ id }) => id !== "")
-        .map((customer) =>
-          limit(async () => ({ customer, ...(await planOne({ ...deps, reader }, customer, undone.id, signal)) })),
-        ),
-    );
+    const planned: (Planned & { customer: RecordKey })[] = [];
+    const plan = async (customer: RecordKey) => ({
+      customer,
+      ...(await planOne({ ...deps, reader }, customer, undone.id, signal)),
+    });
+    // The pool of asset numbers has no customer.
+    const own = [...customers.values()].filter(({ id }) => id !== "");
+    for await (const one of inOrder(own, deps.concurrency, plan)) planned.push(one);
     const steps = new Map(
       planned.flatMap((item) => ("steps" in item ? item.steps.map((step) => [step.operation, step]) : [])),
     );
@@ -117,19 +112,9 @@ function exitCodeOf(steps: readonly UndoStep[], plans: number, unplanned: readon
 function unplannedStep({ id, operation }: JournalRow, waits: string | undefined): UndoStep {
   const { reversal } = typeOf(operation);
   const { endpoint, subject } = operation;
-  const difference =
-    reversal.how === "impossible" ? reversal.why : reversal.how === "approximate" ? reversal.difference : undefined;
-  const why = reversal.how === "impossible" ? undefined : waits;
-  return {
-    operation: id,
-    endpoint,
-    subject,
-    how: reversal.how,
-    difference,
-    operations: [],
-    note: undefined,
-    waits: why,
-  };
+  const step = { operation: id, endpoint, subject, how: reversal.how, operations: [], note: undefined };
+  if (reversal.how === "impossible") return { ...step, difference: reversal.why, waits: undefined };
+  return { ...step, difference: reversal.how === "approximate" ? reversal.difference : undefined, waits };
 }
 
 async function planOne(
@@ -139,12 +124,8 @@ async function planOne(
   signal: AbortSignal | undefined,
 ): Promise<Planned> {
   try {
-    const [open] = await deps.ledger.journal.openOf(customer);
-    if (open !== undefined) {
-      const { endpoint, subject } = open.operation;
-      const reason = `waits for the outcome of ${endpoint} on ${subject} (${open.id})`;
-      return { customer, code: operationOpen, reason };
-    }
+    const open = await openFirst(deps, customer);
+    if (open !== undefined) return open;
     const knows = new CustomerState(deps, customer, { keeps: false });
     const planning = new UndoPlanning(deps, knows, { run, signal, takingBlocked: undefined });
     const made = await planning.plan();
@@ -152,7 +133,7 @@ async function planOne(
       return {
         plan: made.plan,
         ...(await waitsIn(deps, knows, made.plan, { ofUndo: true })),
-        steps: planning.steps,
+        steps: made.steps ?? [],
       };
     return { customer, ...(made.kind === "awaits" ? { code: customersNotShown, reason: made.reason } : restless) };
   } catch (error) {

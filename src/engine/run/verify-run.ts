@@ -24,28 +24,20 @@ import type { ReadBack } from "./verify.ts";
 
 /** How many findings the summary names; the reconciliation report has all of them. */
 const mostNamed = 5;
-/** How many customers' differences are kept in one transaction. */
 const keptTogether = 100;
 
-/** The result of reading everything back. */
 export interface VerifySummary extends ReadBack {
   run: string;
   state: RunState;
   exitCode: ExitCode;
-  /**
-   * Things that are missing, differ or show twice, and removed things that still show: how many of each, and the first
-   * few.
-   */
+  /** How many things are missing, differ, show twice or still show, and the first few. */
   findings: { counts: Record<Finding, number>; first: string[] };
-  /** All drift by class, from readings of any run. */
   differences: Record<DriftClass, number>;
   /** How far readings have come, if a budget sets the time within which all customers must be read. */
   coverage: Coverage | undefined;
-  /** Every record of the job's streams that is not done. */
   open: OpenRecords[];
   /** Operations whose outcome is open, and holds that wait for a decision, from any run. */
   waiting: { operations: number; holds: number };
-  /** How many operations stay undone because a person rejected them. */
   rejected: number;
   /** Why the clock was not trusted; then nothing was ended or removed by time. */
   clock: ClockDoubt | undefined;
@@ -147,10 +139,7 @@ async function comparedSince({ ledger, clock }: RunDependencies, job: string): P
   return last !== undefined && last.state !== "done" ? "" : toInstant(clock.now());
 }
 
-/**
- * Does not keep a class that the policies ignore, and ends its kept differences. Answers by licence type how long at
- * most a purchase did not show at all, in milliseconds.
- */
+/** Ignored classes are not kept. Answers by licence type for how many ms at most a purchase did not show at all. */
 async function keepDifferences(
   { ledger, policies }: Pick<RunDependencies, "ledger" | "policies">,
   found: AsyncIterable<DifferencesOfCustomer>,

@@ -14,12 +14,10 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 
-/** Kinds of things that reading back keeps. */
 const shownKinds = ["enterprise", "member", "asset", "product", "package", "loan", "twice"] as const;
 
 type LinkedCustomer = Pick<ShownOfCustomer, "customer" | "link">;
 
-/** The result of reading one customer back, and how it is kept. */
 export interface Verified extends ShownOfCustomer {
   assets: number;
   products: number;
@@ -92,10 +90,7 @@ async function differingFields(ledger: Ledger, customer: RecordKey): Promise<(me
   return (member) => all.flatMap((fieldsOf) => fieldsOf(member));
 }
 
-/**
- * Shown things by name. If a name shows more than once, such as an old form beside the new one, the others are listed
- * with the first. The order of the rows does not matter.
- */
+/** Shown things by name. Others of the same name, such as an old form, are listed with the first. */
 function together<Row extends { id: string }>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
@@ -113,7 +108,6 @@ function together<Row extends { id: string }>(
   );
 }
 
-/** Names that a list has more than once, and how often. */
 function shownTwice(names: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -121,13 +115,8 @@ function shownTwice(names: readonly string[]): [string, number][] {
 }
 
 function packageBody(item: MerchandiseNode): JsonObject {
-  return {
-    merchandiseNum: item.merchandiseNum,
-    merchandiseName: item.merchandiseName,
-    parentMerchandiseNum: item.parentMerchandiseNum,
-    channelOrderId: item.channelOrderId,
-    licenseOrderId: item.licenseOrderId,
-  };
+  const { merchandiseNum, merchandiseName, parentMerchandiseNum, channelOrderId, licenseOrderId } = item;
+  return { merchandiseNum, merchandiseName, parentMerchandiseNum, channelOrderId, licenseOrderId };
 }
 
 function productBody(product: ProductInstance): JsonObject {
@@ -152,16 +141,13 @@ function productBody(product: ProductInstance): JsonObject {
   };
 }
 
-/** How many customers are taken from the ledger at once. */
 const page = 200;
 
-/** How many customers' observations are kept in one transaction. */
 const keptTogether = 100;
 
 /** How many customers were read back, and how much the platform showed of them. */
 export interface ReadBack {
   customers: number;
-  /** Customers for which a service gave nothing, or too little. */
   failed: number;
   /** Customers with an answer that cannot be believed, and customers at which this program failed. */
   unclear: number;
@@ -171,10 +157,7 @@ export interface ReadBack {
   members: number;
 }
 
-/**
- * Reads linked customers back, the oldest reading first, as far as a budget of calls goes, but at least one. A customer
- * that could not be read stops no other. A customer that was linked with another enterprise meanwhile is read again.
- */
+/** Reads linked customers back, the oldest reading first, as far as a budget of calls goes, but at least one. */
 export async function readBack(
   deps: RunDependencies,
   request: Pick<RunRequest, "signal"> & { calls?: number | undefined },
@@ -199,7 +182,7 @@ export async function readBack(
     deps.progress("verifying", keeping.read, undefined);
   };
   for (
-    let customers: AsyncIterable<LinkedCustomer> | LinkedCustomer[] = budget.within(
+    let customers: AsyncIterable<readonly LinkedCustomer[]> | LinkedCustomer[][] = budget.within(
       oldestFirst(ledger, toInstant(deps.clock.now())),
     );
     ;
@@ -208,7 +191,7 @@ export async function readBack(
     await keeping.end();
     const again = keeping.linkedOtherwise.splice(0);
     if (again.length === 0 || stopped()) return;
-    customers = again;
+    customers = [again];
   }
 }
 
@@ -235,24 +218,23 @@ class CallBudget {
   }
 
   /** The customers that fit, in order. The first always fits, so that each customer has its turn in the end. */
-  async *within(customers: AsyncIterable<LinkedCustomer>): AsyncGenerator<LinkedCustomer, void, void> {
+  async *within(pages: AsyncIterable<LinkedCustomer[]>): AsyncGenerator<LinkedCustomer[], void, void> {
     if (this.#calls === Number.POSITIVE_INFINITY) {
-      yield* customers;
+      yield* pages;
       return;
     }
-    for await (const item of customers) {
-      const calls = callsFor(
-        this.#settings,
-        await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer)),
-      );
-      if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
-      this.#spent += calls;
-      this.#expected.set(formatKey(item.customer), calls);
-      yield item;
+    for await (const customers of pages) {
+      for (const item of customers) {
+        const size = await this.#ledger.state.read((rows) => rows.enterprise.readings.size(item.customer));
+        const calls = callsFor(this.#settings, size);
+        if (this.#spent > 0 && this.#spent + calls > this.#calls) return;
+        this.#spent += calls;
+        this.#expected.set(formatKey(item.customer), calls);
+        yield [item];
+      }
     }
   }
 
-  /** Replaces the expected calls of a customer by those for its actual size. */
   took({ customer }: LinkedCustomer, size: Pick<Verified, "assets" | "members">): void {
     const key = formatKey(customer);
     const calls = callsFor(this.#settings, size);
@@ -262,19 +244,19 @@ class CallBudget {
 }
 
 /** The linked customers in pages: those never read back first, then the oldest reading first. */
-async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer, void, void> {
+async function* oldestFirst({ state }: Ledger, start: string): AsyncGenerator<LinkedCustomer[], void, void> {
   // If the clock was set back, some readings have times in the future. They are found before any is added.
   const ahead: LinkedCustomer[] = [];
   if (((await state.read((rows) => rows.enterprise.readings.newest())) ?? "") >= start)
-    for await (const item of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(item);
+    for await (const page of readBefore(state, { customer: nobody, seenAt: start }, "9999")) ahead.push(...page);
   for (let after: RecordKey | undefined; ;) {
     const customers = await state.read((rows) => rows.enterprise.readings.neverRead(after, page));
     if (customers.length === 0) break;
-    yield* customers;
+    yield customers;
     after = customers.at(-1)?.customer;
   }
   yield* readBefore(state, undefined, start);
-  yield* ahead;
+  yield ahead;
 }
 
 const nobody: RecordKey = { namespace: "", id: "" };
@@ -283,11 +265,11 @@ async function* readBefore(
   state: Ledger["state"],
   from: { customer: RecordKey; seenAt: string } | undefined,
   until: string,
-): AsyncGenerator<LinkedCustomer, void, void> {
+): AsyncGenerator<LinkedCustomer[], void, void> {
   for (let after = from; ;) {
     const customers = await state.read((rows) => rows.enterprise.readings.oldestRead(after, until, page));
     if (customers.length === 0) return;
-    yield* customers;
+    yield customers;
     after = customers.at(-1);
   }
 }
@@ -298,7 +280,7 @@ const countedAs = { service: "failed", data: "unclear", program: "defects" } as 
 class Keeping {
   readonly #deps: Pick<RunDependencies, "ledger" | "logger">;
   readonly #summary: ReadBack;
-  #waiting: Verified[] = [];
+  readonly #waiting: Verified[] = [];
   /** Customers whose link has changed meanwhile, so their observations were not kept. */
   readonly linkedOtherwise: LinkedCustomer[] = [];
 
@@ -312,21 +294,12 @@ class Keeping {
     if (this.#waiting.length >= keptTogether) await this.end();
   }
 
-  /** How many customers were read, kept or not. */
   get read(): number {
     return this.#summary.customers + this.#waiting.length;
   }
 
-  /** Keeps all waiting observations. If that fails, each customer is kept alone, so that only the faulty one fails. */
   async end(): Promise<void> {
-    const read = this.#waiting;
-    this.#waiting = [];
-    try {
-      await this.#keep(read);
-    } catch (error) {
-      if (this.#deps.ledger.broken !== undefined) throw error;
-      for (const verified of read) await this.#alone(verified);
-    }
+    await this.#keep(this.#waiting.splice(0));
   }
 
   async failed(customer: RecordKey, error: unknown): Promise<void> {
@@ -340,25 +313,25 @@ class Keeping {
     if (of === "program") logger.error({ ...named, stack: stackOf(error) }, "defect");
   }
 
-  async #alone(verified: Verified): Promise<void> {
-    try {
-      await this.#keep([verified]);
-    } catch (error) {
-      if (this.#deps.ledger.broken !== undefined) throw error;
-      await this.failed(verified.customer, error);
-    }
-  }
-
+  /** If observations cannot be kept together, each customer's are kept alone, so that only the faulty one fails. */
   async #keep(read: readonly Verified[]): Promise<void> {
-    const otherwise = await this.#deps.ledger.state.keepShown(read);
-    this.linkedOtherwise.push(...otherwise);
-    const names = new Set(otherwise.map(({ customer }) => formatKey(customer)));
-    for (const { customer, assets, products, members } of read) {
-      if (names.size > 0 && names.has(formatKey(customer))) continue;
-      this.#summary.customers += 1;
-      this.#summary.assets += assets;
-      this.#summary.products += products;
-      this.#summary.members += members;
+    const { ledger } = this.#deps;
+    try {
+      const otherwise = await ledger.state.keepShown(read);
+      this.linkedOtherwise.push(...otherwise);
+      const names = new Set(otherwise.map(({ customer }) => formatKey(customer)));
+      for (const { customer, assets, products, members } of read) {
+        if (names.has(formatKey(customer))) continue;
+        this.#summary.customers += 1;
+        this.#summary.assets += assets;
+        this.#summary.products += products;
+        this.#summary.members += members;
+      }
+    } catch (error) {
+      const [first, ...others] = read;
+      if (ledger.broken !== undefined || first === undefined) throw error;
+      if (others.length === 0) await this.failed(first.customer, error);
+      else for (const verified of read) await this.#keep([verified]);
     }
   }
 }

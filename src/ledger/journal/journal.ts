@@ -78,7 +78,7 @@ export class Journal {
    * `sending`. Secrets that the payload needs for the first time are sealed in the same transaction. Resolves after the
    * commit; only then may a byte leave.
    */
-  async intend(entry: {
+  intend(entry: {
     operation: Operation;
     id?: string | undefined;
     runId: string | null;
@@ -97,7 +97,7 @@ export class Journal {
     after?: Sequence | undefined;
   }): Promise<string> {
     const id = entry.id ?? this.#context.ids.next("op");
-    const work = (): void => {
+    const work = (): string => {
       const at = this.#context.now;
       this.#claims.require(entry.operation, entry.id);
       if (entry.plan !== undefined) this.#plans.apply(entry.plan, entry.operation.hash, entry.runId ?? "", at);
@@ -115,9 +115,9 @@ export class Journal {
       }
       this.#journal.attempts.start(id, { ...entry, at, holder: this.#context.holder });
       for (const item of entry.sealed ?? []) this.#private.seal(item, at);
+      return id;
     };
-    await this.#context.write(entry.after?.follows(work) ?? work);
-    return id;
+    return this.#context.write(entry.after?.follows(work) ?? work);
   }
 
   /**
@@ -125,27 +125,25 @@ export class Journal {
    * instant that they bear. Throws a Problem `ledger.contradiction` where the changes cannot stand beside what the
    * ledger knows; nothing is recorded then.
    */
-  async conclude(id: string, conclusion: Conclusion): Promise<string> {
-    try {
-      return await this.#context.write(() => this.#conclude(id, conclusion, this.#context.now));
-    } catch (error) {
-      throw contradictionIn(error, `operation ${id}`);
-    }
+  conclude(id: string, conclusion: Conclusion): Promise<string> {
+    return this.#context.write(() => this.#conclude(id, conclusion, this.#context.now));
   }
 
   /** The same without waiting for the commit, which comes with that of what is written next. */
   concludeAhead(id: string, conclusion: Conclusion, sequence: Sequence): { at: string; committed: Promise<void> } {
     const at = this.#context.now;
-    const committed = this.#context.ride(sequence.leads(() => void this.#conclude(id, conclusion, at)));
-    return {
-      at,
-      committed: committed.catch((error: unknown) => {
-        throw contradictionIn(error, `operation ${id}`);
-      }),
-    };
+    return { at, committed: this.#context.ride(sequence.leads(() => void this.#conclude(id, conclusion, at))) };
   }
 
   #conclude(id: string, conclusion: Conclusion, at: string): string {
+    try {
+      return this.#concludeNow(id, conclusion, at);
+    } catch (error) {
+      throw contradictionIn(error, `operation ${id}`);
+    }
+  }
+
+  #concludeNow(id: string, conclusion: Conclusion, at: string): string {
     const row = this.#journal.standing(id);
     if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
     if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
@@ -214,7 +212,7 @@ export class Journal {
   }
 
   /** The refused E5 operations of an order, newest first. */
-  async refusedOrders(order: RecordKey): Promise<JournalRow[]> {
+  refusedOrders(order: RecordKey): JournalRow[] {
     return this.#context.read(() => this.#journal.refusedOrders(order));
   }
 

@@ -275,9 +275,13 @@ export class EnterpriseState {
     }));
   }
 
+  /** Whether this process has confirmed it. */
+  isConfirmed(correlation: string): boolean {
+    return this.#confirmed.has(correlation);
+  }
+
   /** Not where what it counts on came to nothing: an E2 whose outcome the ledger cannot hold was not accepted by it. */
   async confirmCorrelation(correlation: string, after?: Sequence): Promise<void> {
-    if (this.#confirmed.has(correlation)) return;
     const work = (): void => this.#rows.resources.enterprise.correlations.confirm(correlation, this.#context.now);
     if (!(await this.correlationConfirmed(correlation))) await this.#context.write(after?.follows(work) ?? work);
     this.#confirmed.add(correlation);

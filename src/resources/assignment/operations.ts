@@ -6,7 +6,7 @@ import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../..
 import { notSendable } from "../../engine/model/operation-type.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import { adds, assetsText, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
-import { fieldLines } from "../../engine/model/plan-lines.ts";
+import { fieldLines } from "../../engine/model/operation-line.ts";
 import { isAssetUnit, references } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import type { StateChange } from "../../engine/model/state.ts";

@@ -5,7 +5,7 @@ import type { Called, OperationLine } from "../../engine/model/operation-line.ts
 import type { Change } from "../../engine/model/shape.ts";
 import { counted } from "../../report/text.ts";
 import type { DeletionShapes } from "./deletion.ts";
-import { fieldLines, shown, shownTime } from "../../engine/model/plan-lines.ts";
+import { fieldLines, shown, shownTime } from "../../engine/model/operation-line.ts";
 import { productsOf } from "./payload.ts";
 import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./payload.ts";
 

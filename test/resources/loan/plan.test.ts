@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { metByBlocks } from "../../../src/engine/plan/met-by-reading.ts";
+import { metByBlocks } from "../../../src/engine/model/assumptions-met.ts";
 import type { Rejection } from "../../../src/engine/plan/input.ts";
 import { refusedParts, settingsFingerprint } from "../../../src/engine/plan/rejections.ts";
 import {

@@ -97,7 +97,7 @@ export class ApplyWorld {
     this.log = parts.log;
     this.reader = new SnapshotReader(this.deps.platform, this.settings);
     this.pool = new NumberPool(this.deps);
-    this.settling = new Settling(this.deps, this.reader, this.pool);
+    this.settling = new Settling(this.deps, this.reader);
   }
 
   static async start(options: WorldOptions = {}): Promise<ApplyWorld> {
