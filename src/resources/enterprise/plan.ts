@@ -212,13 +212,10 @@ function updates(
 function boundNote(changed: readonly string[]): Block | undefined {
   const lost = changed.filter((field) => field !== "address");
   if (lost.length === 0) return undefined;
-  return {
-    code: "enterprise.bound",
-    reason:
-      `the ${lost.join(" and ")} changed in the CRM, but crm-sync sends no E4 for a customer that E1 bound ` +
-      "(assumptions.boundEnterpriseUpdate: never)",
-    again: true,
-  };
+  const reason =
+    `the ${lost.join(" and ")} changed in the CRM, but crm-sync sends no E4 for a customer that E1 bound ` +
+    "(assumptions.boundEnterpriseUpdate: never)";
+  return { code: "enterprise.bound", reason, again: true };
 }
 
 function blocked(code: string, reason: string, again: boolean): EnterpriseStage & { block: Block } {

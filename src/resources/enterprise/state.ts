@@ -8,21 +8,10 @@ import { CorrelationRows, correlationTables } from "./state/readings.ts";
 import { FactRows, factParts, factTables } from "./state/facts.ts";
 import { LinkRows, linkParts, linkTables } from "./state/link.ts";
 import { ReadingRows } from "./state/readings.ts";
-import { UnlinkedRows, unlinkedTables } from "./state/link.ts";
 
-const tables = {
-  ...linkTables,
-  ...unlinkedTables,
-  ...acknowledgedTables,
-  ...factTables,
-  ...correlationTables,
-};
+const tables = { ...linkTables, ...acknowledgedTables, ...factTables, ...correlationTables };
 
-const changes = {
-  ...linkParts,
-  ...acknowledgedParts,
-  ...factParts,
-};
+const changes = { ...linkParts, ...acknowledgedParts, ...factParts };
 
 /** The rows of enterprises in an open ledger, and what else can be asked of them. */
 export interface EnterpriseRows extends StateRows {
@@ -77,8 +66,7 @@ export const state = {
 
 /** The only code that writes links, and what is known of enterprises. */
 function open(database: Sqlite): EnterpriseRows {
-  const unlinked = new UnlinkedRows(database);
-  const links = new LinkRows(database, unlinked);
+  const links = new LinkRows(database);
   const acknowledged = new AcknowledgedRows(database);
   const facts = new FactRows(database);
   return {
@@ -90,18 +78,12 @@ function open(database: Sqlite): EnterpriseRows {
       const enterprise = linked?.link?.enterpriseGlobalId;
       return {
         ...linked,
-        // A customer whose link was taken away had one before, and has none that counts.
-        ...(linked !== undefined && linked.link === undefined && unlinked.known(customer)),
         ...(held["acknowledged"] === 1 && acknowledged.known(customer)),
         ...(enterprise !== undefined && facts.known(enterprise)),
         ...(linked !== undefined && facts.protectedOf(customer)),
       };
     },
-    writes: {
-      ...links.writes,
-      ...acknowledged.writes,
-      ...facts.writes,
-    },
+    writes: { ...links.writes, ...acknowledged.writes, ...facts.writes },
     facts: (enterprise) => facts.of(enterprise),
   };
 }

@@ -40,14 +40,11 @@ function productsIn<Passwords>(item: Package<Passwords>): Package<Passwords>["pr
 export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
   const named = missing.slice(0, mostNamed).join(", ");
   const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
-  return {
-    code: "order.shown-in-part",
-    reason:
-      `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
-      "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
-      `comparable: ${named}${more}`,
-    again: true,
-  };
+  const reason =
+    `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
+    "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
+    `comparable: ${named}${more}`;
+  return { code: "order.shown-in-part", reason, again: true };
 }
 
 /** Why an order waits that the platform shows in another form than the CRM gives: what stands of it nobody knows. */
@@ -58,14 +55,11 @@ export function shownInOtherForm(
 ): Block {
   const named = otherwise.slice(0, mostNamed).join("; ");
   const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
-  return {
-    code: "order.shown-otherwise",
-    reason:
-      `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
-      "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
-      `Differences: ${named}${more}`,
-    again: true,
-  };
+  const reason =
+    `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
+    "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
+    `Differences: ${named}${more}`;
+  return { code: "order.shown-otherwise", reason, again: true };
 }
 
 /** Why an order waits that is shown with amendments which this ledger did not make. */
@@ -75,14 +69,11 @@ export function amendedElsewhere(
   amendments: readonly { channelOrderId: string }[],
 ): Block {
   const numbers = amendments.slice(0, mostNamed).map((item) => item.channelOrderId);
-  return {
-    code: "order.amended-elsewhere",
-    reason:
-      `the platform shows amendments of the order ${formatKey(order.key)} (channel order number ${channelOrderId}) ` +
-      `that this ledger did not make: ${numbers.join(", ")}. Only \`crm-sync rebuild\` with a new, empty ledger ` +
-      "reads the order and its amendments from the platform",
-    again: true,
-  };
+  const reason =
+    `the platform shows amendments of the order ${formatKey(order.key)} (channel order number ${channelOrderId}) ` +
+    `that this ledger did not make: ${numbers.join(", ")}. Only \`crm-sync rebuild\` with a new, empty ledger ` +
+    "reads the order and its amendments from the platform";
+  return { code: "order.amended-elsewhere", reason, again: true };
 }
 
 /** Why an order waits that enterprises of other customers show. `otherwise`: how they show it otherwise. */
@@ -99,24 +90,18 @@ export function shownAtAnother(
       ? "Only `crm-sync rebuild` with a new, empty ledger records that the order moved"
       : `The platform shows a difference there: ${named}${more}. Change the order there to agree with the CRM, or ` +
         "remove it there; then rebuild again";
-  return {
-    code: "order.shown-elsewhere",
-    reason:
-      `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
-      `then moved in the CRM. crm-sync does not place it a second time, even if somebody approves that. ${why}`,
-    again: true,
-  };
+  const reason =
+    `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
+    `then moved in the CRM. crm-sync does not place it a second time, even if somebody approves that. ${why}`;
+  return { code: "order.shown-elsewhere", reason, again: true };
 }
 
 /** Why an order waits that a restored ledger had as placed, and of which nothing is shown any more. */
 export function placedBefore(order: Desired<DesiredOrder>): Block {
-  return {
-    code: "order.placed-before-restore",
-    reason:
-      `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
-      "order now. crm-sync does not place it a second time",
-    again: true,
-  };
+  const reason =
+    `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
+    "order now. crm-sync does not place it a second time";
+  return { code: "order.placed-before-restore", reason, again: true };
 }
 
 /** Why an order waits that may be placed for another customer, who could not be looked at. */
@@ -126,14 +111,11 @@ export function maybeMoved(
 ): Block {
   const who = customer.namespace === "" ? "" : ` ${formatKey(customer)}`;
   const more = count > 1 ? ` (and ${count - 1} more)` : "";
-  return {
-    code: "order.maybe-moved",
-    reason:
-      "the platform has licences that this ledger did not make, and crm-sync could not read all of them:" +
-      `${who} ${why}${more}. The order ${formatKey(order.key)} may be placed there already, so crm-sync does not ` +
-      "place it before it has read them, even if somebody approves that",
-    again: true,
-  };
+  const reason =
+    "the platform has licences that this ledger did not make, and crm-sync could not read all of them:" +
+    `${who} ${why}${more}. The order ${formatKey(order.key)} may be placed there already, so crm-sync does not ` +
+    "place it before it has read them, even if somebody approves that";
+  return { code: "order.maybe-moved", reason, again: true };
 }
 
 /** Why an order waits that is not shown, where not being shown proves nothing. */
@@ -146,23 +128,17 @@ export function maybeThere(
   if (bare !== undefined) {
     const { length } = why.bareAssets;
     const assets = length === 1 ? `the asset ${bare}` : `${length} assets (the first is ${bare})`;
-    return {
-      code: "order.assets-ambiguous",
-      reason:
-        `crm-sync did not create this enterprise, and M7 shows ${assets} in it without any product or package. The ` +
-        `order ${key} may be there already, so crm-sync does not place it (assumptions.emptyAssets, A43)`,
-      again: true,
-    };
+    const reason =
+      `crm-sync did not create this enterprise, and M7 shows ${assets} in it without any product or package. The ` +
+      `order ${key} may be there already, so crm-sync does not place it (assumptions.emptyAssets, A43)`;
+    return { code: "order.assets-ambiguous", reason, again: true };
   }
   if (why.hiddenType === undefined) return undefined;
-  return {
-    code: "order.not-observable",
-    reason:
-      `${why.isMade ? "the ledger was rebuilt" : "crm-sync did not create this enterprise"}, and it is not known ` +
-      `whether the platform shows licences of the type ${why.hiddenType}. The order ${key} may be there already, so ` +
-      "crm-sync does not place it (assumptions.visibleLicenseTypes, A43)",
-    again: true,
-  };
+  const reason =
+    `${why.isMade ? "the ledger was rebuilt" : "crm-sync did not create this enterprise"}, and it is not known ` +
+    `whether the platform shows licences of the type ${why.hiddenType}. The order ${key} may be there already, so ` +
+    "crm-sync does not place it (assumptions.visibleLicenseTypes, A43)";
+  return { code: "order.not-observable", reason, again: true };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Need } from "../../engine/model/shape.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import type { PlacedOrder } from "./state/placed-orders.ts";
+import type { PlacedOrder } from "./state/changes.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { PlanOptions } from "../../engine/plan/input.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
@@ -23,7 +23,7 @@ import type { Purchase, PurchaseMaker } from "./purchase-parts.ts";
 import { endingsOf, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
 import type { EndingPolicy, Endings } from "./removal-parts.ts";
 import type { Renewing } from "./renewals.ts";
-import { wantedForm } from "./state/placed-orders.ts";
+import { agreed } from "./state/changes.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** What is to be done about one order; what is left out of it is nothing. */
@@ -122,11 +122,6 @@ function underPolicy(
   const considered = consider(policies, policy, what);
   if (considered === "act") return plan();
   return considered === "nothing" ? {} : blockedBy(considered);
-}
-
-/** What stands is what this form says. */
-function agreed({ key, version, state, bodyHash }: OrderWithTree): StateChange {
-  return { type: "order-agreed", order: key, version, bodyHash: wantedForm({ state, bodyHash }) };
 }
 
 /** Whether anything is wanted that does not stand, so that its licence passwords may be needed. */

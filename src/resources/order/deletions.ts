@@ -267,14 +267,13 @@ function notEverywhere({ given, settings, buys }: Removing, licenseType: string,
       "remove the product on the platform";
     return { code: "order.not-shown", reason, again: true };
   }
-  const reason = given.observed.allContents === true ? undefined : `${unknown}, and crm-sync did not read all assets`;
-  if (reason !== undefined) return { code: "order.contents-not-read", reason, again: true };
-  if (!buys) return undefined;
-  return {
-    code: "order.contents-not-read",
-    reason: `${unknown}. A purchase of this customer is in progress, and the deletion could also remove that purchase`,
-    again: true,
-  };
+  const why =
+    given.observed.allContents !== true
+      ? ", and crm-sync did not read all assets"
+      : buys
+        ? ". A purchase of this customer is in progress, and the deletion could also remove that purchase"
+        : undefined;
+  return why === undefined ? undefined : { code: "order.contents-not-read", reason: `${unknown}${why}`, again: true };
 }
 
 function othersLike({ given, limits }: Removing, row: ProductInstance): Shown[] {

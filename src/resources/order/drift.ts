@@ -4,7 +4,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { GoneItem } from "./payload.ts";
 import { standingAfter } from "./fold.ts";
 import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
-import type { OrderBought } from "./state/order-steps.ts";
+import type { OrderBought } from "./state/changes.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { lastingOf, shownName } from "../../engine/plan/drift.ts";
@@ -12,7 +12,7 @@ import type { CustomerInput, Observed, PlanOptions } from "../../engine/plan/inp
 import { isRowOf } from "./terms.ts";
 import { wholeUnit } from "./removal-parts.ts";
 import { policyOf, unproven } from "../../engine/model/policy.ts";
-import { isShared } from "./state/asset-numbers.ts";
+import { isShared } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { blockedBy, buy, joinedPlans } from "./amendments.ts";
 import type { OrderPlan, Placed } from "./amendments.ts";
@@ -180,11 +180,8 @@ function isTransferred({ product }: StandingProduct): boolean {
 }
 
 function byHand(what: string): Block {
-  return {
-    code: "order.not-repaired",
-    reason: `${what}. The platform no longer shows the product, and crm-sync does not buy it again by itself`,
-    again: true,
-  };
+  const reason = `${what}. The platform no longer shows the product, and crm-sync does not buy it again by itself`;
+  return { code: "order.not-repaired", reason, again: true };
 }
 
 /** The order without what the platform lost. */

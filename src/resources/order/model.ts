@@ -1,6 +1,6 @@
 import type { Asset, EarlierInstance, LicenseType, Money, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree, RecordState } from "../../engine/model/desired.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import type { EarlierUnit, FixedNumber, PrivateMarker } from "../../engine/model/references.ts";
 import type { OrderHistory } from "./fold.ts";
 
 /** What an E5 says of an asset beside its numbers and what is in it. */
@@ -167,6 +167,44 @@ export interface UndoneOrder {
   history: OrderHistory | undefined;
   /** What the CRM says of it now, whether it waits to be planned or not. */
   now: { bodyHash: string; state: RecordState } | undefined;
+}
+
+/** The units that a number is the number of: its own, and those that this one continues. */
+export function unitsNamed({ namespace, orderId, instanceId, unit, continues = [] }: FixedNumber): EarlierUnit[] {
+  return [{ namespace, orderId, instanceId, unit }, ...continues];
+}
+
+/** The numbers of an asset instance: of its units, and of those that continue them. */
+export function numbersOfInstance(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): string[] {
+  const own = numbers.filter((item) =>
+    unitsNamed(item).some((unit) => unit.instanceId === id && unit.namespace === namespace),
+  );
+  return [...new Set(own.map(({ number }) => number))];
+}
+
+/** The other orders of which a unit has a number that one of this order has too. */
+export function sharingOrders(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): RecordKey[] {
+  if (numbers.every(({ continues }) => continues === undefined)) return [];
+  const isOwn = (item: FixedNumber): boolean => item.orderId === id && item.namespace === namespace;
+  const own = new Set(numbers.filter(isOwn).map(({ number }) => number));
+  return numbers.flatMap((item) =>
+    own.has(item.number) && !isOwn(item) ? [{ namespace: item.namespace, id: item.orderId }] : [],
+  );
+}
+
+/** Whether another unit than this one has a number too: then it stays when this one ends. */
+export function isShared(
+  numbers: readonly FixedNumber[],
+  { order, instanceId, unit, number }: { order: RecordKey; instanceId: string; unit: number; number: string | null },
+): boolean {
+  return numbers.some(
+    (item) =>
+      item.number === number &&
+      (item.unit !== unit ||
+        item.instanceId !== instanceId ||
+        item.orderId !== order.id ||
+        item.namespace !== order.namespace),
+  );
 }
 
 declare module "../../engine/plan/input.ts" {

@@ -7,7 +7,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import { hasProducts, isWanted, productsUnder } from "./model.ts";
-import type { PlacedOrder } from "./state/placed-orders.ts";
+import type { PlacedOrder } from "./state/changes.ts";
 import { missingRecord } from "../../engine/plan/records.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import { blockedBy, planAmendment } from "./amendments.ts";
@@ -37,7 +37,7 @@ import { isGone } from "../../engine/plan/input.ts";
 import { awaitingTakeovers, takersOfInstance, withoutRenewed, withTransfers } from "./transfers.ts";
 import { instancesFault } from "../../engine/plan/validate.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
-import { wantedForm } from "./state/placed-orders.ts";
+import { agreesWith } from "./state/changes.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
 
 /** What the orders stage looks at. `taken`: what orders planned before renew. */
@@ -137,7 +137,7 @@ function planPlaced(
   const key = formatKey(order.key);
   const { customer } = given;
   const isHere = isSameKey(placed.customer, customer);
-  const agrees = isHere && (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
+  const agrees = isHere && agreesWith(placed, order);
   if (placed.elsewhere === true && !agrees) return blockedBy(standsElsewhere);
   if (agrees && (given.drift === undefined || placed.elsewhere === true))
     return given.sealed?.has(key) === true ? { changes: [passwordsWiped(order.key)] } : {};
@@ -202,13 +202,10 @@ function channelOrderIdOf(order: Desired<DesiredOrder>, settings: AssumptionSett
 }
 
 function sameChannelNumber(channelOrderId: string, owner: string): Block {
-  return {
-    code: "order.same-channel-number",
-    reason:
-      `the order ${owner} has the channel order number ${channelOrderId} already; two orders cannot have the same ` +
-      "number",
-    again: true,
-  };
+  const reason =
+    `the order ${owner} has the channel order number ${channelOrderId} already; two orders cannot have the same ` +
+    "number";
+  return { code: "order.same-channel-number", reason, again: true };
 }
 
 function place(given: OrdersGiven, order: OrderWithTree, settings: AssumptionSettings): Partial<OrderPlan> {

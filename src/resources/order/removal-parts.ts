@@ -10,9 +10,10 @@ import type { AssetReading } from "../../platform/snapshot.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
 import type { Limits } from "./removal-sight.ts";
-import { isShared } from "./state/asset-numbers.ts";
+import { isShared } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
-import type { OrderRemoved, RemovedItem } from "./state/order-steps.ts";
+import type { OrderRemoved } from "./state/changes.ts";
+import type { RemovedItem } from "./payload.ts";
 
 /** The policies by which something of an order is taken away. */
 export type EndingPolicy =

@@ -1,8 +1,8 @@
 import { formatKey } from "../../crm/keys.ts";
 import { absentName } from "./model.ts";
 import type { StandingProduct, StandingUnit } from "./model.ts";
-import { isShared } from "./state/asset-numbers.ts";
-import type { RemovedItem } from "./state/order-steps.ts";
+import { isShared } from "./model.ts";
+import type { RemovedItem } from "./payload.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { grouped, pairs } from "../../base/lists.ts";

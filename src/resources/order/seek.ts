@@ -15,7 +15,7 @@ import {
   otherThanWanted,
   shownTwice,
 } from "./adoption.ts";
-import { agreedWithNone } from "./state/placed-orders.ts";
+import { agreedWithNone } from "./state/changes.ts";
 import type { StateChange, Known } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";

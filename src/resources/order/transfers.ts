@@ -10,7 +10,7 @@ import { orderOf, productsUnder, takenOver } from "./model.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
 import type { Endings, EndingPolicy } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
-import { wantedForm } from "./state/placed-orders.ts";
+import { agreesWith } from "./state/changes.ts";
 import type { AwayOrder, StandingUnit } from "./model.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import type { OrderPlan } from "./amendments.ts";
@@ -125,7 +125,7 @@ function standingIn({ known, standings }: Given, order: OrderWithTree): Readonly
   const key = formatKey(order.key);
   const placed = known.placedOrders.get(key);
   if (placed === undefined) return new Set();
-  if ((placed.agreedHash ?? placed.bodyHash) === wantedForm(order)) return "all";
+  if (agreesWith(placed, order)) return "all";
   const standing = standings?.get(key);
   if (standing === undefined || "lost" in standing) return new Set();
   return new Set(

@@ -21,7 +21,8 @@ import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts"
 import { endingsOf } from "./removal-parts.ts";
 import type { Endings } from "./removal-parts.ts";
 import { planRemovals } from "./removals.ts";
-import type { OrderStep, RemovedItem } from "./state/order-steps.ts";
+import type { OrderStep } from "./state/changes.ts";
+import type { RemovedItem } from "./payload.ts";
 
 export const undo: { readonly [K in keyof typeof types]?: UndoRule<K> } = {
   "place-order": undoPurchase,

@@ -3,7 +3,7 @@ import type { RecordKey } from "../../../crm/model.ts";
 import { oneByOne, compareBytes, isSameKey } from "../../../engine/model/state-part.ts";
 import type { EnterpriseFacts, LinkedEnterprise } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { statements, table } from "../../../ledger/database/statements.ts";
+import { sqlOf, table } from "../../../ledger/database/statements.ts";
 import type { PlatformCustomer } from "../../../platform/snapshot.ts";
 import type { DesiredCustomer } from "../../../engine/model/desired.ts";
 import { stored } from "../../../ledger/database/damage.ts";
@@ -104,94 +104,78 @@ export const factTables = {
   protected_member: table<ProtectedMemberTable>(),
 };
 
+const texts = {
+  customers: `select customer_id, is_default, channel_code, channel_customer_id from platform_customer
+    where enterprise_global_id = +?
+    order by customer_id`,
+  keepCustomers: `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
+      channel_customer_id, seen_at)
+    select ?, value ->> 'customerId', value ->> 'isDefault', value ->> 'channelCode', value ->> 'channelCustomerId', ?
+    from json_each(?) where true on conflict (enterprise_global_id, customer_id) do update
+      set is_default = excluded.is_default,
+      channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+      seen_at = excluded.seen_at`,
+  code: "select code from enterprise_code where enterprise_global_id = +?",
+  keepCode: `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
+  // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
+  membersOfCustomer: `select p.member_global_id from link l
+    join protected_member p on p.enterprise_global_id = l.enterprise_global_id
+    where l.namespace = +? and l.customer_id = +?`,
+  members: "select member_global_id from protected_member where enterprise_global_id = +?",
+  protect: `insert into protected_member (enterprise_global_id, reason, seen_at, member_global_id)
+    select ?, ?, ?, value from json_each(?) where true on conflict do nothing`,
+};
+
 /** The customers of each enterprise as E3 showed them, its code, and its members that are never taken away from it. */
 export class FactRows {
-  readonly #statements;
+  readonly #sql;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#sql = sqlOf(database, texts);
   }
 
   known(enterprise: string): Omit<KnownFacts, "protectedMembers"> {
-    const customers = this.#statements.customers.all(enterprise).map((row) => ({
-      customerId: row.customer_id,
-      isDefault: row.is_default === 1,
-      channelCode: row.channel_code,
-      channelCustomerId: row.channel_customer_id,
-    }));
-    return { platformCustomers: customers, enterpriseCode: this.#statements.code.get(enterprise)?.code };
+    const customers = this.#sql
+      .rows<Pick<PlatformCustomerTable, "customer_id" | "is_default" | "channel_code" | "channel_customer_id">>(
+        "customers",
+        [enterprise],
+      )
+      .map((row) => ({
+        customerId: row.customer_id,
+        isDefault: row.is_default === 1,
+        channelCode: row.channel_code,
+        channelCustomerId: row.channel_customer_id,
+      }));
+    return {
+      platformCustomers: customers,
+      enterpriseCode: this.#sql.row<Pick<EnterpriseCodeTable, "code">>("code", [enterprise])?.code,
+    };
   }
 
   /** Of every enterprise that a customer was ever linked with. */
   protectedOf({ namespace, id }: RecordKey): Pick<KnownFacts, "protectedMembers"> {
-    const rows = this.#statements.membersOfCustomer.all(namespace, id);
+    const rows = this.#sql.rows<Pick<ProtectedMemberTable, "member_global_id">>("membersOfCustomer", [namespace, id]);
     return { protectedMembers: new Set(rows.map((row) => row.member_global_id)) };
   }
 
   of(enterprise: string): EnterpriseFacts {
-    const members = this.#statements.members.all(enterprise).map((row) => row.member_global_id);
+    const members = this.#sql
+      .rows<Pick<ProtectedMemberTable, "member_global_id">>("members", [enterprise])
+      .map((row) => row.member_global_id);
     return { ...this.known(enterprise), protectedMembers: members };
   }
 
   readonly writes = {
     "platform-customers": ({ enterpriseGlobalId, customers }, at) => {
-      this.#statements.keepCustomers.run(enterpriseGlobalId, at, JSON.stringify(customers));
+      this.#sql.change("keepCustomers", [enterpriseGlobalId, at, JSON.stringify(customers)]);
     },
     "enterprise-code": ({ enterpriseGlobalId, code }, at) => {
-      this.#statements.keepCode.run(enterpriseGlobalId, code, at);
+      this.#sql.change("keepCode", [enterpriseGlobalId, code, at]);
     },
     "members-protected": ({ enterpriseGlobalId, memberGlobalIds, reason }, at) => {
-      this.#statements.protect.run(enterpriseGlobalId, reason, at, JSON.stringify(memberGlobalIds));
+      this.#sql.change("protect", [enterpriseGlobalId, reason, at, JSON.stringify(memberGlobalIds)]);
     },
   } satisfies Writes;
-}
-
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    customers: () =>
-      database.prepare<
-        [string],
-        Pick<PlatformCustomerTable, "customer_id" | "is_default" | "channel_code" | "channel_customer_id">
-      >(
-        `select customer_id, is_default, channel_code, channel_customer_id from platform_customer
-       where enterprise_global_id = +?
-       order by customer_id`,
-      ),
-    keepCustomers: () =>
-      database.prepare(
-        `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
-         channel_customer_id, seen_at)
-       select ?, value ->> 'customerId', value ->> 'isDefault', value ->> 'channelCode', value ->> 'channelCustomerId', ?
-       from json_each(?) where true on conflict (enterprise_global_id, customer_id) do update
-         set is_default = excluded.is_default,
-         channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
-         seen_at = excluded.seen_at`,
-      ),
-    code: () =>
-      database.prepare<[string], Pick<EnterpriseCodeTable, "code">>(
-        "select code from enterprise_code where enterprise_global_id = +?",
-      ),
-    keepCode: () =>
-      database.prepare(
-        `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
-      ),
-    // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
-    membersOfCustomer: () =>
-      database.prepare<[string, string], Pick<ProtectedMemberTable, "member_global_id">>(
-        `select p.member_global_id from link l
-       join protected_member p on p.enterprise_global_id = l.enterprise_global_id
-       where l.namespace = +? and l.customer_id = +?`,
-      ),
-    members: () =>
-      database.prepare<[string], Pick<ProtectedMemberTable, "member_global_id">>(
-        "select member_global_id from protected_member where enterprise_global_id = +?",
-      ),
-    protect: () =>
-      database.prepare(
-        `insert into protected_member (enterprise_global_id, reason, seen_at, member_global_id)
-         select ?, ?, ?, value from json_each(?) where true on conflict do nothing`,
-      ),
-  });
 }
 
 type AcknowledgedChanges = { [One in AcknowledgedChange as One["type"]]: One };
@@ -241,28 +225,28 @@ export const acknowledgedTables = { acknowledged: table<AcknowledgedTable>() };
 
 /** What the platform acknowledged of each enterprise. */
 export class AcknowledgedRows {
-  readonly #statements;
+  readonly #sql;
 
   constructor(database: Sqlite) {
-    this.#statements = acknowledgedStatements(database);
+    this.#sql = sqlOf(database, ofAcknowledged);
   }
 
   known({ namespace, id }: RecordKey): KnownAcknowledged {
-    const row = this.#statements.of.get(namespace, id);
+    const row = this.#sql.row<Pick<AcknowledgedTable, "fields">>("of", [namespace, id]);
     return { acknowledged: row === undefined ? undefined : stored<AcknowledgedFields>(row.fields) };
   }
 
   #end({ namespace, id }: RecordKey, at: string): void {
-    this.#statements.end.run(at, namespace, id, namespace, id);
+    this.#sql.change("end", [at, namespace, id, namespace, id]);
   }
 
   readonly writes = {
     acknowledged: ({ customer, fields }, at) => {
       const { namespace, id } = customer;
       const row = [namespace, id, at, JSON.stringify(fields)];
-      if (this.#statements.beginFirst.run(...row, namespace, id).changes === 1) return;
+      if (this.#sql.change("beginFirst", [...row, namespace, id]) === 1) return;
       this.#end(customer, at);
-      this.#statements.begin.run(...row);
+      this.#sql.change("begin", [...row]);
     },
     "acknowledged-ended": ({ customer }, at) => this.#end(customer, at),
   } satisfies Writes;
@@ -273,26 +257,14 @@ const acknowledgedWhere = (condition: string): string =>
   `insert into acknowledged (namespace, customer_id, from_at, fields) select ?, ?, ?, ? where ${condition}
    on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`;
 
-function acknowledgedStatements(database: Sqlite) {
-  return statements.onUse({
-    of: () =>
-      database.prepare<[string, string], Pick<AcknowledgedTable, "fields">>(
-        `select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null
-          order by from_at desc limit 1`,
-      ),
-    end: () =>
-      // The newest one but for a clock that was set back.
-      database.prepare<[string, string, string, string, string]>(
-        `update acknowledged set to_at = ? where namespace = +? and customer_id = +? and from_at = (
-           select from_at from acknowledged where namespace = +? and customer_id = +? and to_at is null
-           order by from_at desc limit 1)`,
-      ),
-    begin: () => database.prepare(acknowledgedWhere("true")),
-    beginFirst: () =>
-      database.prepare(
-        acknowledgedWhere(
-          "not exists (select 1 from acknowledged where namespace = +? and customer_id = +? and to_at is null)",
-        ),
-      ),
-  });
-}
+const ofAcknowledged = {
+  of: `select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null
+    order by from_at desc limit 1`,
+  end: `update acknowledged set to_at = ? where namespace = +? and customer_id = +? and from_at = (
+    select from_at from acknowledged where namespace = +? and customer_id = +? and to_at is null
+    order by from_at desc limit 1)`,
+  begin: acknowledgedWhere("true"),
+  beginFirst: acknowledgedWhere(
+    "not exists (select 1 from acknowledged where namespace = +? and customer_id = +? and to_at is null)",
+  ),
+};

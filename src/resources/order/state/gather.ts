@@ -11,20 +11,19 @@ import type { Known } from "../../../engine/model/state.ts";
 import { isSameKey } from "../../../engine/model/state-part.ts";
 import { desired } from "../../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
-import { earlierOrders, hasProducts } from "../model.ts";
-import { sharingOrders } from "./asset-numbers.ts";
+import { earlierOrders, hasProducts, sharingOrders } from "../model.ts";
 import type { AssetNumberRows } from "./asset-number-rows.ts";
-import type { MovedOrderRows } from "./moved-orders.ts";
 import type { OrderStepRows } from "./order-step-rows.ts";
-import { wantedForm } from "./placed-orders.ts";
-import type { PlacedOrder } from "./placed-orders.ts";
+import { agreesWith } from "./changes.ts";
+import type { PlacedOrder } from "./changes.ts";
+import type { PlacedOrderRows } from "./placed-order-rows.ts";
 import { standingOf } from "../fold.ts";
 import type { OrderHistory, StandingParts } from "../fold.ts";
 import type { DesiredRows } from "../../../ledger/state/desired.ts";
 
 /** The rows of orders in an open ledger, by what they are of. */
-export interface OrderTables {
-  moved: MovedOrderRows;
+interface OrderTables {
+  placed: PlacedOrderRows;
   numbers: AssetNumberRows;
   steps: OrderStepRows;
   histories: OrderHistories;
@@ -51,14 +50,17 @@ export class OrderGathering {
     this.#addStandings(standings, customer, known, takers);
     const unclear = isMoved ? this.#unclear(standings, customer, orders) : [];
     const hasStaff = staff.length > 0;
+    const named = new Map<string, RecordKey>();
+    for (const { key, body } of orders)
+      for (const earlier of earlierOrders(key, body.instances)) named.set(formatKey(earlier), earlier);
     return {
       takers,
       standings,
       left: this.#leftBehind(customer, known, orders),
       ...(unclear.length > 0 ? { unclear } : {}),
       away: isMoved ? away : undefined,
-      earlierOwners: this.#earlierOwners(customer, known, orders),
-      earlier: this.#earlier(customer, known, orders),
+      earlierOwners: this.#earlierOwners(customer, known, named),
+      earlier: this.#earlier(customer, known, orders, named),
       ended: hasStaff ? this.#ended(customer, known) : undefined,
       sealed: this.#sealed(known, orders),
       unbought: hasStaff ? this.#unbought(customer, known) : undefined,
@@ -86,7 +88,7 @@ export class OrderGathering {
       const name = formatKey(key);
       const placed = known.placedOrders.get(name);
       const isHere = placed !== undefined && isSameKey(placed.customer, customer);
-      const agrees = isHere && (placed.agreedHash ?? placed.bodyHash) === wantedForm({ state, bodyHash });
+      const agrees = isHere && agreesWith(placed, { state, bodyHash });
       const isAgreed = agrees && !drifted;
       if (!isAgreed || asksForSwitch(body)) load(name);
       if (isAgreed) continue;
@@ -107,7 +109,7 @@ export class OrderGathering {
       const name = formatKey(order.key);
       const placed = known.placedOrders.get(name);
       if (placed === undefined || standings.has(name)) continue;
-      if ((placed.agreedHash ?? placed.bodyHash) === wantedForm(order)) continue;
+      if (agreesWith(placed, order)) continue;
       standings.set(name, this.#standingOf(placed, customer, known));
     }
   }
@@ -119,7 +121,7 @@ export class OrderGathering {
     orders: readonly OrderWithTree[],
   ): OrderWithTree[] {
     return orders.filter(({ key }) => {
-      const lost = this.#rows.moved.unclear(key, customer);
+      const lost = this.#rows.placed.unclear(key, customer);
       if (lost !== undefined) standings.set(formatKey(key), { lost });
       return lost !== undefined;
     });
@@ -131,9 +133,9 @@ export class OrderGathering {
     for (const { key } of orders) {
       const placed = known.placedOrders.get(formatKey(key));
       if (placed === undefined) continue;
-      for (const place of [placed.customer, ...this.#rows.moved.leftAt(key)]) {
+      for (const place of [placed.customer, ...this.#rows.placed.leftAt(key)]) {
         if (isSameKey(place, customer) || left.has(formatKey(key))) continue;
-        const lost = this.#rows.moved.unclear(key, place);
+        const lost = this.#rows.placed.unclear(key, place);
         const standing = lost === undefined ? this.#standingOf(placed, place, known) : { lost };
         if ("lost" in standing || hasProducts(standing)) left.set(formatKey(key), { customer: place, standing });
       }
@@ -143,19 +145,19 @@ export class OrderGathering {
 
   /** The orders that moved away from a customer in the CRM, with what stands of them here still. */
   #away(customer: RecordKey, known: Known): AwayOrder[] {
-    return this.#rows.moved.movedFrom(customer).flatMap((key): AwayOrder[] => {
+    return this.#rows.placed.movedFrom(customer).flatMap((key): AwayOrder[] => {
       const row = this.#ledger.desired.order(key);
       if (row === undefined) return [];
       const owner = { namespace: row.customer_namespace, id: row.customer_id };
       if (isSameKey(owner, customer)) return [];
-      const { moved } = this.#rows;
-      const lost = moved.unclear(key, customer);
+      const { placed: rows } = this.#rows;
+      const lost = rows.unclear(key, customer);
       const placed = known.placedOrders.get(formatKey(key));
       const standing = lost === undefined ? placed && this.#standingOf(placed, customer, known) : { lost };
       const order = withTree(desired<DesiredOrder>(row));
       const ownerRow = this.#ledger.desired.customer(owner);
       const buyer = ownerRow && desired<DesiredCustomer>(ownerRow);
-      const [unclear, taken] = [moved.unclear(key, owner), moved.taken(order, owner)];
+      const [unclear, taken] = [rows.unclear(key, owner), rows.taken(order, owner)];
       return [{ order, owner, standing, unclear, buyer, taken }];
     });
   }
@@ -164,12 +166,9 @@ export class OrderGathering {
   #earlierOwners(
     customer: RecordKey,
     known: Known,
-    orders: readonly Desired<DesiredOrder>[],
+    named: ReadonlyMap<string, RecordKey>,
   ): CustomerInput["earlierOwners"] {
-    const names = new Map<string, RecordKey>();
-    for (const { key, body } of orders)
-      for (const earlier of earlierOrders(key, body.instances)) names.set(formatKey(earlier), earlier);
-    const owners = [...names].flatMap(([name, earlier]) => {
+    const owners = [...named].flatMap(([name, earlier]) => {
       const owner = known.placedOrders.has(name) ? undefined : this.#ledger.desired.customerOf(earlier);
       return owner === undefined || formatKey(owner) === formatKey(customer) ? [] : [[name, owner] as const];
     });
@@ -177,19 +176,20 @@ export class OrderGathering {
   }
 
   /** Earlier orders of the customer's own that do not stand as the CRM says, and that nothing has looked at. */
-  #earlier(customer: RecordKey, { placedOrders }: Known, orders: readonly OrderWithTree[]): OrderWithTree[] {
+  #earlier(
+    customer: RecordKey,
+    { placedOrders }: Known,
+    orders: readonly OrderWithTree[],
+    named: ReadonlyMap<string, RecordKey>,
+  ): OrderWithTree[] {
     const looked = new Set(orders.map(({ key }) => formatKey(key)));
-    const names = new Map<string, RecordKey>();
-    for (const { key, body } of orders)
-      for (const earlier of earlierOrders(key, body.instances)) names.set(formatKey(earlier), earlier);
-    return [...names].flatMap(([name, earlier]): OrderWithTree[] => {
+    return [...named].flatMap(([name, earlier]): OrderWithTree[] => {
       const placed = looked.has(name) ? undefined : placedOrders.get(name);
       const row = placed === undefined ? undefined : this.#ledger.desired.order(earlier);
       if (placed === undefined || row === undefined) return [];
       if (!isSameKey({ namespace: row.customer_namespace, id: row.customer_id }, customer)) return [];
       const order = withTree(desired<DesiredOrder>(row));
-      const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
-      return agrees && isSameKey(placed.customer, customer) ? [] : [order];
+      return agreesWith(placed, order) && isSameKey(placed.customer, customer) ? [] : [order];
     });
   }
 
