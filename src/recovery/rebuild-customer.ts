@@ -15,7 +15,7 @@ import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { CustomerPlanning } from "../engine/planning.ts";
 import type { ShownOrder } from "../ledger/state/observations.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { acknowledgedFields } from "../resources/enterprise/state/facts.ts";
+import { acknowledgedFields } from "../resources/enterprise/state.ts";
 import { otherThanWanted } from "../resources/order/adoption.ts";
 import { productsUnder } from "../resources/order/model.ts";
 import { OrderAdoption } from "../resources/order/seek.ts";

@@ -14,7 +14,7 @@ import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts
 import type { RecordKey, Stream } from "../../src/crm/model.ts";
 import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
-import { acknowledgedFields } from "../../src/resources/enterprise/state/facts.ts";
+import { acknowledgedFields } from "../../src/resources/enterprise/state.ts";
 import type { Assignment } from "../../src/resources/assignment/state.ts";
 import type { FixedNumber } from "../../src/engine/model/references.ts";
 import type { Known } from "../../src/engine/model/state.ts";

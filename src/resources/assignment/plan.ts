@@ -14,9 +14,8 @@ import type { CustomerInput, PlanOptions, Prepared } from "../../engine/plan/inp
 import { quarantineBlock } from "../../engine/plan/records.ts";
 import { counted } from "../../report/text.ts";
 import { allocate } from "./claims.ts";
-import type { Allocation } from "./claims.ts";
+import type { Allocation, ClaimedAsset } from "./claims.ts";
 import type { Assignment } from "./state.ts";
-import type { ClaimedAsset } from "./claims.ts";
 
 type Grant = DraftOperation<"grant-assets">;
 type Revoke = DraftOperation<"revoke-assets">;

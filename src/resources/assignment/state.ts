@@ -1,4 +1,3 @@
-import { table } from "../../ledger/database/statements.ts";
 import { sqlOf } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -87,7 +86,7 @@ declare module "../../engine/model/resource.ts" {
 const nothing: Pick<Known, "assignments"> = { assignments: [] };
 
 export const state = {
-  tables: { assignment: table<AssignmentTable>() },
+  tables: ["assignment"],
   nothing,
   changes,
   facts: {

@@ -1,16 +1,20 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Package, RecordKey } from "../../crm/model.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { ShownForm, ShownOrder } from "../../ledger/state/observations.ts";
-import { productsUnder } from "./model.ts";
+import { productsOf } from "./model.ts";
 import type { PlannedProduct } from "./records.ts";
-import { Limits } from "./removal-sight.ts";
-import { observedTerms } from "./terms.ts";
+import { Limits, observedTerms } from "./terms.ts";
 
 /** Products that a message names. */
 const mostNamed = 5;
+
+function some(texts: readonly string[], between: "; " | ", "): string {
+  const more = texts.length - mostNamed;
+  return `${texts.slice(0, mostNamed).join(between)}${more > 0 ? `${between === "; " ? ";" : ""} and ${more} more` : ""}`;
+}
 
 /**
  * The products of an order that the platform does not show under its channel order number, each in words; [] where it
@@ -21,8 +25,7 @@ export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   const [fault] = faults;
   if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
   const missing = assets.flatMap((asset) => {
-    const products = [...asset.products, ...asset.packages.flatMap(productsIn)];
-    return products.flatMap(({ id }) => {
+    return productsOf(asset).flatMap(({ id }) => {
       const times = new Set(shown.products.get(id)).size;
       if (times >= asset.quantity) return [];
       return [asset.quantity === 1 ? id : `${id} (under ${times} of ${asset.quantity} asset numbers)`];
@@ -32,18 +35,12 @@ export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   return some ? missing : ["it has no product that could be compared"];
 }
 
-function productsIn<Passwords>(item: Package<Passwords>): Package<Passwords>["products"] {
-  return [...item.products, ...item.children.flatMap(productsIn)];
-}
-
 /** Why an order waits that the platform shows in part: it is neither placed nor not placed. */
 export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
-  const named = missing.slice(0, mostNamed).join(", ");
-  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
   const reason =
     `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
     "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
-    `comparable: ${named}${more}`;
+    `comparable: ${some(missing, ", ")}`;
   return { code: "order.shown-in-part", reason, again: true };
 }
 
@@ -53,12 +50,10 @@ export function shownInOtherForm(
   channelOrderId: string,
   otherwise: readonly string[],
 ): Block {
-  const named = otherwise.slice(0, mostNamed).join("; ");
-  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
   const reason =
     `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
     "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
-    `Differences: ${named}${more}`;
+    `Differences: ${some(otherwise, "; ")}`;
   return { code: "order.shown-otherwise", reason, again: true };
 }
 
@@ -83,12 +78,10 @@ export function shownAtAnother(
   otherwise: readonly string[],
 ): Block {
   const where = places.map(({ customer }) => formatKey(customer)).join(", ");
-  const named = otherwise.slice(0, mostNamed).join("; ");
-  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
   const why =
     otherwise.length === 0
       ? "Only `crm-sync rebuild` with a new, empty ledger records that the order moved"
-      : `The platform shows a difference there: ${named}${more}. Change the order there to agree with the CRM, or ` +
+      : `The platform shows a difference there: ${some(otherwise, "; ")}. Change the order there to agree with the CRM, or ` +
         "remove it there; then rebuild again";
   const reason =
     `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
@@ -155,7 +148,7 @@ export function otherThanWanted(
   const otherwise: string[] = [];
   const wanted = new Set<string>();
   for (const asset of tree.assets)
-    for (const product of [...asset.products, ...asset.packages.flatMap(productsUnder)]) {
+    for (const product of productsOf(asset)) {
       wanted.add(product.id);
       const times = new Set(shown.products.get(product.id)).size;
       if (times > asset.quantity)

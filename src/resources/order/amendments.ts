@@ -1,4 +1,4 @@
-import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import type { LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
@@ -11,7 +11,6 @@ import { amendmentReference } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { PlacedOrder } from "./state/changes.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import type { PlanOptions } from "../../engine/plan/input.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
 import { heldNumbers, namedNumbers } from "./units-that-stay.ts";
 import { isWanted } from "./model.ts";

@@ -11,11 +11,18 @@ import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "../../base/lists.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import { assumptionMissing, unknownCustomer } from "./records.ts";
-import { callsOf, namedRows } from "./removal-calls.ts";
-import type { RemovalCall } from "./removal-calls.ts";
-import type { Batch, GoingRow, Removal, RemovalKind, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
-import type { Limits } from "./removal-sight.ts";
-import { weightOfRemoval } from "./removal-parts.ts";
+import { callsOf, namedRows, weightOfRemoval } from "./removal-parts.ts";
+import type {
+  RemovalCall,
+  Batch,
+  GoingRow,
+  Removal,
+  RemovalKind,
+  RemovalPart,
+  RemovalsGiven,
+  Removing,
+} from "./removal-parts.ts";
+import type { Limits } from "./terms.ts";
 
 /** The delete orders of one CRM order, or why they cannot be made as they have to be. */
 export function deletionsOf(

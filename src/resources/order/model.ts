@@ -120,6 +120,16 @@ export function productsUnder<Passwords>(item: Package<Passwords>): Product<Pass
   return [...item.products, ...item.children.flatMap((child) => productsUnder(child))];
 }
 
+/** All products of an asset: its own, and those of its packages. */
+export function productsOf<Passwords>(asset: Pick<Asset<Passwords>, "products" | "packages">): Product<Passwords>[] {
+  return [...asset.products, ...asset.packages.flatMap((item) => productsUnder(item))];
+}
+
+/** What E5 calls a product by, and M7 after it. */
+export function uriOf({ gmsPid, appKey }: Pick<Product<unknown>, "gmsPid" | "appKey">): string | undefined {
+  return gmsPid ?? appKey;
+}
+
 /** What an E5 says of an asset beside its numbers and what is in it. */
 export function termsOf({
   id,

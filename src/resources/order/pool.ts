@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { limits } from "../../contract/limits.ts";
-import { assetNumberOf } from "../../contract/template.ts";
+import { assetNumberOf, fillTemplate } from "../../contract/template.ts";
 import { licenseTypes } from "../../crm/model.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { WantedNumbers } from "./state/asset-number-rows.ts";
@@ -11,7 +11,6 @@ import type { AssetNumbers } from "../../engine/deliver.ts";
 import type { EngineDependencies } from "../../engine/customer.ts";
 import type { Unready } from "../../engine/send.ts";
 import { givenToNew, newUnitsOf } from "../../engine/model/references.ts";
-import { fillTemplate } from "../../contract/template.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */

@@ -8,7 +8,7 @@ import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
 import type { Bound, Effect, Evidence, NotSendable, Prepared, LookFor } from "../../engine/model/operation-type.ts";
-import { orderDesk, some, withinEnterprise } from "../../engine/model/references.ts";
+import { orderDesk, some, withinEnterprise, numbersThere, isReference } from "../../engine/model/references.ts";
 import type { OrderContext, AmendmentShapes } from "./payload.ts";
 import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";
 import { otherSequences } from "./assumptions.ts";
@@ -16,9 +16,7 @@ import { isWhole, sightOrder } from "./sight.ts";
 import type { OrderSight } from "./sight.ts";
 import type { Shapes, Draft } from "../../engine/model/shape.ts";
 import type { LicenceOrder } from "./state/changes.ts";
-import { numbersThere } from "../../engine/model/references.ts";
 import type { PlannedAsset, RenewedUnit } from "../../engine/model/references.ts";
-import { isReference } from "../../engine/model/references.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
 type AmendmentContext = AmendmentShapes["context"];

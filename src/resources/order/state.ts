@@ -11,12 +11,12 @@ import type { Sqlite } from "../../ledger/database/database.ts";
 import { sqlOf } from "../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import type { OrderStanding } from "./model.ts";
-import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
+import { AssetNumberRows } from "./state/asset-number-rows.ts";
 import { changes } from "./state/changes.ts";
 import type { KnownOrders } from "./state/changes.ts";
 import { OrderGathering, OrderHistories } from "./state/gather.ts";
-import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
-import { PlacedOrderRows, placedOrderTables } from "./state/placed-order-rows.ts";
+import { OrderStepRows } from "./state/order-step-rows.ts";
+import { PlacedOrderRows } from "./state/placed-order-rows.ts";
 
 /** The rows of orders in an open ledger, and what else can be asked of them. */
 export interface OrderRows extends StateRows {
@@ -42,7 +42,15 @@ const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
 const nothing: KnownOrders = { placedOrders: new Map(), numbers: [] };
 
 export const state = {
-  tables: { ...placedOrderTables, ...assetNumberTables, ...orderStepTables },
+  tables: [
+    "placed_order",
+    "licence_order",
+    "moved_order",
+    "asset_number",
+    "earlier_number",
+    "order_step",
+    "amendment_number",
+  ],
   nothing,
   changes,
   facts: {

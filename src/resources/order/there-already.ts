@@ -7,7 +7,7 @@ import type { Known } from "../../engine/model/state.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import type { CustomerInput, LoadedCustomer } from "../../engine/plan/input.ts";
-import type { OrderStage } from "./placing.ts";
+import type { OrderStage } from "./plan.ts";
 
 type Amendment = DraftOperation<"amend-order">;
 

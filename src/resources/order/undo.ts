@@ -15,7 +15,7 @@ import type { OrderHistory } from "./fold.ts";
 import { grouped } from "../../base/lists.ts";
 import type { types } from "./operations.ts";
 import { productsUnder } from "./model.ts";
-import { purchaseOf } from "./placing.ts";
+import { purchaseOf } from "./plan.ts";
 import type { Purchase } from "./purchase-parts.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
 import { endingsOf } from "./removal-parts.ts";

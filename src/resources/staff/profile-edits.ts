@@ -12,8 +12,8 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { subjectOf } from "../../report/reconciliation/case.ts";
-import { isAccountOf } from "./profile.ts";
 import {
+  isAccountOf,
   clearProfile,
   fieldNames,
   leftProfile,

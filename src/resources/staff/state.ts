@@ -9,7 +9,6 @@ import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { sqlOf } from "../../ledger/database/statements.ts";
 import { stored } from "../../ledger/database/damage.ts";
-import { table } from "../../ledger/database/statements.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import { leftProfile } from "./profile.ts";
@@ -137,7 +136,7 @@ declare module "../../engine/model/state.ts" {
 const nothing: KnownStaffLinks = { staffLinks: new Map() };
 
 export const state = {
-  tables: { staff_link: table<StaffLinkTable>() },
+  tables: ["staff_link"],
   nothing,
   changes,
   facts: {
@@ -184,16 +183,16 @@ const texts = {
 
 type LinkRow = RecordKey & Pick<StaffLink, "memberGlobalId" | "origin"> & { profile: string };
 
+function linkOf({ namespace, id, profile, ...link }: LinkRow): [string, StaffLink] {
+  const key = { namespace, id };
+  return [formatKey(key), { ...link, key, profile: stored<StaffProfile>(profile) }];
+}
+
 /** The only code that writes the table `staff_link`. */
 function open(database: Sqlite, ledger: LedgerRows): StaffRows {
   const sql = sqlOf(database, texts);
   const accounts = ({ namespace, id }: RecordKey): ReadonlyMap<string, StaffLink> =>
-    new Map(
-      sql.rows<LinkRow>("of", [namespace, id]).map(({ namespace, id, profile, ...link }): [string, StaffLink] => {
-        const key = { namespace, id };
-        return [formatKey(key), { ...link, key, profile: stored<StaffProfile>(profile) }];
-      }),
-    );
+    new Map(sql.rows<LinkRow>("of", [namespace, id]).map(linkOf));
   const end = (staff: RecordKey, customer: RecordKey, operationId: string | null, at: string): void => {
     sql.change("end", [at, operationId, staff.namespace, staff.id, customer.namespace, customer.id]);
   };

@@ -3,8 +3,8 @@ import type { RecordKey } from "../../../crm/model.ts";
 import { oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
 import type { ChangeContext } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { sqlOf, table } from "../../../ledger/database/statements.ts";
-import type { KnownFacts } from "./facts.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
+import type { KnownFacts } from "../state.ts";
 
 type LinkChanges = { [One in LinkChange as One["type"]]: One };
 declare module "../../../engine/model/resource.ts" {
@@ -101,8 +101,6 @@ export interface UnlinkedTable {
   enterprise_global_id: string;
   ended_at: string | null;
 }
-
-export const linkTables = { link: table<LinkTable>(), unlinked: table<UnlinkedTable>() };
 
 /** A customer and the enterprise it is linked with; none if that link ended. */
 export interface LinkedCustomer {

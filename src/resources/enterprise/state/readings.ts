@@ -1,6 +1,6 @@
 import type { RecordKey } from "../../../crm/model.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { sqlOf, table } from "../../../ledger/database/statements.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
 import { linkColumns, linkedCustomer } from "./link.ts";
 import type { LinkedCustomer, LinkRow, OwnerRow } from "./link.ts";
 
@@ -115,8 +115,6 @@ export interface ConfirmedCorrelationTable {
   correlation: string;
   confirmed_at: string;
 }
-
-export const correlationTables = { confirmed_correlation: table<ConfirmedCorrelationTable>() };
 
 const ofCorrelations = {
   confirmed: "select confirmed_at from confirmed_correlation where correlation = +?",

@@ -4,7 +4,7 @@ import type { EarlierUnit, FixedNumber } from "../../../engine/model/references.
 import type { Writes } from "../../../engine/model/resource.ts";
 import { stored } from "../../../ledger/database/damage.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { sqlOf, table } from "../../../ledger/database/statements.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
 import type { EndedAsset } from "../model.ts";
 import { goneForm, unitNamed } from "./changes.ts";
 
@@ -46,11 +46,6 @@ interface EarlierNumberTable {
   customer_namespace: string;
   customer_id: string;
 }
-
-export const assetNumberTables = {
-  asset_number: table<AssetNumberTable>(),
-  earlier_number: table<EarlierNumberTable>(),
-};
 
 /**
  * The asset instances of an order that need numbers; `given` are those the CRM has, `wireNumber` makes a number from

@@ -2,7 +2,7 @@ import type { RecordKey } from "../../../crm/model.ts";
 import type { Writes } from "../../../engine/model/resource.ts";
 import { stored } from "../../../ledger/database/damage.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { sqlOf, table } from "../../../ledger/database/statements.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
 import type { BoughtItem, RemovedItem } from "../payload.ts";
 import { agreedWithNone } from "./changes.ts";
@@ -45,11 +45,6 @@ interface AmendmentNumberTable {
   fixed_at: string;
   used_at: string | null;
 }
-
-export const orderStepTables = {
-  order_step: table<OrderStepTable>(),
-  amendment_number: table<AmendmentNumberTable>(),
-};
 
 type StepRow = Omit<OrderStepTable, "at" | "operation_id" | "forgotten_at">;
 

@@ -3,7 +3,7 @@ import type { RecordKey } from "../../../crm/model.ts";
 import type { OrderWithTree } from "../../../engine/model/desired.ts";
 import type { Writes } from "../../../engine/model/resource.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { sqlOf, table } from "../../../ledger/database/statements.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
 import { agreedWithNone } from "./changes.ts";
 import type { PlacedOrder } from "./changes.ts";
 
@@ -58,12 +58,6 @@ export interface MovedOrderTable {
   /** Why nobody knows what of it stands there. */
   unclear: string | null;
 }
-
-export const placedOrderTables = {
-  placed_order: table<PlacedOrderTable>(),
-  licence_order: table<LicenceOrderTable>(),
-  moved_order: table<MovedOrderTable>(),
-};
 
 const columns = `p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
   p.customer_id, p.agreed_hash, p.placed_for_namespace, p.placed_for_id`;
