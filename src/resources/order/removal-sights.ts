@@ -114,7 +114,7 @@ function numbersFound(
   { observed, known }: RemovalsGiven,
   { order, parts }: Endings,
 ): ReadonlyMap<StandingUnit, string> {
-  const taken = new Set(known.numbers.map(({ number }) => number));
+  const taken = new Set(order.units.flatMap((unit) => unit.number ?? []));
   const unknown = order.units.filter((unit) => unit.number === undefined);
   const found = [...Map.groupBy(unknown, ({ instanceId }) => instanceId).values()].flatMap((units) => {
     if (!units.every((unit) => parts.some((part) => part.unit === unit))) return [];
