@@ -3,7 +3,7 @@ import type { StateRows, StateStore, Writes } from "../../engine/model/resource.
 import type { Known } from "../../engine/model/state.ts";
 import type { EnterpriseFacts, LinkedEnterprise } from "../../engine/model/state-part.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import { CorrelationRows, ReadingRows } from "./state/readings.ts";
+import { ReadingRows } from "./state/readings.ts";
 import { LinkRows, linkParts } from "./state/link.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { oneByOne, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
@@ -242,7 +242,6 @@ const changes = {
 export interface EnterpriseRows extends StateRows {
   readonly links: LinkRows;
   readonly readings: ReadingRows;
-  readonly correlations: CorrelationRows;
   /** What is known of an enterprise, whoever is linked with it. */
   readonly facts: (enterpriseGlobalId: string) => EnterpriseFacts;
 }
@@ -298,7 +297,6 @@ function open(database: Sqlite): EnterpriseRows {
   return {
     links,
     readings: new ReadingRows(database),
-    correlations: new CorrelationRows(database),
     load(customer, held) {
       const linked = held["linked"] === 1 ? links.known(customer) : undefined;
       const enterprise = linked?.link?.enterpriseGlobalId;

@@ -104,7 +104,6 @@ function open(database: Sqlite, ledger: LedgerRows): OrderRows {
   const steps = new OrderStepRows(database, ledger);
   const counts = sqlOf(database, counting);
   const histories = new OrderHistories(steps, ledger.desired);
-  const gathering = new OrderGathering({ placed, numbers, steps, histories }, ledger);
   const known = (customer: RecordKey): KnownOrders => ({
     placedOrders: placed.known(customer),
     numbers: numbers.known(customer),
@@ -124,7 +123,7 @@ function open(database: Sqlite, ledger: LedgerRows): OrderRows {
       }
       return { placedOrders: all };
     },
-    gather: (given) => gathering.of(given),
+    gather: (given) => new OrderGathering({ placed, numbers, steps, histories }, ledger, given).gathered(),
     writes: { ...placed.writes, ...numbers.writes, ...steps.writes },
     count(thing, customer) {
       if (thing !== "products" && thing !== "locks") return undefined;

@@ -4,6 +4,17 @@ import { sqlOf } from "../../../ledger/database/statements.ts";
 import { linkColumns, linkedCustomer } from "./link.ts";
 import type { LinkedCustomer, LinkRow, OwnerRow } from "./link.ts";
 
+declare module "../../../engine/model/resource.ts" {
+  interface ResourceTables {
+    confirmed_correlation: ConfirmedCorrelationTable;
+  }
+}
+
+export interface ConfirmedCorrelationTable {
+  correlation: string;
+  confirmed_at: string;
+}
+
 /** When a customer was read back last. */
 export interface ReadAt {
   customer: RecordKey;
@@ -27,7 +38,10 @@ export interface EnterpriseSize {
   members: number;
 }
 
-/** Which customers were read back, and when. Reads only. */
+/**
+ * Which customers were read back, and when; and the templates of channel customer numbers under which E3 has shown an
+ * enterprise that an accepted E2 made (A8).
+ */
 export class ReadingRows {
   readonly #sql;
 
@@ -64,6 +78,14 @@ export class ReadingRows {
    */
   size({ namespace, id }: RecordKey): EnterpriseSize {
     return this.#sql.row<EnterpriseSize>("size", { namespace, id }) ?? { assets: 0, members: 0 };
+  }
+
+  isConfirmed(correlation: string): boolean {
+    return this.#sql.value("confirmed", [correlation]) !== undefined;
+  }
+
+  confirm(correlation: string, at: string): void {
+    this.#sql.change("confirm", [correlation, at]);
   }
 }
 
@@ -103,37 +125,6 @@ const texts = {
       iif(is_read, (select count(*) from observation where ${of} and kind = 'member' and to_at is null),
         ${membersOfE2} + (select count(*) from staff_link where ${of} and to_at is null)) as members
     from (select exists (select 1 from observation_read where ${of}) as is_read)`,
-};
-
-declare module "../../../engine/model/resource.ts" {
-  interface ResourceTables {
-    confirmed_correlation: ConfirmedCorrelationTable;
-  }
-}
-
-export interface ConfirmedCorrelationTable {
-  correlation: string;
-  confirmed_at: string;
-}
-
-const ofCorrelations = {
-  confirmed: "select confirmed_at from confirmed_correlation where correlation = +?",
+  confirmed: "select 1 from confirmed_correlation where correlation = +?",
   confirm: "insert into confirmed_correlation (correlation, confirmed_at) values (?, ?) on conflict do nothing",
 };
-
-/** The templates of channel customer numbers under which E3 has shown an enterprise that an accepted E2 made (A8). */
-export class CorrelationRows {
-  readonly #sql;
-
-  constructor(database: Sqlite) {
-    this.#sql = sqlOf(database, ofCorrelations);
-  }
-
-  isConfirmed(correlation: string): boolean {
-    return this.#sql.row<Pick<ConfirmedCorrelationTable, "confirmed_at">>("confirmed", [correlation]) !== undefined;
-  }
-
-  confirm(correlation: string, at: string): void {
-    this.#sql.change("confirm", [correlation, at]);
-  }
-}

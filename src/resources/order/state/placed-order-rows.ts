@@ -59,8 +59,18 @@ export interface MovedOrderTable {
   unclear: string | null;
 }
 
-const columns = `p.namespace, p.order_id, p.channel_order_id, p.body_hash, p.version, p.origin, p.customer_namespace,
-  p.customer_id, p.agreed_hash, p.placed_for_namespace, p.placed_for_id`;
+const columns = `p.namespace, p.order_id as id, p.channel_order_id as channelOrderId, p.body_hash as bodyHash, p.version,
+  p.origin, p.customer_namespace as ofNamespace, p.customer_id as ofId, p.agreed_hash as agreedHash,
+  p.placed_for_namespace as forNamespace, p.placed_for_id as forId`;
+
+type PlacedRow = RecordKey &
+  Pick<PlacedOrder, "channelOrderId" | "bodyHash" | "version" | "origin"> & {
+    ofNamespace: string;
+    ofId: string;
+    agreedHash: string | null;
+    forNamespace: string | null;
+    forId: string | null;
+  };
 
 const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
 
@@ -151,28 +161,7 @@ export class PlacedOrderRows {
   }
 
   known({ namespace, id }: RecordKey): ReadonlyMap<string, PlacedOrder> {
-    return new Map(
-      this.#sql
-        .rows<Omit<PlacedOrderTable, "from_at" | "to_at" | "operation_id" | "products" | "agreed_version">>("of", {
-          namespace,
-          id,
-        })
-        .map((row): [string, PlacedOrder] => {
-          const key = { namespace: row.namespace, id: row.order_id };
-          const { placed_for_namespace: namespace, placed_for_id: id } = row;
-          const order: PlacedOrder = {
-            key,
-            channelOrderId: row.channel_order_id,
-            bodyHash: row.body_hash,
-            version: row.version,
-            origin: row.origin,
-            agreedHash: row.agreed_hash ?? undefined,
-            ...(namespace !== null && id !== null && { placedFor: { namespace, id } }),
-            customer: { namespace: row.customer_namespace, id: row.customer_id },
-          };
-          return [formatKey(key), order];
-        }),
-    );
+    return new Map(this.#sql.rows<PlacedRow>("of", { namespace, id }).map(placedOf));
   }
 
   /** Orders of a customer that were placed in another enterprise than the one that it is linked with. */
@@ -234,4 +223,12 @@ export class PlacedOrderRows {
 
 function there({ namespace, id }: RecordKey, from: RecordKey) {
   return { namespace, id, fromNamespace: from.namespace, fromId: from.id };
+}
+
+function placedOf(row: PlacedRow): [string, PlacedOrder] {
+  const { namespace, id, ofNamespace, ofId, forNamespace, forId, agreedHash, ...order } = row;
+  const key = { namespace, id };
+  const placedFor = forNamespace !== null && forId !== null && { placedFor: { namespace: forNamespace, id: forId } };
+  const customer = { namespace: ofNamespace, id: ofId };
+  return [formatKey(key), { ...order, key, customer, agreedHash: agreedHash ?? undefined, ...placedFor }];
 }
