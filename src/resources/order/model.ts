@@ -1,3 +1,8 @@
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import type { StateChange } from "../../engine/model/state.ts";
+import type { Block } from "../../engine/plan/records.ts";
+import type { Endings } from "./removal-parts.ts";
+import type { Renewing } from "./renewals.ts";
 import type { Asset, EarlierInstance, LicenseType, Money, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree, RecordState } from "../../engine/model/desired.ts";
 import type { EarlierUnit, FixedNumber, PrivateMarker } from "../../engine/model/references.ts";
@@ -215,6 +220,33 @@ export function isShared(
         item.orderId !== order.id ||
         item.namespace !== order.namespace),
   );
+}
+
+/** What is to be done about one order; what is left out of it is nothing. */
+export interface OrderPlan {
+  meant: DraftOperation<"place-order" | "amend-order">[];
+  changes: StateChange[];
+  blocks: Block[];
+  /** What of a placed order is to be taken away. */
+  endings: Endings[];
+  /** What the purchases that were made for it continue, also those that nothing is planned of. */
+  renewing: Renewing[];
+}
+
+/** Several plans of one order as one. */
+export function joinedPlans(plans: readonly Partial<OrderPlan>[]): OrderPlan {
+  return {
+    meant: plans.flatMap(({ meant = [] }) => meant),
+    changes: plans.flatMap(({ changes = [] }) => changes),
+    blocks: plans.flatMap(({ blocks = [] }) => blocks),
+    endings: plans.flatMap(({ endings = [] }) => endings),
+    renewing: plans.flatMap(({ renewing = [] }) => renewing),
+  };
+}
+
+/** An order of which nothing is done, and why. */
+export function blockedBy(block: Block): Partial<OrderPlan> {
+  return { blocks: [block] };
 }
 
 declare module "../../engine/plan/input.ts" {

@@ -110,10 +110,7 @@ export class Sights {
  * Numbers of units whose number the ledger does not know, as M7 shows them, where all units of the instance go: so it
  * does not matter which of them is which.
  */
-function numbersFound(
-  { observed, known }: RemovalsGiven,
-  { order, parts }: Endings,
-): ReadonlyMap<StandingUnit, string> {
+function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): ReadonlyMap<StandingUnit, string> {
   const taken = new Set(order.units.flatMap((unit) => unit.number ?? []));
   const unknown = order.units.filter((unit) => unit.number === undefined);
   const found = [...Map.groupBy(unknown, ({ instanceId }) => instanceId).values()].flatMap((units) => {

@@ -9,9 +9,8 @@ import type { Endings, GoingRow, Removal, RemovalPart, RemovalsGiven, Removing }
 import { deletionsOf, unwantedName } from "./deletions.ts";
 import { removedWithoutCall } from "./removal-parts.ts";
 import { unitName } from "./renewals.ts";
-import { Limits } from "./terms.ts";
+import { Limits, twinOf } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
-import { twinOf } from "./terms.ts";
 import type { Decided, Gone } from "./removal-sights.ts";
 import { quarantineBlock } from "../../engine/plan/records.ts";
 

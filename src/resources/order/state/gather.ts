@@ -2,7 +2,7 @@ import type { AwayOrder, EndedAsset, LeftBehind, OrderStanding } from "../model.
 import { formatKey } from "../../../crm/keys.ts";
 import type { RecordKey, LicenseType } from "../../../crm/model.ts";
 import { withTree } from "../../../engine/model/desired.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../../engine/model/desired.ts";
+import type { DesiredCustomer, DesiredOrder, OrderWithTree } from "../../../engine/model/desired.ts";
 import { driftName } from "../../../engine/plan/drift.ts";
 import type { Drift } from "../../../engine/plan/drift.ts";
 import type { CustomerInput, LoadedCustomer } from "../../../engine/plan/input.ts";
