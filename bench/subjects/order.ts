@@ -19,7 +19,7 @@ import type { CustomerNumbers, CustomerInput } from "../../src/engine/plan/input
 import { newBuyRecords } from "../../src/resources/order/records.ts";
 import type { PrivateMarker } from "../../src/engine/model/references.ts";
 import { markerKey } from "../../src/engine/model/references.ts";
-import { planOrders } from "../../src/resources/order/placing.ts";
+import { planOrders } from "../../src/resources/order/plan.ts";
 import { prepare } from "../../src/engine/plan/input.ts";
 import { StandingRejections } from "../../src/engine/plan/rejections.ts";
 import { text } from "./arguments.ts";

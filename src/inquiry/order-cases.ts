@@ -1,4 +1,3 @@
-import type { JsonObject } from "../base/canonical-json.ts";
 import type { RecordKey, Package } from "../crm/model.ts";
 import { numberedItems } from "../crm/order-items.ts";
 import { buildAssets } from "../crm/tree.ts";
@@ -8,7 +7,7 @@ import type { AssetNumberTable } from "../resources/order/state/asset-number-row
 import type { DesiredOrder } from "../engine/model/desired.ts";
 import type { StandingParts } from "../resources/order/fold.ts";
 import type { PrivateMarker } from "../engine/model/references.ts";
-import { sentItems } from "../resources/order/there-already.ts";
+import { sentItems } from "../resources/order/payload.ts";
 import { crmDate } from "../report/crm-date.ts";
 import type { CrmStanding, OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
 import type { StepRow, PlacedForm } from "./placed-orders.ts";
@@ -17,8 +16,8 @@ import { stepOf } from "../resources/order/state/order-step-rows.ts";
 import { standingOf } from "../resources/order/fold.ts";
 import { productsUnder } from "../resources/order/model.ts";
 import type { OrderStanding } from "../resources/order/model.ts";
-import type { SentPackage } from "../resources/order/there-already.ts";
-import type { PlacedOrder } from "../resources/order/state/placed-orders.ts";
+import type { OrderShapes, SentPackage } from "../resources/order/payload.ts";
+import type { PlacedOrder } from "../resources/order/state/changes.ts";
 
 /** A record with its newest form. */
 export type RecordRow = Pick<
@@ -83,7 +82,7 @@ export function orderCaseOf(
   const placed = isPlacedHere && typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
   const sent =
     isPlacedHere && typeof known?.payload === "string"
-      ? sentItems(stored<JsonObject>(known.payload), (unit) => numberOfUnit(numbers, unit))
+      ? sentItems(stored<OrderShapes["payload"]>(known.payload), (unit) => numberOfUnit(numbers, unit))
       : nothing;
   return {
     ...orderCase(row, body, known),
@@ -287,7 +286,7 @@ function sentBy(
   purchase: Purchase | undefined,
 ): ReturnType<typeof sentItems> {
   if (payload === null) return { products: [], packages: [] };
-  const { products, packages } = sentItems(stored<JsonObject>(payload), numberOf);
+  const { products, packages } = sentItems(stored<OrderShapes["payload"]>(payload), numberOf);
   const marked = <Item extends SentItem>(items: Item[]): Item[] => items.map((item) => ({ ...item, purchase }));
   return { products: marked(products), packages: marked(packages) };
 }

@@ -4,10 +4,10 @@ import type { RecordKey } from "../crm/model.ts";
 import { isSameKey } from "../engine/model/state-part.ts";
 import { ofEachCustomer } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
-import type { LicenceOrderTable } from "../resources/order/state/placed-orders.ts";
+import type { LicenceOrderTable } from "../resources/order/state/placed-order-rows.ts";
 import type { PlacedCase } from "../report/reconciliation/case.ts";
 import { stepOf } from "../resources/order/state/order-step-rows.ts";
-import type { OrderStep } from "../resources/order/state/order-steps.ts";
+import type { OrderStep } from "../resources/order/state/changes.ts";
 import type { ExplainFacts } from "../report/explain.ts";
 
 type Db = ReadOnlyLedger["db"];

@@ -32,7 +32,7 @@ export interface LedgerTables extends RowsOf<typeof tables>, ResourceTables {}
 
 /** Names every table: where one is missing, or its name was damaged, it cannot be prepared. It is never run. */
 export function everyTable(): string {
-  const names = [tables, ...handedIn().resources.map(({ state }) => state?.tables ?? {})].flatMap(Object.keys);
+  const names = [...Object.keys(tables), ...handedIn().resources.flatMap(({ state }) => state?.tables ?? [])];
   return names.map((name) => `select 1 from ${name}`).join(" union all ");
 }
 

@@ -15,15 +15,16 @@ import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { CustomerPlanning } from "../engine/planning.ts";
 import type { ShownOrder } from "../ledger/state/observations.ts";
 import type { SnapshotReader } from "../platform/snapshot.ts";
-import { acknowledgedFields } from "../resources/enterprise/state/facts.ts";
+import { acknowledgedFields } from "../resources/enterprise/state.ts";
 import { otherThanWanted } from "../resources/order/adoption.ts";
 import { productsUnder } from "../resources/order/model.ts";
 import { OrderAdoption } from "../resources/order/seek.ts";
 import type { FoundOrder } from "../resources/order/seek.ts";
 import type { ShownAmendment } from "../resources/order/shown-orders.ts";
 import type { WantedNumbers } from "../resources/order/state/asset-number-rows.ts";
-import type { BoughtItem, OrderBought, RemovedItem } from "../resources/order/state/order-steps.ts";
-import { wantedForm } from "../resources/order/state/placed-orders.ts";
+import type { BoughtItem, RemovedItem } from "../resources/order/payload.ts";
+import type { OrderBought } from "../resources/order/state/changes.ts";
+import { agreed } from "../resources/order/state/changes.ts";
 import { adoptedPeople } from "../resources/staff/observe.ts";
 import { earlierUnits, sharedNumbers } from "./restored-customer.ts";
 
@@ -128,9 +129,7 @@ async function rebuiltOrder(
   const { ledger } = deps;
   const isHere = isSameKey(customer, knows.customer);
   const known = async (): Promise<readonly FixedNumber[]> =>
-    isHere
-      ? knows.held.known.numbers
-      : await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
+    isHere ? knows.held.known.numbers : await ledger.state.readTogether((rows) => rows.order.numbers.known(customer));
   const aside = await ledger.gap.numbersAside(customer);
   const { orders } = knows.held;
   const renewed = renewedUnits(order, orders, shown, [...(await known()), ...aside]);
@@ -168,7 +167,7 @@ async function leftOfOrder(
   );
   for (const { n, channelOrderId: number } of amendments)
     await ledger.state.write((rows, at) => rows.order.steps.noteNumber(order.key, { n, channelOrderId: number }, at));
-  const numbers = await ledger.state.readTogether((rows) => rows.order.numbers.known(customer).numbers);
+  const numbers = await ledger.state.readTogether((rows) => rows.order.numbers.known(customer));
   const under = [...(own === undefined ? [] : [{ channelOrderId, shown: own }]), ...amendments];
   const steps = leftSteps({ order, customer, numbers }, under);
   return steps === undefined
@@ -341,7 +340,7 @@ function leftSteps(
 
 /** Records that nothing of an order is left, and that this agrees with the CRM, which does not want it. */
 function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[] {
-  const { key, version } = order;
+  const { key } = order;
   const items = order.tree.assets.flatMap(({ id: instanceId, quantity }) =>
     Array.from({ length: quantity }, (_, unit): RemovedItem => {
       return { instanceId, unit, number: null, product: null, channelOrderId: null, licenseOrderId: null };
@@ -350,7 +349,7 @@ function nothingStands(order: OrderWithTree, customer: RecordKey): StateChange[]
   const products = productUnits(order.tree.assets);
   return [
     { type: "order-removed", order: key, customer, operationId: null, origin: "rebuilt", products, items },
-    { type: "order-agreed", order: key, version, bodyHash: wantedForm(order) },
+    agreed(order),
   ];
 }
 

@@ -14,7 +14,7 @@ import { orderOf } from "../resources/order/model.ts";
 import type { OrderStanding } from "../resources/order/model.ts";
 import { ifNotShown } from "../resources/order/not-shown.ts";
 import { amendmentsOf, beginningOf } from "../resources/order/shown-orders.ts";
-import { unitsNamed } from "../resources/order/state/asset-numbers.ts";
+import { unitsNamed } from "../resources/order/model.ts";
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
 

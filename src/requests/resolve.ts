@@ -15,10 +15,10 @@ import type { Application } from "../operate/application.ts";
 import { SnapshotReader } from "../platform/snapshot.ts";
 import type { AssetReading, Snapshot } from "../platform/snapshot.ts";
 import { explainCommand } from "../report/text.ts";
-import { readBackCustomer } from "../resources/enterprise/customer-read-back.ts";
+import { readBackCustomer } from "../resources/enterprise/plan.ts";
 import type { OrderStanding } from "../resources/order/model.ts";
 import { readBackOrder, ShownContents } from "../resources/order/read-back.ts";
-import { Limits } from "../resources/order/removal-sight.ts";
+import { Limits } from "../resources/order/terms.ts";
 import { readBackStaff } from "../resources/staff/observe.ts";
 import { refused } from "./requests.ts";
 

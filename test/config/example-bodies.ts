@@ -9,7 +9,7 @@ import { withTree } from "../../src/engine/model/desired.ts";
 import type { Desired, DesiredCustomer, DesiredInstance, DesiredOrder } from "../../src/engine/model/desired.ts";
 import type { PrivateMarker } from "../../src/engine/model/references.ts";
 import { markerKey } from "../../src/engine/model/references.ts";
-import { planOrders } from "../../src/resources/order/placing.ts";
+import { planOrders } from "../../src/resources/order/plan.ts";
 import { prepare } from "../../src/engine/plan/input.ts";
 import { createBatchSchema } from "../../src/sandbox/order-bodies.ts";
 import { checkAsset } from "../../src/sandbox/orders.ts";

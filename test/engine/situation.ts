@@ -14,8 +14,8 @@ import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts
 import type { RecordKey, Stream } from "../../src/crm/model.ts";
 import { privatise } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
-import { acknowledgedFields } from "../../src/resources/enterprise/state/facts.ts";
-import type { Assignment } from "../../src/resources/assignment/model.ts";
+import { acknowledgedFields } from "../../src/resources/enterprise/state.ts";
+import type { Assignment } from "../../src/resources/assignment/state.ts";
 import type { FixedNumber } from "../../src/engine/model/references.ts";
 import type { Known } from "../../src/engine/model/state.ts";
 import type { CustomerInput, Observed, Rejection, PlanOptions } from "../../src/engine/plan/input.ts";

@@ -5,7 +5,7 @@ import { openInquiry } from "../../src/inquiry/inquiry.ts";
 import type { Inquiry } from "../../src/inquiry/inquiry.ts";
 import { copyWhileWritten, ledgerFacts, requireIntact } from "../../src/ledger/database/backup.ts";
 import { statements } from "../../src/ledger/database/statements.ts";
-import type { OrderPriced } from "../../src/resources/order/state/order-steps.ts";
+import type { OrderPriced } from "../../src/resources/order/state/changes.ts";
 import { update } from "../ledger/opened.ts";
 import { ask } from "../support/world/asked.ts";
 import { collect } from "../support/world/ledger-world.ts";

@@ -28,7 +28,6 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import type { Table } from "../../ledger/database/statements.ts";
 import type { Held } from "../../ledger/state/held.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import type { LedgerTables } from "../../ledger/tables.ts";
@@ -94,7 +93,7 @@ export interface ShownPerson {
 
 /** The recorded state of a resource: `changes` in memory, `open` in the ledger. Both must give the same result. */
 export interface StateStore<Type extends keyof ChangeShapes, Rows extends StateRows = StateRows> {
-  readonly tables: Readonly<Record<string, Table<object>>>;
+  readonly tables: readonly (keyof ResourceTables)[];
   readonly nothing: Partial<Known>;
   readonly changes: { readonly [T in Type]: StatePart<Known, ChangeShapes[T]> };
   /** Facts of a saved plan, by a word and an id; and the messages if one changed, is missing or is new. */

@@ -5,7 +5,7 @@ import { foldOrder } from "../../resources/order/fold.ts";
 import type { LineChange, LineUnit, StepChange } from "../../resources/order/fold.ts";
 import type { StandingProduct } from "../../resources/order/model.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
-import type { StepOrigin } from "../../resources/order/state/order-steps.ts";
+import type { StepOrigin } from "../../resources/order/state/changes.ts";
 import { minus } from "../../report/statement/cells.ts";
 import type { Exact } from "../../report/statement/cells.ts";
 import { shareOf } from "../../report/statement/order-form.ts";

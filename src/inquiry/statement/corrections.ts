@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import type { RecordTable, RecordVersionTable } from "../../ledger/records/tables.ts";
-import type { PlacedOrderTable } from "../../resources/order/state/placed-orders.ts";
+import type { PlacedOrderTable } from "../../resources/order/state/placed-order-rows.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
 import { becameOf, correctionRow } from "../../report/statement/corrections.ts";

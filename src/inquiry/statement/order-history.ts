@@ -3,7 +3,7 @@ import { stored } from "../../ledger/database/damage.ts";
 import { stepOf } from "../../resources/order/state/order-step-rows.ts";
 import type { DesiredOrder } from "../../engine/model/desired.ts";
 import type { OrderPast } from "../../resources/order/fold.ts";
-import type { LicenceOrder, OrderStep } from "../../resources/order/state/order-steps.ts";
+import type { LicenceOrder, OrderStep } from "../../resources/order/state/changes.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
 import { orderStepsWithForms, shownProducts } from "../placed-orders.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";

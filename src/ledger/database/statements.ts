@@ -1,3 +1,5 @@
+import type { Sqlite } from "./database.ts";
+
 type Makers = Readonly<Record<string, () => unknown>>;
 export type Prepared<M extends Makers> = { readonly [Name in keyof M]: ReturnType<M[Name]> };
 
@@ -28,6 +30,39 @@ export const statements = {
     return prepared as Prepared<M>;
   },
 };
+
+type Value = string | number | null;
+/** In the order of their marks, or by their names. */
+type Values = readonly Value[] | Readonly<Record<string, Value>>;
+
+/* oxlint-disable typescript/no-unnecessary-type-parameters, typescript/no-unsafe-type-assertion -- whoever asks knows
+   the columns of the text */
+
+/** Statements by their names. */
+export interface Sql<Name extends string> {
+  row<Row>(name: Name, values?: Values): Row | undefined;
+  rows<Row>(name: Name, values?: Values): Row[];
+  /** The one column of a row. */
+  value<Column>(name: Name, values?: Values): Column | undefined;
+  /** Writes, and says how many rows that changed. */
+  change(name: Name, values?: Values): number;
+}
+
+/** The statements of these texts, as `statements` has them. */
+export function sqlOf<Texts extends Readonly<Record<string, string>>>(
+  database: Sqlite,
+  texts: Texts,
+): Sql<keyof Texts & string> {
+  const makers = Object.entries(texts).map(([name, text]) => [name, () => database.prepare(text)] as const);
+  const run = statements.onUse(Object.fromEntries(makers) as Record<keyof Texts, () => ReturnType<Sqlite["prepare"]>>);
+  return {
+    row: <Row>(name: keyof Texts, values: Values = []) => run[name].get(values) as Row | undefined,
+    rows: <Row>(name: keyof Texts, values: Values = []) => run[name].all(values) as Row[],
+    value: <Column>(name: keyof Texts, values: Values = []) => run[name].pluck().get(values) as Column | undefined,
+    change: (name, values = []) => run[name].run(values).changes,
+  };
+}
+/* oxlint-enable typescript/no-unnecessary-type-parameters, typescript/no-unsafe-type-assertion */
 
 /** A table of the ledger by its name; of its rows only the type is known. */
 export interface Table<Row> {

@@ -282,14 +282,14 @@ export class EnterpriseState {
 
   /** Not where what it counts on came to nothing: an E2 whose outcome the ledger cannot hold was not accepted by it. */
   async confirmCorrelation(correlation: string, after?: Sequence): Promise<void> {
-    const work = (): void => this.#rows.resources.enterprise.correlations.confirm(correlation, this.#context.now);
+    const work = (): void => this.#rows.resources.enterprise.readings.confirm(correlation, this.#context.now);
     if (!(await this.correlationConfirmed(correlation))) await this.#context.write(after?.follows(work) ?? work);
     this.#confirmed.add(correlation);
   }
 
   /** Whether E3 has shown an enterprise that an accepted E2 of this ledger made, under the same templates (A8). */
   async correlationConfirmed(correlation: string): Promise<boolean> {
-    return this.#context.read(() => this.#rows.resources.enterprise.correlations.isConfirmed(correlation));
+    return this.#context.read(() => this.#rows.resources.enterprise.readings.isConfirmed(correlation));
   }
 
   /** Whether the platform has ever shown an asset of a licence type to this ledger (A43). */

@@ -144,7 +144,7 @@ export class LinksDesk {
 
   #standingOf(customer: RecordKey): Standing {
     return {
-      orders: this.#rows.resources.order.placed.known(customer).placedOrders.size,
+      orders: this.#rows.resources.order.placed.known(customer).size,
       assignments: countOf(this.#rows, "seats", customer),
     };
   }

@@ -1,8 +1,7 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { ShownPerson } from "../../engine/model/resource.ts";
-import type { Reads } from "../../engine/plan/input.ts";
+import type { Reads, LoadedCustomer } from "../../engine/plan/input.ts";
 import { numbersOfInstance, unitsNamed } from "../order/index.ts";
-import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { nothingRead } from "../../engine/plan/drift.ts";
 import type { ReadBack } from "../../engine/plan/drift.ts";
 

@@ -14,9 +14,8 @@ import type { CustomerInput, PlanOptions, Prepared } from "../../engine/plan/inp
 import { quarantineBlock } from "../../engine/plan/records.ts";
 import { counted } from "../../report/text.ts";
 import { allocate } from "./claims.ts";
-import type { Allocation } from "./claims.ts";
-import type { Assignment } from "./model.ts";
-import type { ClaimedAsset } from "./claims.ts";
+import type { Allocation, ClaimedAsset } from "./claims.ts";
+import type { Assignment } from "./state.ts";
 
 type Grant = DraftOperation<"grant-assets">;
 type Revoke = DraftOperation<"revoke-assets">;
@@ -131,13 +130,10 @@ function sightOf(
     (member) => member.globalId === memberGlobalId && !member.deleted && member.assetNums.includes(assetNumber),
   );
   if (!isInM5) return "gone";
-  return {
-    code: "asset.readings-disagree",
-    reason:
-      `M5 shows this person as the holder of the asset number ${assetNumber}, and M6 does not. crm-sync removes ` +
-      "nothing because of that",
-    again: true,
-  };
+  const reason =
+    `M5 shows this person as the holder of the asset number ${assetNumber}, and M6 does not. crm-sync removes ` +
+    "nothing because of that";
+  return { code: "asset.readings-disagree", reason, again: true };
 }
 
 /** Revokes with what each of them removes, by what the platform shows now: who is online, what else they hold, what is lent. */
@@ -281,14 +277,11 @@ function judge(
   if (freed.has(number)) return "grant";
   const isOurs = assignment?.memberGlobalId === holder;
   const staff = isOurs ? formatKey(assignment.staff) : undefined;
-  return {
-    code: "asset.held-by-another",
-    reason:
-      staff === undefined
-        ? `another staff member holds the asset number ${number}, and crm-sync did not make that assignment`
-        : staff === person.key
-          ? `the earlier account ${holder} of this person still holds the asset number ${number}: take it from there on the platform`
-          : `${staff} still holds the asset number ${number}, and its removal is blocked`,
-    again: true,
-  };
+  const reason =
+    staff === undefined
+      ? `another staff member holds the asset number ${number}, and crm-sync did not make that assignment`
+      : staff === person.key
+        ? `the earlier account ${holder} of this person still holds the asset number ${number}: take it from there on the platform`
+        : `${staff} still holds the asset number ${number}, and its removal is blocked`;
+  return { code: "asset.held-by-another", reason, again: true };
 }

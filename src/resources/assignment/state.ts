@@ -1,11 +1,57 @@
-import { table } from "../../ledger/database/statements.ts";
-import { statements } from "../../ledger/database/statements.ts";
+import { sqlOf } from "../../ledger/database/statements.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { HeldAsset, StateRows, StateStore } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
-import { changes } from "./model.ts";
-import type { Assignment } from "./model.ts";
+import { together, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
+
+/** A person holds an asset number, because we assigned it or adopted that. */
+export interface Assignment {
+  assetNumber: string;
+  staff: RecordKey;
+  memberGlobalId: string;
+  origin: "granted" | "adopted";
+}
+
+interface AssignmentBegins extends Assignment {
+  type: "asset-granted";
+  customer: RecordKey;
+  /** Null: no operation of ours, a reading taught it. */
+  operationId: string | null;
+}
+
+interface AssignmentEnds {
+  type: "asset-revoked";
+  assetNumber: string;
+  operationId: string | null;
+}
+
+declare module "../../engine/model/state.ts" {
+  interface Known {
+    /** Those of the customer that stand, by asset number. */
+    assignments: Assignment[];
+  }
+}
+
+const assignments = together<{ assignments: Assignment[] }, AssignmentBegins | AssignmentEnds>((known, changes, of) => {
+  const held = new Map(known.assignments.map((item) => [item.assetNumber, item]));
+  for (const change of changes) {
+    const { assetNumber } = change;
+    if (change.type === "asset-granted" && isSameKey(change.customer, of.customer)) {
+      const { staff, memberGlobalId, origin } = change;
+      held.set(assetNumber, { assetNumber, staff, memberGlobalId, origin });
+      continue;
+    }
+    // It ended, or somebody of another customer holds it.
+    held.delete(assetNumber);
+  }
+  const sorted = [...held.values()].toSorted((one, other) => compareBytes(one.assetNumber, other.assetNumber));
+  return { ...known, assignments: sorted };
+});
+
+/** How its changes change what is recorded of a customer, in memory. */
+const later = { ...assignments, isForLater: true as const };
+const changes = { "asset-granted": later, "asset-revoked": later };
 
 /** One row for each time that somebody held an asset number; `to_at` is null while they hold it. */
 export interface AssignmentTable {
@@ -25,6 +71,10 @@ export interface AssignmentTable {
 type AssignmentRows = Required<Omit<StateRows, "gather">>;
 
 declare module "../../engine/model/resource.ts" {
+  interface ChangeShapes {
+    "asset-granted": AssignmentBegins;
+    "asset-revoked": AssignmentEnds;
+  }
   interface ResourceRows {
     assignment: AssignmentRows;
   }
@@ -36,7 +86,7 @@ declare module "../../engine/model/resource.ts" {
 const nothing: Pick<Known, "assignments"> = { assignments: [] };
 
 export const state = {
-  tables: { assignment: table<AssignmentTable>() },
+  tables: ["assignment"],
   nothing,
   changes,
   facts: {
@@ -56,103 +106,74 @@ export const state = {
   open,
 } satisfies StateStore<"asset-granted" | "asset-revoked", AssignmentRows>;
 
+const texts = {
+  of: `select asset_number as assetNumber, namespace, staff_id as id, member_global_id as memberGlobalId, origin
+    from assignment
+    where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
+  // Numbers of accounts in an enterprise that the customer was linked with before.
+  elsewhere: `select a.asset_number as number from link l join assignment a
+      on a.customer_namespace = l.namespace and a.customer_id = l.customer_id and a.to_at is null
+    where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null and exists (
+      select 1 from staff_link s where s.namespace = a.namespace and s.staff_id = a.staff_id
+      and s.member_global_id = a.member_global_id and s.enterprise_global_id <> l.enterprise_global_id)`,
+  count: `select count(*) from assignment where to_at is null and customer_namespace = +? and customer_id = +?`,
+  all: "select count from tally where name = 'assignment'",
+  last: `select operation_id, ended_by, to_at from assignment where asset_number = +?
+    order by to_at is not null, from_at desc limit 1`,
+  end: "update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null",
+  begin: `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id,
+      member_global_id, origin, operation_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict (asset_number, from_at) do update
+      set to_at = null, ended_by = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
+      customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
+      member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
+  endAll: "update assignment set to_at = @at where to_at is null",
+  bringBack: `update assignment set to_at = null where asset_number = @number and to_at = @at and member_global_id = @member
+    and customer_namespace = @namespace and customer_id = @id
+    and not exists (select 1 from assignment n where n.asset_number = @number and n.to_at is null)
+    and exists (select 1 from staff_link s where s.member_global_id = @member and s.to_at is null
+      and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
+};
+
 /** The only code that writes the table `assignment`. A `+` before a parameter: see `statements`. */
 function open(database: Sqlite): AssignmentRows {
-  const run = prepare(database);
+  const sql = sqlOf(database, texts);
   const end = (assetNumber: string, operationId: string | null, at: string): void => {
-    run.end.run(at, operationId, assetNumber);
+    sql.change("end", [at, operationId, assetNumber]);
   };
   return {
     load: ({ namespace, id }) => ({
-      assignments: run.of.all(namespace, id).map((row): Assignment => ({
-        assetNumber: row.asset_number,
-        staff: { namespace: row.namespace, id: row.staff_id },
-        memberGlobalId: row.member_global_id,
-        origin: row.origin,
-      })),
+      assignments: sql
+        .rows<Omit<Assignment, "staff"> & RecordKey>("of", [namespace, id])
+        .map(({ namespace, id, ...row }): Assignment => ({ ...row, staff: { namespace, id } })),
     }),
     ofLink({ assignments }, { namespace, id }, held) {
       if (held["staff"] !== 1) return {};
-      const elsewhere = new Set(run.elsewhere.all({ namespace, id }).map((row) => row.asset_number));
-      return elsewhere.size === 0
-        ? {}
-        : { assignments: assignments.filter(({ assetNumber }) => !elsewhere.has(assetNumber)) };
+      const rows = sql.rows<{ number: string }>("elsewhere", { namespace, id });
+      const elsewhere = new Set(rows.map(({ number }) => number));
+      return rows.length === 0 ? {} : { assignments: assignments.filter((item) => !elsewhere.has(item.assetNumber)) };
     },
     writes: {
       "asset-granted": ({ assetNumber, staff, customer, memberGlobalId, origin, operationId }, at) => {
         end(assetNumber, operationId, at);
         const whose = [staff.namespace, staff.id, customer.namespace, customer.id] as const;
-        run.begin.run(assetNumber, at, ...whose, memberGlobalId, origin, operationId);
+        sql.change("begin", [assetNumber, at, ...whose, memberGlobalId, origin, operationId]);
       },
       "asset-revoked": ({ assetNumber, operationId }, at) => end(assetNumber, operationId, at),
     },
     count(thing, customer) {
       if (thing !== "seats") return undefined;
-      return (customer === undefined ? run.all.get() : run.count.get(customer.namespace, customer.id)) ?? 0;
+      return (customer === undefined ? sql.value("all") : sql.value("count", [customer.namespace, customer.id])) ?? 0;
     },
     lastChange(assetNumber) {
-      const row = run.last.get(assetNumber);
+      const row = sql.row<Pick<AssignmentTable, "operation_id" | "ended_by" | "to_at">>("last", [assetNumber]);
       if (row === undefined) return undefined;
       return { givenBy: row.operation_id, takenBy: row.ended_by, isHeld: row.to_at === null };
     },
-    endAll: (at) => run.endAll.run({ at }).changes,
+    endAll: (at) => sql.change("endAll", { at }),
     bringBack({ namespace, id }, shown: readonly HeldAsset[], at) {
       for (const { assetNumber: number, memberGlobalId: member } of shown)
-        run.bringBack.run({ namespace, id, number, member, at });
+        sql.change("bringBack", { namespace, id, number, member, at });
     },
   };
-}
-
-function prepare(database: Sqlite) {
-  return statements.onUse({
-    of: () =>
-      database.prepare<
-        [string, string],
-        Pick<AssignmentTable, "asset_number" | "namespace" | "staff_id" | "member_global_id" | "origin">
-      >(
-        `select asset_number, namespace, staff_id, member_global_id, origin from assignment
-         where customer_namespace = +? and customer_id = +? and to_at is null order by asset_number`,
-      ),
-    // Numbers of accounts in an enterprise that the customer was linked with before.
-    elsewhere: () =>
-      database.prepare<[RecordKey], Pick<AssignmentTable, "asset_number">>(
-        `select a.asset_number from link l join assignment a
-           on a.customer_namespace = l.namespace and a.customer_id = l.customer_id and a.to_at is null
-         where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null and exists (
-           select 1 from staff_link s where s.namespace = a.namespace and s.staff_id = a.staff_id
-           and s.member_global_id = a.member_global_id and s.enterprise_global_id <> l.enterprise_global_id)`,
-      ),
-    count: () =>
-      database
-        .prepare<[string, string], number>(
-          `select count(*) from assignment where to_at is null and customer_namespace = +? and customer_id = +?`,
-        )
-        .pluck(),
-    all: () => database.prepare<[], number>("select count from tally where name = 'assignment'").pluck(),
-    last: () =>
-      database.prepare<[string], Pick<AssignmentTable, "operation_id" | "ended_by" | "to_at">>(
-        `select operation_id, ended_by, to_at from assignment where asset_number = +?
-         order by to_at is not null, from_at desc limit 1`,
-      ),
-    end: () =>
-      database.prepare("update assignment set to_at = ?, ended_by = ? where asset_number = +? and to_at is null"),
-    begin: () =>
-      database.prepare(
-        `insert into assignment (asset_number, from_at, namespace, staff_id, customer_namespace, customer_id,
-         member_global_id, origin, operation_id) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       on conflict (asset_number, from_at) do update
-         set to_at = null, ended_by = null, namespace = excluded.namespace, staff_id = excluded.staff_id,
-         customer_namespace = excluded.customer_namespace, customer_id = excluded.customer_id,
-         member_global_id = excluded.member_global_id, origin = excluded.origin, operation_id = excluded.operation_id`,
-      ),
-    endAll: () => database.prepare("update assignment set to_at = @at where to_at is null"),
-    bringBack: () =>
-      database.prepare(
-        `update assignment set to_at = null where asset_number = @number and to_at = @at and member_global_id = @member
-         and customer_namespace = @namespace and customer_id = @id
-         and not exists (select 1 from assignment n where n.asset_number = @number and n.to_at is null)
-         and exists (select 1 from staff_link s where s.member_global_id = @member and s.to_at is null
-           and s.namespace = assignment.namespace and s.staff_id = assignment.staff_id)`,
-      ),
-  });
 }

@@ -20,10 +20,9 @@ import type {
 } from "../../engine/model/operation-type.ts";
 import { correlationFor } from "../../engine/plan/input.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
-import { orderDesk, withinEnterprise } from "../../engine/model/references.ts";
+import { orderDesk, withinEnterprise, privateMarker } from "../../engine/model/references.ts";
 import { adds, changes as changed } from "../../engine/model/operation-line.ts";
 import type { Called, OperationLine } from "../../engine/model/operation-line.ts";
-import { privateMarker } from "../../engine/model/references.ts";
 import type { Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 

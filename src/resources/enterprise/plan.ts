@@ -5,16 +5,17 @@ import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { Policies, PolicyName } from "../../engine/model/policy.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import { acknowledgedFields } from "./state/facts.ts";
+import { acknowledgedFields } from "./state.ts";
 import type { Link, Unlinked } from "./state/link.ts";
 import type { ShownEnterprise } from "../../platform/snapshot.ts";
 import { missingRecord } from "../../engine/plan/records.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import type { LoadedCustomer, Observed, Prepared, PlanOptions } from "../../engine/plan/input.ts";
-import type { Reads } from "../../engine/plan/input.ts";
+import type { LoadedCustomer, Observed, Prepared, PlanOptions, Reads } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
-import { isGone } from "../../engine/plan/input.ts";
+import { isGone, customerNumbers } from "../../engine/plan/input.ts";
 import type { Earlier, ResourcePlan } from "../../engine/model/resource.ts";
+import { nothingRead } from "../../engine/plan/drift.ts";
+import type { ReadBack } from "../../engine/plan/drift.ts";
 
 /** What the enterprise stage looks at. */
 type Given = Pick<Prepared, "customer" | "desiredCustomer" | "customerInQuarantine" | "numbers" | "renumbered"> & {
@@ -212,13 +213,10 @@ function updates(
 function boundNote(changed: readonly string[]): Block | undefined {
   const lost = changed.filter((field) => field !== "address");
   if (lost.length === 0) return undefined;
-  return {
-    code: "enterprise.bound",
-    reason:
-      `the ${lost.join(" and ")} changed in the CRM, but crm-sync sends no E4 for a customer that E1 bound ` +
-      "(assumptions.boundEnterpriseUpdate: never)",
-    again: true,
-  };
+  const reason =
+    `the ${lost.join(" and ")} changed in the CRM, but crm-sync sends no E4 for a customer that E1 bound ` +
+    "(assumptions.boundEnterpriseUpdate: never)";
+  return { code: "enterprise.bound", reason, again: true };
 }
 
 function blocked(code: string, reason: string, again: boolean): EnterpriseStage & { block: Block } {
@@ -290,4 +288,44 @@ function creation({ customer, numbers }: Given, body: DesiredCustomer, settings:
   }
   const payload = { crmCustomerId, customerName: body.name, branchName: body.branchName, address: body.address };
   return { kind: "create-enterprise", ...shared, payload, reason };
+}
+
+/**
+ * What E3 shows of a customer whose enterprise a person made, changed or renumbered. Nothing reads name, branch and
+ * address back: they count by that person's word.
+ */
+export function readBackCustomer(
+  { customer, desiredCustomer, known }: LoadedCustomer,
+  enterprises: readonly ShownEnterprise[],
+  settings: AssumptionSettings,
+): ReadBack {
+  const read = nothingRead();
+  if (desiredCustomer === undefined) return read;
+  const { channelCustomerId } = customerNumbers(customer, desiredCustomer.body.channelCustomerId, settings);
+  const { link } = known;
+  const found = enterprises.filter((item) => link === undefined || item.enterpriseGlobalId === link.enterpriseGlobalId);
+  const [only] = found;
+  if (only === undefined || found.length > 1) {
+    const what = link === undefined ? "enterprise" : `enterprise ${link.enterpriseGlobalId}`;
+    const shown = enterprises.map((item) => item.enterpriseGlobalId).join(", ");
+    read.otherwise.push(
+      `E3 shows not exactly one ${what} under the channel customer number ${channelCustomerId}: ` +
+        (shown === "" ? "none" : shown),
+    );
+    return read;
+  }
+  const { enterpriseGlobalId, customers } = only;
+  read.seen.push(`the enterprise ${enterpriseGlobalId} under the channel customer number ${channelCustomerId}`);
+  if (link?.channelCustomerId !== channelCustomerId) {
+    const channelCode = customers[0]?.channelCode ?? settings.channelCode ?? "";
+    const { origin, examined } = link ?? { origin: "adopted", examined: false };
+    const made = { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined };
+    read.changes.push({ type: "linked", customer, link: made });
+  }
+  read.changes.push(
+    { type: "platform-customers", enterpriseGlobalId, customers },
+    { type: "acknowledged", customer, fields: acknowledgedFields(desiredCustomer.body) },
+  );
+  read.unseen.push("name", "branch", "address");
+  return read;
 }

@@ -1,42 +1,249 @@
 import { toJson } from "../../base/canonical-json.ts";
-import type { StateRows, StateStore } from "../../engine/model/resource.ts";
+import type { StateRows, StateStore, Writes } from "../../engine/model/resource.ts";
 import type { Known } from "../../engine/model/state.ts";
-import type { EnterpriseFacts } from "../../engine/model/state-part.ts";
+import type { EnterpriseFacts, LinkedEnterprise } from "../../engine/model/state-part.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import { AcknowledgedRows, acknowledgedParts, acknowledgedTables } from "./state/facts.ts";
-import { CorrelationRows, correlationTables } from "./state/readings.ts";
-import { FactRows, factParts, factTables } from "./state/facts.ts";
-import { LinkRows, linkParts, linkTables } from "./state/link.ts";
 import { ReadingRows } from "./state/readings.ts";
-import { UnlinkedRows, unlinkedTables } from "./state/link.ts";
+import { LinkRows, linkParts } from "./state/link.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { oneByOne, compareBytes, isSameKey } from "../../engine/model/state-part.ts";
+import { sqlOf } from "../../ledger/database/statements.ts";
+import type { PlatformCustomer } from "../../platform/snapshot.ts";
+import type { DesiredCustomer } from "../../engine/model/desired.ts";
+import { stored } from "../../ledger/database/damage.ts";
 
-const tables = {
-  ...linkTables,
-  ...unlinkedTables,
-  ...acknowledgedTables,
-  ...factTables,
-  ...correlationTables,
+type FactChange = PlatformCustomersChange | EnterpriseCodeChange | MembersProtected | AcknowledgedChange;
+type FactChanges = { [One in FactChange as One["type"]]: One };
+declare module "../../engine/model/resource.ts" {
+  interface ChangeShapes extends FactChanges {}
+  interface ResourceRows {
+    enterprise: EnterpriseRows;
+  }
+  interface ResourceTables {
+    platform_customer: PlatformCustomerTable;
+    enterprise_code: EnterpriseCodeTable;
+    protected_member: ProtectedMemberTable;
+    acknowledged: AcknowledgedTable;
+  }
+}
+declare module "../../engine/model/state.ts" {
+  interface Known extends KnownFacts, KnownAcknowledged {}
+}
+
+/** What is known of the enterprise of a customer. */
+export interface KnownFacts {
+  platformCustomers: PlatformCustomer[];
+  /** What the platform appends to the user names of an enterprise, once it was learned (A29). */
+  enterpriseCode: string | undefined;
+  protectedMembers: ReadonlySet<string>;
+}
+
+export interface PlatformCustomersChange {
+  type: "platform-customers";
+  enterpriseGlobalId: string;
+  customers: PlatformCustomer[];
+}
+
+export interface EnterpriseCodeChange {
+  type: "enterprise-code";
+  enterpriseGlobalId: string;
+  code: string;
+}
+
+export interface MembersProtected {
+  type: "members-protected";
+  enterpriseGlobalId: string;
+  memberGlobalIds: string[];
+  reason: string;
+}
+
+type Part = LinkedEnterprise & KnownFacts;
+
+const platformCustomers = oneByOne<Part, PlatformCustomersChange>((known, { enterpriseGlobalId, customers }) => {
+  if (known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  return { ...known, platformCustomers: merged(known.platformCustomers, customers) };
+});
+
+function merged(before: readonly PlatformCustomer[], shown: readonly PlatformCustomer[]): PlatformCustomer[] {
+  const all = new Map([...before, ...shown].map((item) => [item.customerId, item]));
+  return [...all.values()].toSorted((one, other) => compareBytes(one.customerId, other.customerId));
+}
+
+const enterpriseCode = oneByOne<Part, EnterpriseCodeChange>((known, { enterpriseGlobalId, code }) => {
+  if (known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  return { ...known, enterpriseCode: known.enterpriseCode ?? code };
+});
+
+const protectedMembers = oneByOne<Part, MembersProtected>((known, { enterpriseGlobalId, memberGlobalIds }) => {
+  if (known.link?.enterpriseGlobalId !== enterpriseGlobalId) return known;
+  return { ...known, protectedMembers: new Set([...known.protectedMembers, ...memberGlobalIds]) };
+});
+
+export interface PlatformCustomerTable {
+  enterprise_global_id: string;
+  customer_id: string;
+  is_default: number;
+  channel_code: string;
+  channel_customer_id: string;
+  seen_at: string;
+}
+
+export interface EnterpriseCodeTable {
+  enterprise_global_id: string;
+  code: string;
+  recorded_at: string;
+}
+
+export interface ProtectedMemberTable {
+  member_global_id: string;
+  enterprise_global_id: string;
+  reason: string;
+  seen_at: string;
+}
+
+export interface KnownAcknowledged {
+  /** Commitments of the fields that the platform acknowledged last by E2 or E4. */
+  acknowledged: { name: string; branchName: string; address: string | null } | undefined;
+}
+
+export type AcknowledgedFields = NonNullable<KnownAcknowledged["acknowledged"]>;
+
+/** The fields that E2 and E4 carry, as commitments: what is compared with what the platform acknowledged last. */
+export function acknowledgedFields({ name, branchName, address }: DesiredCustomer): AcknowledgedFields {
+  return { name: name.commitment, branchName, address: address?.commitment ?? null };
+}
+
+/** `acknowledged-ended`: it was of another enterprise than the one that is linked now. */
+export type AcknowledgedChange =
+  | { type: "acknowledged"; customer: RecordKey; fields: AcknowledgedFields }
+  | { type: "acknowledged-ended"; customer: RecordKey };
+
+const acknowledged = oneByOne<KnownAcknowledged, AcknowledgedChange>((known, change, { customer }) => {
+  if (!isSameKey(change.customer, customer)) return known;
+  return { ...known, acknowledged: change.type === "acknowledged" ? change.fields : undefined };
+});
+
+export interface AcknowledgedTable {
+  namespace: string;
+  customer_id: string;
+  from_at: string;
+  to_at: string | null;
+  fields: string;
+}
+
+/** Inserts the acknowledged fields if the condition is true, in one statement. */
+const acknowledgedWhere = (condition: string): string =>
+  `insert into acknowledged (namespace, customer_id, from_at, fields) select ?, ?, ?, ? where ${condition}
+   on conflict (namespace, customer_id, from_at) do update set to_at = null, fields = excluded.fields`;
+
+const texts = {
+  customers: `select customer_id as customerId, is_default as isDefault, channel_code as channelCode,
+      channel_customer_id as channelCustomerId
+    from platform_customer where enterprise_global_id = +? order by customer_id`,
+  keepCustomers: `insert into platform_customer (enterprise_global_id, customer_id, is_default, channel_code,
+      channel_customer_id, seen_at)
+    select ?, value ->> 'customerId', value ->> 'isDefault', value ->> 'channelCode', value ->> 'channelCustomerId', ?
+    from json_each(?) where true on conflict (enterprise_global_id, customer_id) do update
+      set is_default = excluded.is_default,
+      channel_code = excluded.channel_code, channel_customer_id = excluded.channel_customer_id,
+      seen_at = excluded.seen_at`,
+  code: "select code from enterprise_code where enterprise_global_id = +?",
+  keepCode: `insert into enterprise_code (enterprise_global_id, code, recorded_at) values (?, ?, ?) on conflict do nothing`,
+  // Of every enterprise that the customer was ever linked with, also under an id that could not be used.
+  membersOfCustomer: `select p.member_global_id as member from link l
+    join protected_member p on p.enterprise_global_id = l.enterprise_global_id
+    where l.namespace = +? and l.customer_id = +?`,
+  members: "select member_global_id as member from protected_member where enterprise_global_id = +?",
+  protect: `insert into protected_member (enterprise_global_id, reason, seen_at, member_global_id)
+    select ?, ?, ?, value from json_each(?) where true on conflict do nothing`,
+  acknowledged: `select fields from acknowledged where namespace = +? and customer_id = +? and to_at is null
+    order by from_at desc limit 1`,
+  // The newest one but for a clock that was set back.
+  endAcknowledged: `update acknowledged set to_at = ? where namespace = +? and customer_id = +? and from_at = (
+    select from_at from acknowledged where namespace = +? and customer_id = +? and to_at is null
+    order by from_at desc limit 1)`,
+  beginAcknowledged: acknowledgedWhere("true"),
+  beginFirst: acknowledgedWhere(
+    "not exists (select 1 from acknowledged where namespace = +? and customer_id = +? and to_at is null)",
+  ),
 };
+
+/**
+ * The customers of each enterprise as E3 showed them, its code, its members that are never taken away from it, and what
+ * the platform acknowledged of it.
+ */
+class FactRows {
+  readonly #sql;
+
+  constructor(database: Sqlite) {
+    this.#sql = sqlOf(database, texts);
+  }
+
+  known(enterprise: string): Omit<KnownFacts, "protectedMembers"> {
+    const customers = this.#sql.rows<Omit<PlatformCustomer, "isDefault"> & { isDefault: number }>("customers", [
+      enterprise,
+    ]);
+    return {
+      platformCustomers: customers.map((customer) => ({ ...customer, isDefault: customer.isDefault === 1 })),
+      enterpriseCode: this.#sql.value<string>("code", [enterprise]),
+    };
+  }
+
+  /** Of every enterprise that a customer was ever linked with. */
+  protectedOf({ namespace, id }: RecordKey): Pick<KnownFacts, "protectedMembers"> {
+    const rows = this.#sql.rows<{ member: string }>("membersOfCustomer", [namespace, id]);
+    return { protectedMembers: new Set(rows.map(({ member }) => member)) };
+  }
+
+  of(enterprise: string): EnterpriseFacts {
+    const members = this.#sql.rows<{ member: string }>("members", [enterprise]);
+    return { ...this.known(enterprise), protectedMembers: members.map(({ member }) => member) };
+  }
+
+  acknowledged({ namespace, id }: RecordKey): KnownAcknowledged {
+    const fields = this.#sql.value<string>("acknowledged", [namespace, id]);
+    return { acknowledged: fields === undefined ? undefined : stored<AcknowledgedFields>(fields) };
+  }
+
+  #end({ namespace, id }: RecordKey, at: string): void {
+    this.#sql.change("endAcknowledged", [at, namespace, id, namespace, id]);
+  }
+
+  readonly writes = {
+    acknowledged: ({ customer, fields }, at) => {
+      const row = [customer.namespace, customer.id, at, JSON.stringify(fields)];
+      if (this.#sql.change("beginFirst", [...row, customer.namespace, customer.id]) === 1) return;
+      this.#end(customer, at);
+      this.#sql.change("beginAcknowledged", row);
+    },
+    "acknowledged-ended": ({ customer }, at) => this.#end(customer, at),
+    "platform-customers": ({ enterpriseGlobalId, customers }, at) => {
+      this.#sql.change("keepCustomers", [enterpriseGlobalId, at, JSON.stringify(customers)]);
+    },
+    "enterprise-code": ({ enterpriseGlobalId, code }, at) => {
+      this.#sql.change("keepCode", [enterpriseGlobalId, code, at]);
+    },
+    "members-protected": ({ enterpriseGlobalId, memberGlobalIds, reason }, at) => {
+      this.#sql.change("protect", [enterpriseGlobalId, reason, at, JSON.stringify(memberGlobalIds)]);
+    },
+  } satisfies Writes;
+}
 
 const changes = {
   ...linkParts,
-  ...acknowledgedParts,
-  ...factParts,
+  acknowledged,
+  "acknowledged-ended": acknowledged,
+  "platform-customers": platformCustomers,
+  "enterprise-code": enterpriseCode,
+  "members-protected": protectedMembers,
 };
 
 /** The rows of enterprises in an open ledger, and what else can be asked of them. */
 export interface EnterpriseRows extends StateRows {
   readonly links: LinkRows;
   readonly readings: ReadingRows;
-  readonly correlations: CorrelationRows;
   /** What is known of an enterprise, whoever is linked with it. */
   readonly facts: (enterpriseGlobalId: string) => EnterpriseFacts;
-}
-
-declare module "../../engine/model/resource.ts" {
-  interface ResourceRows {
-    enterprise: EnterpriseRows;
-  }
 }
 
 const nothing: Pick<
@@ -52,7 +259,15 @@ const nothing: Pick<
 };
 
 export const state = {
-  tables,
+  tables: [
+    "link",
+    "unlinked",
+    "acknowledged",
+    "platform_customer",
+    "enterprise_code",
+    "protected_member",
+    "confirmed_correlation",
+  ],
   nothing,
   changes,
   facts: {
@@ -77,31 +292,22 @@ export const state = {
 
 /** The only code that writes links, and what is known of enterprises. */
 function open(database: Sqlite): EnterpriseRows {
-  const unlinked = new UnlinkedRows(database);
-  const links = new LinkRows(database, unlinked);
-  const acknowledged = new AcknowledgedRows(database);
+  const links = new LinkRows(database);
   const facts = new FactRows(database);
   return {
     links,
     readings: new ReadingRows(database),
-    correlations: new CorrelationRows(database),
     load(customer, held) {
       const linked = held["linked"] === 1 ? links.known(customer) : undefined;
       const enterprise = linked?.link?.enterpriseGlobalId;
       return {
         ...linked,
-        // A customer whose link was taken away had one before, and has none that counts.
-        ...(linked !== undefined && linked.link === undefined && unlinked.known(customer)),
-        ...(held["acknowledged"] === 1 && acknowledged.known(customer)),
+        ...(held["acknowledged"] === 1 && facts.acknowledged(customer)),
         ...(enterprise !== undefined && facts.known(enterprise)),
         ...(linked !== undefined && facts.protectedOf(customer)),
       };
     },
-    writes: {
-      ...links.writes,
-      ...acknowledged.writes,
-      ...facts.writes,
-    },
+    writes: { ...links.writes, ...facts.writes },
     facts: (enterprise) => facts.of(enterprise),
   };
 }

@@ -1,8 +1,8 @@
 import type { UndoReading } from "../../engine/model/resource.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
-import { acknowledgedFields } from "./state/facts.ts";
-import type { AcknowledgedFields } from "./state/facts.ts";
+import { acknowledgedFields } from "./state.ts";
+import type { AcknowledgedFields } from "./state.ts";
 import { planEnterprise } from "./plan.ts";
 import { isNewest, newerSince } from "../../engine/plan/undo.ts";
 import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";

@@ -1,7 +1,6 @@
 import type { Resource } from "../../engine/model/resource.ts";
 import { types } from "./operations.ts";
-import { plan, reads } from "./plan.ts";
-import { requests } from "./request.ts";
+import { plan, reads, requests } from "./plan.ts";
 
 export { loanOf } from "./plan.ts";
 

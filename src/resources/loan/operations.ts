@@ -6,7 +6,7 @@ import type { OperationType, Effect, Evidence, JournalEntry } from "../../engine
 import { adds, assetsText } from "../../engine/model/operation-line.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
-import { loanSchema } from "./request.ts";
+import { loanSchema } from "./plan.ts";
 import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 

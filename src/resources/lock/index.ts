@@ -1,8 +1,7 @@
 import type { Resource } from "../../engine/model/resource.ts";
 import { types } from "./operations.ts";
 import { plan } from "./plan.ts";
-import { requests } from "./request.ts";
-import { undo } from "./undo.ts";
+import { requests, undo } from "./request.ts";
 
 /** Physical locks that are disabled (E6) and enabled (E7). No call shows their state. */
 export const lock = {

@@ -1,9 +1,8 @@
 import { lockProblem } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { EarlierUnit } from "../../engine/model/references.ts";
+import type { EarlierUnit, PrivateMarker } from "../../engine/model/references.ts";
 import type { Asset } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
 import { theCrm, only } from "../../engine/model/requests.ts";
 import type { Policies } from "../../engine/model/policy.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";

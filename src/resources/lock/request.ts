@@ -5,7 +5,7 @@ import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { missingAssumptions } from "../../contract/assumptions/missing.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
-import { subjectOf, theCrm } from "../../engine/model/requests.ts";
+import { subjectOf, theCrm, only, standing } from "../../engine/model/requests.ts";
 import type { RecordReference } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";
 import { noWeight } from "../../engine/model/taking.ts";
@@ -17,6 +17,7 @@ import { lockStatuses, lockStatusMeanings } from "../../contract/vocabulary.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { licenseTypes } from "../../crm/model.ts";
 import { assume } from "./plan.ts";
+import type { DoneOperation, Undoes, Undoing } from "../../engine/plan/undo.ts";
 
 const { succeeded, doesNotExist, failed, wrongType } = lockStatuses;
 
@@ -121,3 +122,49 @@ const lock: RequestType<"lock"> = {
 };
 
 export const requests = { lock };
+
+/** What an E6 disabled is enabled again. */
+function undoLocked(row: DoneOperation<"lock-assets">, of: Undoing): Undoes {
+  return switchedBack(row, of, "unlocked");
+}
+
+/** What an E7 enabled is disabled again. */
+function undoUnlocked(row: DoneOperation<"unlock-assets">, of: Undoing): Undoes {
+  return switchedBack(row, of, "locked");
+}
+
+/** Lock by lock, where it still is as the call left it. */
+function switchedBack(
+  row: DoneOperation<"lock-assets" | "unlock-assets">,
+  { given, run }: Undoing,
+  back: LockRequestShapes["wanted"],
+): Undoes {
+  const { operation } = row;
+  const left = only(given.known.requests, "lock").filter(
+    (request) => request.operationId === row.id && standing(request) === "done",
+  );
+  const [first] = left;
+  if (first === undefined) return { is: "nothing-left" };
+  const numbers = new Set(left.map(({ about }) => about));
+  return {
+    is: "meant",
+    meant: [
+      {
+        kind: back === "locked" ? "lock-assets" : "unlock-assets",
+        customer: given.customer,
+        subject: subjectOf(given.customer, first),
+        records: [{ stream: "customers", ...given.customer }],
+        target: {},
+        payload: { assetNums: [...numbers], operatorIdentity: operation.payload.operatorIdentity },
+        reason: `${run} is taken back: it had ${counted(numbers.size, "lock")} ${back === "locked" ? "enabled" : "disabled"}`,
+        before: {},
+        after: operation.after.filter(({ assetNum }) => numbers.has(assetNum)),
+        policy: `locks.${back}`,
+        weight: weightOf(left.length, back),
+      },
+    ],
+  };
+}
+
+/** What takes back a done operation of each type. */
+export const undo = { "lock-assets": undoLocked, "unlock-assets": undoUnlocked };

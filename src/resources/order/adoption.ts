@@ -1,16 +1,20 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
-import type { Package, RecordKey } from "../../crm/model.ts";
+import type { RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { ShownForm, ShownOrder } from "../../ledger/state/observations.ts";
-import { productsUnder } from "./model.ts";
+import { productsOf } from "./model.ts";
 import type { PlannedProduct } from "./records.ts";
-import { Limits } from "./removal-sight.ts";
-import { observedTerms } from "./terms.ts";
+import { Limits, observedTerms } from "./terms.ts";
 
 /** Products that a message names. */
 const mostNamed = 5;
+
+function some(texts: readonly string[], between: "; " | ", "): string {
+  const more = texts.length - mostNamed;
+  return `${texts.slice(0, mostNamed).join(between)}${more > 0 ? `${between === "; " ? ";" : ""} and ${more} more` : ""}`;
+}
 
 /**
  * The products of an order that the platform does not show under its channel order number, each in words; [] where it
@@ -21,8 +25,7 @@ export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   const [fault] = faults;
   if (fault !== undefined) return [`its lines cannot be compared: ${fault.message}`];
   const missing = assets.flatMap((asset) => {
-    const products = [...asset.products, ...asset.packages.flatMap(productsIn)];
-    return products.flatMap(({ id }) => {
+    return productsOf(asset).flatMap(({ id }) => {
       const times = new Set(shown.products.get(id)).size;
       if (times >= asset.quantity) return [];
       return [asset.quantity === 1 ? id : `${id} (under ${times} of ${asset.quantity} asset numbers)`];
@@ -32,22 +35,13 @@ export function notShown(order: OrderWithTree, shown: ShownOrder): string[] {
   return some ? missing : ["it has no product that could be compared"];
 }
 
-function productsIn<Passwords>(item: Package<Passwords>): Package<Passwords>["products"] {
-  return [...item.products, ...item.children.flatMap(productsIn)];
-}
-
 /** Why an order waits that the platform shows in part: it is neither placed nor not placed. */
 export function shownInPart(order: Desired<DesiredOrder>, channelOrderId: string, missing: readonly string[]): Block {
-  const named = missing.slice(0, mostNamed).join(", ");
-  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
-  return {
-    code: "order.shown-in-part",
-    reason:
-      `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
-      "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
-      `comparable: ${named}${more}`,
-    again: true,
-  };
+  const reason =
+    `the platform shows only a part of the order ${formatKey(order.key)} (channel order number ${channelOrderId}), ` +
+    "in an enterprise that crm-sync did not create, so crm-sync does not place the order again. Missing or not " +
+    `comparable: ${some(missing, ", ")}`;
+  return { code: "order.shown-in-part", reason, again: true };
 }
 
 /** Why an order waits that the platform shows in another form than the CRM gives: what stands of it nobody knows. */
@@ -56,16 +50,11 @@ export function shownInOtherForm(
   channelOrderId: string,
   otherwise: readonly string[],
 ): Block {
-  const named = otherwise.slice(0, mostNamed).join("; ");
-  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
-  return {
-    code: "order.shown-otherwise",
-    reason:
-      `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
-      "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
-      `Differences: ${named}${more}`,
-    again: true,
-  };
+  const reason =
+    `the platform shows the order ${formatKey(order.key)} (channel order number ${channelOrderId}) in another form ` +
+    "than the CRM, and this ledger did not place the order, so crm-sync does not place or amend it. " +
+    `Differences: ${some(otherwise, "; ")}`;
+  return { code: "order.shown-otherwise", reason, again: true };
 }
 
 /** Why an order waits that is shown with amendments which this ledger did not make. */
@@ -75,14 +64,11 @@ export function amendedElsewhere(
   amendments: readonly { channelOrderId: string }[],
 ): Block {
   const numbers = amendments.slice(0, mostNamed).map((item) => item.channelOrderId);
-  return {
-    code: "order.amended-elsewhere",
-    reason:
-      `the platform shows amendments of the order ${formatKey(order.key)} (channel order number ${channelOrderId}) ` +
-      `that this ledger did not make: ${numbers.join(", ")}. Only \`crm-sync rebuild\` with a new, empty ledger ` +
-      "reads the order and its amendments from the platform",
-    again: true,
-  };
+  const reason =
+    `the platform shows amendments of the order ${formatKey(order.key)} (channel order number ${channelOrderId}) ` +
+    `that this ledger did not make: ${numbers.join(", ")}. Only \`crm-sync rebuild\` with a new, empty ledger ` +
+    "reads the order and its amendments from the platform";
+  return { code: "order.amended-elsewhere", reason, again: true };
 }
 
 /** Why an order waits that enterprises of other customers show. `otherwise`: how they show it otherwise. */
@@ -92,31 +78,23 @@ export function shownAtAnother(
   otherwise: readonly string[],
 ): Block {
   const where = places.map(({ customer }) => formatKey(customer)).join(", ");
-  const named = otherwise.slice(0, mostNamed).join("; ");
-  const more = otherwise.length > mostNamed ? `; and ${otherwise.length - mostNamed} more` : "";
   const why =
     otherwise.length === 0
       ? "Only `crm-sync rebuild` with a new, empty ledger records that the order moved"
-      : `The platform shows a difference there: ${named}${more}. Change the order there to agree with the CRM, or ` +
+      : `The platform shows a difference there: ${some(otherwise, "; ")}. Change the order there to agree with the CRM, or ` +
         "remove it there; then rebuild again";
-  return {
-    code: "order.shown-elsewhere",
-    reason:
-      `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
-      `then moved in the CRM. crm-sync does not place it a second time, even if somebody approves that. ${why}`,
-    again: true,
-  };
+  const reason =
+    `the platform shows the order ${formatKey(order.key)} in the enterprise of ${where}: it was placed there and ` +
+    `then moved in the CRM. crm-sync does not place it a second time, even if somebody approves that. ${why}`;
+  return { code: "order.shown-elsewhere", reason, again: true };
 }
 
 /** Why an order waits that a restored ledger had as placed, and of which nothing is shown any more. */
 export function placedBefore(order: Desired<DesiredOrder>): Block {
-  return {
-    code: "order.placed-before-restore",
-    reason:
-      `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
-      "order now. crm-sync does not place it a second time",
-    again: true,
-  };
+  const reason =
+    `the restored backup contains the order ${formatKey(order.key)} as placed, but the platform does not show the ` +
+    "order now. crm-sync does not place it a second time";
+  return { code: "order.placed-before-restore", reason, again: true };
 }
 
 /** Why an order waits that may be placed for another customer, who could not be looked at. */
@@ -126,14 +104,11 @@ export function maybeMoved(
 ): Block {
   const who = customer.namespace === "" ? "" : ` ${formatKey(customer)}`;
   const more = count > 1 ? ` (and ${count - 1} more)` : "";
-  return {
-    code: "order.maybe-moved",
-    reason:
-      "the platform has licences that this ledger did not make, and crm-sync could not read all of them:" +
-      `${who} ${why}${more}. The order ${formatKey(order.key)} may be placed there already, so crm-sync does not ` +
-      "place it before it has read them, even if somebody approves that",
-    again: true,
-  };
+  const reason =
+    "the platform has licences that this ledger did not make, and crm-sync could not read all of them:" +
+    `${who} ${why}${more}. The order ${formatKey(order.key)} may be placed there already, so crm-sync does not ` +
+    "place it before it has read them, even if somebody approves that";
+  return { code: "order.maybe-moved", reason, again: true };
 }
 
 /** Why an order waits that is not shown, where not being shown proves nothing. */
@@ -146,23 +121,17 @@ export function maybeThere(
   if (bare !== undefined) {
     const { length } = why.bareAssets;
     const assets = length === 1 ? `the asset ${bare}` : `${length} assets (the first is ${bare})`;
-    return {
-      code: "order.assets-ambiguous",
-      reason:
-        `crm-sync did not create this enterprise, and M7 shows ${assets} in it without any product or package. The ` +
-        `order ${key} may be there already, so crm-sync does not place it (assumptions.emptyAssets, A43)`,
-      again: true,
-    };
+    const reason =
+      `crm-sync did not create this enterprise, and M7 shows ${assets} in it without any product or package. The ` +
+      `order ${key} may be there already, so crm-sync does not place it (assumptions.emptyAssets, A43)`;
+    return { code: "order.assets-ambiguous", reason, again: true };
   }
   if (why.hiddenType === undefined) return undefined;
-  return {
-    code: "order.not-observable",
-    reason:
-      `${why.isMade ? "the ledger was rebuilt" : "crm-sync did not create this enterprise"}, and it is not known ` +
-      `whether the platform shows licences of the type ${why.hiddenType}. The order ${key} may be there already, so ` +
-      "crm-sync does not place it (assumptions.visibleLicenseTypes, A43)",
-    again: true,
-  };
+  const reason =
+    `${why.isMade ? "the ledger was rebuilt" : "crm-sync did not create this enterprise"}, and it is not known ` +
+    `whether the platform shows licences of the type ${why.hiddenType}. The order ${key} may be there already, so ` +
+    "crm-sync does not place it (assumptions.visibleLicenseTypes, A43)";
+  return { code: "order.not-observable", reason, again: true };
 }
 
 /**
@@ -179,7 +148,7 @@ export function otherThanWanted(
   const otherwise: string[] = [];
   const wanted = new Set<string>();
   for (const asset of tree.assets)
-    for (const product of [...asset.products, ...asset.packages.flatMap(productsUnder)]) {
+    for (const product of productsOf(asset)) {
       wanted.add(product.id);
       const times = new Set(shown.products.get(product.id)).size;
       if (times > asset.quantity)

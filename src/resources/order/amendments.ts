@@ -1,41 +1,27 @@
-import type { LoadedCustomer } from "../../engine/plan/input.ts";
+import { blockedBy, joinedPlans, isWanted } from "./model.ts";
+import type { OrderPlan, OrderStanding } from "./model.ts";
+import type { LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
 import { counted } from "../../report/text.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import type { GoneItem } from "./payload.ts";
-import type { OrderStanding } from "./model.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
 import { amendmentReference } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import type { PlacedOrder } from "./state/placed-orders.ts";
-import type { Block } from "../../engine/plan/records.ts";
-import type { PlanOptions } from "../../engine/plan/input.ts";
+import type { PlacedOrder } from "./state/changes.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
 import { heldNumbers, namedNumbers } from "./units-that-stay.ts";
-import { isWanted } from "./model.ts";
 import type { EndedPart, OrderDifference } from "./difference.ts";
 import { waitsForNeeds } from "../../engine/plan/needs-of-operations.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { boughtText, countedParts, newAssets, purchasedAssets, purchasesOf, soldApart } from "./purchase-parts.ts";
 import type { Purchase, PurchaseMaker } from "./purchase-parts.ts";
 import { endingsOf, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { EndingPolicy, Endings } from "./removal-parts.ts";
-import type { Renewing } from "./renewals.ts";
-import { wantedForm } from "./state/placed-orders.ts";
+import type { EndingPolicy } from "./removal-parts.ts";
+import { agreed } from "./state/changes.ts";
 import { passwordsWiped } from "../../engine/model/state-parts.ts";
-
-/** What is to be done about one order; what is left out of it is nothing. */
-export interface OrderPlan {
-  meant: DraftOperation<"place-order" | "amend-order">[];
-  changes: StateChange[];
-  blocks: Block[];
-  /** What of a placed order is to be taken away. */
-  endings: Endings[];
-  /** What the purchases that were made for it continue, also those that nothing is planned of. */
-  renewing: Renewing[];
-}
 
 /** A placed order with what stands of it and what the CRM says of it now. */
 export interface Placed {
@@ -96,22 +82,6 @@ export function planAmendment(
   ]);
 }
 
-/** Several plans of one order as one. */
-export function joinedPlans(plans: readonly Partial<OrderPlan>[]): OrderPlan {
-  return {
-    meant: plans.flatMap(({ meant = [] }) => meant),
-    changes: plans.flatMap(({ changes = [] }) => changes),
-    blocks: plans.flatMap(({ blocks = [] }) => blocks),
-    endings: plans.flatMap(({ endings = [] }) => endings),
-    renewing: plans.flatMap(({ renewing = [] }) => renewing),
-  };
-}
-
-/** An order of which nothing is done, and why. */
-export function blockedBy(block: Block): Partial<OrderPlan> {
-  return { blocks: [block] };
-}
-
 /** What is planned where a policy lets it happen; else nothing, or that it is only reported. */
 function underPolicy(
   { policies }: Amending,
@@ -122,11 +92,6 @@ function underPolicy(
   const considered = consider(policies, policy, what);
   if (considered === "act") return plan();
   return considered === "nothing" ? {} : blockedBy(considered);
-}
-
-/** What stands is what this form says. */
-function agreed({ key, version, state, bodyHash }: OrderWithTree): StateChange {
-  return { type: "order-agreed", order: key, version, bodyHash: wantedForm({ state, bodyHash }) };
 }
 
 /** Whether anything is wanted that does not stand, so that its licence passwords may be needed. */

@@ -1,6 +1,6 @@
-import { isAsync } from "./payload.ts";
+import { isAsync, productsInAsset } from "./payload.ts";
 import type { AssumptionMet, Resting } from "../../engine/model/assumptions-met.ts";
-import type { AssetRecord, MerchandiseRecord, OrderShapes, ProductRecord } from "./payload.ts";
+import type { AssetRecord, OrderShapes, ProductRecord } from "./payload.ts";
 
 /** Licence types of which the contract calls the authorization a cloud one (A39). */
 const cloudPrefix = "cloud_";
@@ -27,18 +27,15 @@ export function restsOfOrder({
 const packageFields = ["products", "merchandises", "licenseOrderProductList"];
 const parentFields = ["parentCrmProductId", "parentMerchandiseNum"];
 
-function restsOfAsset({ products, merchandises = [], limitStartDate, limitEndDate }: AssetRecord): Resting[] {
-  const packages: Resting[] =
-    merchandises.length === 0
-      ? []
-      : [
-          { row: "A23", fields: packageFields },
-          { row: "A24", fields: parentFields },
-        ];
+function restsOfAsset(asset: AssetRecord): Resting[] {
+  const packages = [
+    { row: "A23" as const, fields: packageFields },
+    { row: "A24" as const, fields: parentFields },
+  ];
   return [
-    ...packages,
-    ...restsOfLimits("assets", { limitStartDate, limitEndDate }),
-    ...[...products, ...merchandises.flatMap(inside)].flatMap(restsOfProduct),
+    ...((asset.merchandises ?? []).length === 0 ? [] : packages),
+    ...restsOfLimits("assets", asset),
+    ...productsInAsset(asset).flatMap(restsOfProduct),
   ];
 }
 
@@ -51,11 +48,8 @@ export function restsOfLimits(
   return [{ row: "A20", about: `limits of ${of}`, fields: ["limitStartDate", "limitEndDate"] }];
 }
 
-function inside({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
-  return [...licenseOrderProductList, ...(children ?? []).flatMap(inside)];
-}
-
-function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEndDate }: ProductRecord): Resting[] {
+function restsOfProduct(product: ProductRecord): Resting[] {
+  const { trial, timeUnit, productType } = product;
   return [
     { row: "A22", about: `timeUnit ${timeUnit}`, fields: ["timeUnit"] },
     { row: "A22", about: `productType ${productType}`, fields: ["productType"] },
@@ -63,7 +57,7 @@ function restsOfProduct({ trial, timeUnit, productType, limitStartDate, limitEnd
     ...(trial === 0
       ? [{ row: "A21" as const, about: "trialEndDate", fields: ["trialEndDate"] }]
       : [{ row: "A20" as const, about: "end of a trial", fields: ["trialEndDate"] }]),
-    ...restsOfLimits("products", { limitStartDate, limitEndDate }),
+    ...restsOfLimits("products", product),
   ];
 }
 

@@ -1,13 +1,11 @@
 import type { Resting } from "../../engine/model/assumptions-met.ts";
-import { isAsync, customerFields } from "./payload.ts";
+import { customerFields, isAsync, removedItem } from "./payload.ts";
 import { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
-import { matchBySequence } from "../../contract/order-service.ts";
+import { prepareOrder } from "./purchase.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
-import { notSendable, takenLater } from "../../engine/model/operation-type.ts";
 import type {
   Bound,
   Effect,
@@ -52,14 +50,9 @@ const deleteRecord = z.object({
 export type DeleteRecord = z.infer<typeof deleteRecord>;
 
 /** One thing of an order that goes from an asset: `product: null` is the whole asset with all that it holds. */
-const goingItem = z.object({
-  instanceId: z.string(),
-  unit: z.int(),
+const goingItem = removedItem.extend({
   number: z.string(),
   assetId: z.string(),
-  product: z.string().nullable(),
-  channelOrderId: z.string().nullable(),
-  licenseOrderId: z.string().nullable(),
   /** Another unit has the number too, so it stays. */
   shared: z.literal(true).optional(),
 });
@@ -114,14 +107,7 @@ export function removed(operationId: string, customer: RecordKey, order: RecordK
       operationId,
       origin: "sent",
       products: products.length,
-      items: items.map(({ instanceId, unit, number, product, channelOrderId, licenseOrderId }) => ({
-        instanceId,
-        unit,
-        number,
-        product,
-        channelOrderId,
-        licenseOrderId,
-      })),
+      items: items.map(({ assetId: _asset, shared: _shared, ...item }) => item),
     },
   ];
   if (numbers.length > 0) changes.push({ type: "numbers-ended", numbers });
@@ -198,49 +184,24 @@ export async function readDeletion(entry: JournalEntry<DeletionShapes>, snapshot
 
 /** Checks a bound deletion against what the contract allows of its kind, and makes its call. */
 export function prepareDeletion(
-  { operation, wire }: Pick<Bound<DeletionShapes>, "operation" | "wire">,
+  bound: Pick<Bound<DeletionShapes>, "operation" | "wire">,
   schema: z.ZodType<BatchOrderRequest>,
 ): Prepared<DeletionShapes> | NotSendable {
-  const { customer, after } = operation;
-  const request = checked(schema, wire);
-  if (!request.success) return notSendable(request.error.issues);
-  const [record] = operation.records;
-  if (record === undefined) return { code: "order.unnamed", reason: "the operation does not name its order" };
-  const order = { namespace: record.namespace, id: record.id };
-  const { channelOrderId, orderList } = request.data;
-  const context = { enterpriseGlobalId: orderList[0]?.enterpriseGlobalId ?? "", order, channelOrderId };
-  return {
-    context,
-    send: async ({ orderService }, call) => {
-      const outcome = await orderService.placeOrders(request.data, call);
-      return {
-        outcome,
-        conclude: (id) => {
-          if (isAsync(request.data)) return takenLater;
-          if (outcome.kind !== "done") return { doubt: "no data" };
-          const matched = matchBySequence(request.data, outcome.data);
-          if (!matched.ok) return { doubt: matched.error.map((problem) => problem.message).join("; ") };
-          return { ...removed(id, customer, order, after), refused: [] };
-        },
-      };
-    },
-  };
+  const { customer, after } = bound.operation;
+  return prepareOrder(bound, schema, ({ channelOrderId, orderList }, order) => ({
+    context: { enterpriseGlobalId: orderList[0]?.enterpriseGlobalId ?? "", order, channelOrderId },
+    effectOf: (id) => removed(id, customer, order, after),
+  }));
 }
 
 /** What a deletion depends on, by what it removes. */
 export function restsOfDeletion(payload: DeletionShapes["payload"]): Resting[] {
+  const types = [...new Set(payload.orderList.map(({ licenseType }) => licenseType))];
   return [
     ...(isAsync(payload) ? [{ row: "A15" as const }] : []),
     ...(payload.orderList.length > 1 ? [{ row: "A16" as const }] : []),
-    ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
-      row: "A19" as const,
-      about,
-      fields: ["srcLicenseOrderId"],
-    })),
-    ...[...new Set(payload.orderList.map(({ licenseType }) => licenseType))].map((about) => ({
-      row: "A43" as const,
-      about,
-    })),
+    ...types.map((about) => ({ row: "A19" as const, about, fields: ["srcLicenseOrderId"] })),
+    ...types.map((about) => ({ row: "A43" as const, about })),
     ...payload.orderList
       .flatMap(({ assets }) => assets.flatMap(({ products = [] }) => products))
       .flatMap((product) => restsOfLimits("products", product))

@@ -11,11 +11,18 @@ import type { Block } from "../../engine/plan/records.ts";
 import { grouped } from "../../base/lists.ts";
 import { heldNumbers } from "./units-that-stay.ts";
 import { assumptionMissing, unknownCustomer } from "./records.ts";
-import { callsOf, namedRows } from "./removal-calls.ts";
-import type { RemovalCall } from "./removal-calls.ts";
-import type { Batch, GoingRow, Removal, RemovalKind, RemovalPart, RemovalsGiven, Removing } from "./removal-parts.ts";
-import type { Limits } from "./removal-sight.ts";
-import { weightOfRemoval } from "./removal-parts.ts";
+import { callsOf, namedRows, weightOfRemoval } from "./removal-parts.ts";
+import type {
+  RemovalCall,
+  Batch,
+  GoingRow,
+  Removal,
+  RemovalKind,
+  RemovalPart,
+  RemovalsGiven,
+  Removing,
+} from "./removal-parts.ts";
+import type { Limits } from "./terms.ts";
 
 /** The delete orders of one CRM order, or why they cannot be made as they have to be. */
 export function deletionsOf(
@@ -267,14 +274,13 @@ function notEverywhere({ given, settings, buys }: Removing, licenseType: string,
       "remove the product on the platform";
     return { code: "order.not-shown", reason, again: true };
   }
-  const reason = given.observed.allContents === true ? undefined : `${unknown}, and crm-sync did not read all assets`;
-  if (reason !== undefined) return { code: "order.contents-not-read", reason, again: true };
-  if (!buys) return undefined;
-  return {
-    code: "order.contents-not-read",
-    reason: `${unknown}. A purchase of this customer is in progress, and the deletion could also remove that purchase`,
-    again: true,
-  };
+  const why =
+    given.observed.allContents !== true
+      ? ", and crm-sync did not read all assets"
+      : buys
+        ? ". A purchase of this customer is in progress, and the deletion could also remove that purchase"
+        : undefined;
+  return why === undefined ? undefined : { code: "order.contents-not-read", reason: `${unknown}${why}`, again: true };
 }
 
 function othersLike({ given, limits }: Removing, row: ProductInstance): Shown[] {

@@ -3,24 +3,23 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { GoneItem } from "./payload.ts";
 import { standingAfter } from "./fold.ts";
-import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
-import type { OrderBought } from "./state/order-steps.ts";
+import type { EndedProduct, OrderStanding, StandingProduct, StandingUnit, OrderPlan } from "./model.ts";
+import type { OrderBought } from "./state/changes.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import { lastingOf, shownName } from "../../engine/plan/drift.ts";
 import type { CustomerInput, Observed, PlanOptions } from "../../engine/plan/input.ts";
 import { isRowOf } from "./terms.ts";
-import { wholeUnit } from "./removal-parts.ts";
+import { removedFrom, wholeUnit } from "./removal-parts.ts";
 import { policyOf, unproven } from "../../engine/model/policy.ts";
-import { isShared } from "./state/asset-numbers.ts";
+import { isShared, isWanted, blockedBy, joinedPlans } from "./model.ts";
 import type { Known } from "../../engine/model/state.ts";
-import { blockedBy, buy, joinedPlans } from "./amendments.ts";
-import type { OrderPlan, Placed } from "./amendments.ts";
+import { buy } from "./amendments.ts";
+import type { Placed } from "./amendments.ts";
 import { countedParts, purchasesOf } from "./purchase-parts.ts";
 import type { PurchaseMaker } from "./purchase-parts.ts";
 import { differenceOf, isEmpty, wantedOf } from "./difference.ts";
 import { heldNumbers } from "./units-that-stay.ts";
-import { isWanted } from "./model.ts";
 
 /** What repairs of an order are planned from. */
 export type RepairsGiven = Pick<CustomerInput, "drift"> & {
@@ -160,7 +159,7 @@ function lostProduct(
   reading: AssetReading,
   item: StandingProduct,
 ): GoneItem | Block {
-  const { product, channelOrderId, licenseOrderId = null, packageId } = item;
+  const { product, packageId } = item;
   const what = `the product ${product.id} under the asset number ${number}`;
   if (isTransferred(item)) return byHand(`${what} was transferred, and a transfer cannot be made twice`);
   if (packageId !== undefined) return byHand(`${what} is of the package ${packageId}, which cannot be bought in part`);
@@ -171,8 +170,7 @@ function lostProduct(
   );
   if (like !== undefined)
     return byHand(`${what} is gone, and M7 shows ${like.crmProductId ?? "another product"} like it there`);
-  const { instanceId, unit: index } = unit;
-  return { instanceId, unit: index, number, product: product.id, channelOrderId, licenseOrderId, products: 1 };
+  return { ...removedFrom(unit, item), products: 1 };
 }
 
 function isTransferred({ product }: StandingProduct): boolean {
@@ -180,11 +178,8 @@ function isTransferred({ product }: StandingProduct): boolean {
 }
 
 function byHand(what: string): Block {
-  return {
-    code: "order.not-repaired",
-    reason: `${what}. The platform no longer shows the product, and crm-sync does not buy it again by itself`,
-    again: true,
-  };
+  const reason = `${what}. The platform no longer shows the product, and crm-sync does not buy it again by itself`;
+  return { code: "order.not-repaired", reason, again: true };
 }
 
 /** The order without what the platform lost. */

@@ -4,19 +4,17 @@ import { buildAssets } from "../../crm/tree.ts";
 import type { DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import { productsUnder, termsOf } from "./model.ts";
 import type { Bought, EndedProduct, OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
-import type { FixedNumber } from "../../engine/model/references.ts";
+import type { PrivateMarker, FixedNumber } from "../../engine/model/references.ts";
+import type { BoughtItem, RemovedItem } from "./payload.ts";
 import type {
-  BoughtItem,
   LicenceOrder,
   OrderBought,
   OrderPriced,
   OrderRemoved,
   OrderStep,
   PricedItem,
-  RemovedItem,
-} from "./state/order-steps.ts";
-import type { PlacedOrder } from "./state/placed-orders.ts";
+  PlacedOrder,
+} from "./state/changes.ts";
 import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 
 /** What a standing is made from. */

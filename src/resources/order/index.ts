@@ -7,7 +7,7 @@ import { absentProducts as absent, reads } from "./needs.ts";
 import { seek } from "./seek.ts";
 import { undo, undoFacts, undoGiven } from "./undo.ts";
 
-export { numbersOfInstance, unitsNamed } from "./state/asset-numbers.ts";
+export { numbersOfInstance, unitsNamed } from "./model.ts";
 
 /** Orders of licences (E5), with the asset numbers that they are bought under (E9). */
 export const order = {

@@ -6,7 +6,7 @@ import type { Change } from "../../engine/model/shape.ts";
 import { counted } from "../../report/text.ts";
 import type { DeletionShapes } from "./deletion.ts";
 import { fieldLines, shown, shownTime } from "../../engine/model/operation-line.ts";
-import { productsOf } from "./payload.ts";
+import { productsInAsset } from "./payload.ts";
 import type { AmendmentShapes, OrderRecord, OrderShapes, ProductRecord } from "./payload.ts";
 
 /** `place order SO-50007: 5 × CAD Pro (5 nodes, 1 year)`. */
@@ -36,9 +36,8 @@ export async function deletionLine(
 /** The products of order records by name, once for each asset number. */
 function bought(orderList: readonly OrderRecord[]): string {
   const counts = new Counts();
-  for (const { assetNos, products, merchandises = [] } of orderList.flatMap(({ assets }) => assets))
-    for (const product of [...products, ...merchandises.flatMap(productsOf)])
-      counts.add(soldAs(product), assetNos.length);
+  for (const asset of orderList.flatMap(({ assets }) => assets))
+    for (const product of productsInAsset(asset)) counts.add(soldAs(product), asset.assetNos.length);
   return counts.text();
 }
 
@@ -68,9 +67,7 @@ export function purchaseLines({ payload }: { payload: OrderShapes["payload"] | A
     ...fieldLines(others),
     ...orderList.flatMap((record, index) => [
       `orderList[${index}]: ${recordLine(record)}`,
-      ...record.assets.flatMap(({ products, merchandises = [] }) =>
-        [...products, ...merchandises.flatMap(productsOf)].map((product) => `  ${productLine(product)}`),
-      ),
+      ...record.assets.flatMap(productsInAsset).map((product) => `  ${productLine(product)}`),
     ]),
   ];
 }
@@ -105,11 +102,7 @@ export function deletionLines({
 }: {
   payload: DeletionShapes["payload"];
 }): string[] {
-  return [...fieldLines(payload), ...linesOf(orderList)];
-}
-
-function linesOf(orderList: DeletionShapes["payload"]["orderList"]): string[] {
-  return orderList.map((record, index) => {
+  const lines = orderList.map((record, index) => {
     const { orderType, licenseType, srcLicenseOrderId, assets } = record;
     const whose = srcLicenseOrderId === "" ? "all orders of the customer" : `the licence order ${srcLicenseOrderId}`;
     const listed = assets.map(({ assetNos, products = [] }) => {
@@ -118,4 +111,5 @@ function linesOf(orderList: DeletionShapes["payload"]["orderList"]): string[] {
     });
     return `orderList[${index}]: ${orderType} of ${whose}, ${licenseType}: ${listed.join("; ")}`;
   });
+  return [...fieldLines(payload), ...lines];
 }

@@ -1,6 +1,11 @@
+import type { DraftOperation } from "../../engine/model/operation.ts";
+import type { StateChange } from "../../engine/model/state.ts";
+import type { Block } from "../../engine/plan/records.ts";
+import type { Endings } from "./removal-parts.ts";
+import type { Renewing } from "./renewals.ts";
 import type { Asset, EarlierInstance, LicenseType, Money, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree, RecordState } from "../../engine/model/desired.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import type { EarlierUnit, FixedNumber, PrivateMarker } from "../../engine/model/references.ts";
 import type { OrderHistory } from "./fold.ts";
 
 /** What an E5 says of an asset beside its numbers and what is in it. */
@@ -120,6 +125,16 @@ export function productsUnder<Passwords>(item: Package<Passwords>): Product<Pass
   return [...item.products, ...item.children.flatMap((child) => productsUnder(child))];
 }
 
+/** All products of an asset: its own, and those of its packages. */
+export function productsOf<Passwords>(asset: Pick<Asset<Passwords>, "products" | "packages">): Product<Passwords>[] {
+  return [...asset.products, ...asset.packages.flatMap((item) => productsUnder(item))];
+}
+
+/** What E5 calls a product by, and M7 after it. */
+export function uriOf({ gmsPid, appKey }: Pick<Product<unknown>, "gmsPid" | "appKey">): string | undefined {
+  return gmsPid ?? appKey;
+}
+
 /** What an E5 says of an asset beside its numbers and what is in it. */
 export function termsOf({
   id,
@@ -167,6 +182,71 @@ export interface UndoneOrder {
   history: OrderHistory | undefined;
   /** What the CRM says of it now, whether it waits to be planned or not. */
   now: { bodyHash: string; state: RecordState } | undefined;
+}
+
+/** The units that a number is the number of: its own, and those that this one continues. */
+export function unitsNamed({ namespace, orderId, instanceId, unit, continues = [] }: FixedNumber): EarlierUnit[] {
+  return [{ namespace, orderId, instanceId, unit }, ...continues];
+}
+
+/** The numbers of an asset instance: of its units, and of those that continue them. */
+export function numbersOfInstance(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): string[] {
+  const own = numbers.filter((item) =>
+    unitsNamed(item).some((unit) => unit.instanceId === id && unit.namespace === namespace),
+  );
+  return [...new Set(own.map(({ number }) => number))];
+}
+
+/** The other orders of which a unit has a number that one of this order has too. */
+export function sharingOrders(numbers: readonly FixedNumber[], { namespace, id }: RecordKey): RecordKey[] {
+  if (numbers.every(({ continues }) => continues === undefined)) return [];
+  const isOwn = (item: FixedNumber): boolean => item.orderId === id && item.namespace === namespace;
+  const own = new Set(numbers.filter(isOwn).map(({ number }) => number));
+  return numbers.flatMap((item) =>
+    own.has(item.number) && !isOwn(item) ? [{ namespace: item.namespace, id: item.orderId }] : [],
+  );
+}
+
+/** Whether another unit than this one has a number too: then it stays when this one ends. */
+export function isShared(
+  numbers: readonly FixedNumber[],
+  { order, instanceId, unit, number }: { order: RecordKey; instanceId: string; unit: number; number: string | null },
+): boolean {
+  return numbers.some(
+    (item) =>
+      item.number === number &&
+      (item.unit !== unit ||
+        item.instanceId !== instanceId ||
+        item.orderId !== order.id ||
+        item.namespace !== order.namespace),
+  );
+}
+
+/** What is to be done about one order; what is left out of it is nothing. */
+export interface OrderPlan {
+  meant: DraftOperation<"place-order" | "amend-order">[];
+  changes: StateChange[];
+  blocks: Block[];
+  /** What of a placed order is to be taken away. */
+  endings: Endings[];
+  /** What the purchases that were made for it continue, also those that nothing is planned of. */
+  renewing: Renewing[];
+}
+
+/** Several plans of one order as one. */
+export function joinedPlans(plans: readonly Partial<OrderPlan>[]): OrderPlan {
+  return {
+    meant: plans.flatMap(({ meant = [] }) => meant),
+    changes: plans.flatMap(({ changes = [] }) => changes),
+    blocks: plans.flatMap(({ blocks = [] }) => blocks),
+    endings: plans.flatMap(({ endings = [] }) => endings),
+    renewing: plans.flatMap(({ renewing = [] }) => renewing),
+  };
+}
+
+/** An order of which nothing is done, and why. */
+export function blockedBy(block: Block): Partial<OrderPlan> {
+  return { blocks: [block] };
 }
 
 declare module "../../engine/plan/input.ts" {

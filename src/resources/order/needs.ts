@@ -1,15 +1,11 @@
-import type { ReadOptions, Reads } from "../../engine/plan/input.ts";
+import type { ReadOptions, Reads, CustomerInput, LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
 import type { AbsentOf } from "../../engine/model/resource.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { lastsAnything } from "../../engine/plan/drift.ts";
-import type { CustomerInput, LoadedCustomer, PlanOptions } from "../../engine/plan/input.ts";
-import type { OrderStanding } from "./model.ts";
-import { planOrders } from "./placing.ts";
-import type { OrderStage } from "./placing.ts";
+import { driftedOrders, planOrders } from "./plan.ts";
 import { repairedNumbers } from "./drift.ts";
 import { amendedNumbers } from "./there-already.ts";
 import { prepare } from "../../engine/plan/input.ts";
-import { Limits } from "./removal-sight.ts";
+import { Limits } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 
 /**
@@ -37,36 +33,6 @@ function contentsNeeded(
     }
   }
   return { numbers, ends };
-}
-
-/** Orders of which something was read back otherwise than it was left. */
-function driftedOrders(
-  { drift, standings }: Pick<LoadedCustomer, "drift" | "standings">,
-  { repairs }: Pick<PlanOptions, "repairs">,
-): OrderStanding[] {
-  if (!lastsAnything(drift, repairs)) return [];
-  return [...(standings?.values() ?? [])].flatMap((standing) => ("lost" in standing ? [] : standing));
-}
-
-/** Orders that may need a repair; M6 and M7 decide that. */
-export function ordersToRepair(...given: Parameters<typeof driftedOrders>): string[] {
-  return driftedOrders(...given)
-    .filter((standing) => repairedNumbers(standing).length > 0)
-    .map(({ order }) => formatKey(order));
-}
-
-/** Orders of which something is planned that rests on M7: what ends, what is bought under a number, what is repaired. */
-export function ordersByContents(
-  { meant, endings }: Pick<OrderStage, "meant" | "endings">,
-  input: Pick<LoadedCustomer, "drift" | "standings">,
-  options: Pick<PlanOptions, "repairs">,
-): Set<string> {
-  const bought = meant.filter((one) => amendedNumbers({ meant: [one] }, input).length > 0);
-  return new Set([
-    ...bought.flatMap(({ records }) => records.map(formatKey)),
-    ...endings.map(({ order }) => formatKey(order.order)),
-    ...ordersToRepair(input, options),
-  ]);
 }
 
 /** What is to go and M7 leaves out, by order; of an order that stands there with nothing, M7 shows all of it. */

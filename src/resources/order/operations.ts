@@ -1,13 +1,13 @@
+import type { Json } from "../../base/canonical-json.ts";
+import type { Snapshot } from "../../platform/snapshot.ts";
 import { ifNotShown } from "./not-shown.ts";
 import { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import { limits } from "../../contract/limits.ts";
 import { batchOrderRequestSchema, deleteEverywhereRequestSchema } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { numbersThere } from "../../engine/model/references.ts";
+import { numbersThere, orderDesk, some, withinEnterprise } from "../../engine/model/references.ts";
 import { notSendable } from "../../engine/model/operation-type.ts";
-import type { Evidence, NotSendable, OperationType } from "../../engine/model/operation-type.ts";
-import { orderDesk, some, withinEnterprise } from "../../engine/model/references.ts";
+import type { Effect, Evidence, JournalEntry, OperationType, RefusalFacts } from "../../engine/model/operation-type.ts";
 import { adds } from "../../engine/model/operation-line.ts";
 import type { Draft, Shapes, ShapesOf } from "../../engine/model/shape.ts";
 import { restsOfOrder } from "./assumptions.ts";
@@ -21,11 +21,11 @@ import {
   lookForPurchase,
   orderBought,
   orderPlaced,
+  orderNamed,
+  prepareOrder,
   readPurchase,
-  sendPurchase,
   stoodBefore,
 } from "./purchase.ts";
-import type { PurchaseEffect } from "./purchase.ts";
 import { shownOfRefusedOrder } from "./sight.ts";
 
 declare module "../../engine/model/resource.ts" {
@@ -40,74 +40,101 @@ declare module "../../engine/model/resource.ts" {
   }
 }
 
-const unnamed: NotSendable = { code: "order.unnamed", reason: "the operation does not name its order" };
+/** What differs between the purchases of E5. */
+interface Buying<S extends PurchaseShapes> {
+  verb: "place order" | "add to order";
+  /** What is recorded of it. */
+  bought: (id: string, customer: RecordKey, of: S["context"], licenceOrders: ReadonlyMap<number, string>) => Effect;
+  /** Asset numbers that may have been there before. */
+  stood: (entry: Pick<JournalEntry<S>, "operation" | "context">) => readonly string[];
+  /** That it counts as bought, and that not all of it is shown. */
+  counts: string;
+}
+type PurchaseShapes = Omit<OrderShapes, "payload" | "after" | "context"> & {
+  payload: Pick<OrderShapes["payload"], "orderList" | "syncMode" | "channelCode"> & { channelOrderId: Json };
+  after: OrderShapes["after"];
+  context: OrderShapes["context"];
+};
 
 /** What both purchases by E5 have in common. Nothing takes one back, and nothing may buy it twice. */
-const purchase = {
-  endpoint: "E5",
-  stages: ["orders"],
-  invalidates: ["assets"],
-  reversal: {
-    how: "approximate",
-    by: "E5",
-    difference: "its licences are deleted as M7 shows them; its order number and its asset numbers are spent",
-  },
-} as const;
-const partCure = "take the part away on the platform first, or settle it as --applied";
-const observedPurchase = {
-  by: "observe",
-  async: ({ payload }: { payload: { syncMode: string } }) => isAsync(payload),
-  nonRepeatable: true,
-} as const;
+function buying<S extends PurchaseShapes>({ verb, bought, stood, counts }: Buying<S>) {
+  return {
+    endpoint: "E5",
+    stages: ["orders"],
+    invalidates: ["assets"],
+    reversal: {
+      how: "approximate",
+      by: "E5",
+      difference: "its licences are deleted as M7 shows them; its order number and its asset numbers are spent",
+    },
+    onUnknown: {
+      by: "observe",
+      async: ({ payload }: Draft<S>) => isAsync(payload),
+      nonRepeatable: true,
+      observe: (entry: JournalEntry<S>, snapshot: Snapshot) =>
+        readPurchase(snapshot, entry, new Set(stood(entry)), (id, licenceOrders) =>
+          bought(id, entry.operation.customer, entry.context, licenceOrders),
+        ),
+    },
+    decide: {
+      partCure: "take the part away on the platform first, or settle it as --applied",
+      applied: ({ id, operation, context }: JournalEntry<S>, evidence: Exclude<Evidence, { kind: "confirmed" }>) => ({
+        effect:
+          (evidence.kind === "not-found" ? undefined : evidence.effect) ??
+          bought(id, operation.customer, context, new Map()),
+        summary: `${counts}, so the licence order numbers that are missing stay unknown; \`verify\` goes on comparing.`,
+      }),
+    },
+    can: {
+      governed: { policy: "orders.added" },
+      numbers: ({ after }: Draft<S>) => after.assets,
+      afterRefusal: (entry: JournalEntry<S>, snapshot: Snapshot, facts: RefusalFacts) =>
+        shownOfRefusedOrder({ context: entry.context, stood: stood(entry) }, snapshot, facts),
+      prints: { line: purchaseLine(verb), payload: purchaseLines },
+    },
+  } as const;
+}
+
+const placing = buying<OrderShapes>({
+  verb: "place order",
+  bought: orderPlaced,
+  stood: ({ operation }) => numbersThere(operation.after.assets),
+  counts: "The order counts as placed. The platform does not show all of it",
+});
 
 /** Places one CRM order: one licence order for each licence type. */
 const place: OperationType<OrderShapes> = {
-  ...purchase,
+  ...placing,
   schemas: orderSchemas,
-  prepare({ operation, wire }) {
-    const { customer, after, payload, records } = operation;
-    const request = checked(batchOrderRequestSchema, wire);
-    if (!request.success) return notSendable(request.error.issues);
-    const order = orderOf(records);
-    if (order === undefined) return unnamed;
-    const { bodyHash, version, assets } = after;
-    const secrets = payload.orderList.some(holdsPasswords);
-    const context = orderContextOf(request.data, { order, bodyHash, version, secrets, assets });
-    const effectOf: PurchaseEffect = (id, licenceOrders) => orderPlaced(id, customer, context, licenceOrders);
-    return { context, send: sendPurchase(request.data, effectOf) };
-  },
-  onUnknown: {
-    ...observedPurchase,
-    observe: (entry, snapshot) =>
-      readPurchase(snapshot, entry, new Set(numbersThere(entry.operation.after.assets)), (id, licenceOrders) =>
-        orderPlaced(id, entry.operation.customer, entry.context, licenceOrders),
-      ),
-    notShown: ({ context, operation: { customer } }, facts) => ifNotShown.settle({ context, customer }, facts),
-  },
-  decide: {
-    partCure,
-    applied: (entry, evidence) => ({
-      effect: effectIn(evidence) ?? orderPlaced(entry.id, entry.operation.customer, entry.context, new Map()),
-      summary:
-        "The order counts as placed. The platform does not show all of it, so the licence order numbers " +
-        "that are missing stay unknown; `verify` goes on comparing.",
+  prepare: (bound) =>
+    prepareOrder(bound, batchOrderRequestSchema, (request, order) => {
+      const { customer, after, payload } = bound.operation;
+      const secrets = payload.orderList.some(holdsPasswords);
+      const context = orderContextOf(request, { ...after, order, secrets });
+      return { context, effectOf: (id, licenceOrders) => orderPlaced(id, customer, context, licenceOrders) };
     }),
+  onUnknown: {
+    ...placing.onUnknown,
+    notShown: ({ context, operation: { customer } }, facts) => ifNotShown.settle({ context, customer }, facts),
   },
   whereToLook: ({ context, payload }) => lookForPurchase(context?.channelOrderId ?? payload.channelOrderId, context),
   can: {
-    governed: { policy: "orders.added" },
+    ...placing.can,
     claims: {
       what: "order",
       of: ({ payload, records: [order] }) =>
         order === undefined ? undefined : { what: "order", number: payload.channelOrderId, order },
     },
-    numbers: ({ after }) => after.assets,
     assumes: { by: ({ payload }) => restsOfOrder(payload) },
-    afterRefusal: ({ operation, context }, snapshot, facts) =>
-      shownOfRefusedOrder({ context, stood: numbersThere(operation.after.assets) }, snapshot, facts),
-    prints: { line: purchaseLine("place order"), payload: purchaseLines },
   },
 };
+
+const amending = buying<AmendmentShapes>({
+  verb: "add to order",
+  bought: orderBought,
+  stood: stoodBefore,
+  counts: "The additions to the order count as bought. The platform does not show all of them",
+});
 
 const notShownEither =
   "it was bought again because the platform did not show what stood before it, and the platform does not show this " +
@@ -115,47 +142,27 @@ const notShownEither =
 
 /** Buys what is added to an order that is placed, under a channel order number of its own. */
 const amend: OperationType<AmendmentShapes> = {
-  ...purchase,
+  ...amending,
   schemas: amendmentSchemas,
-  prepare({ operation, wire }) {
-    const request = checked(batchOrderRequestSchema, wire);
-    if (!request.success) return notSendable(request.error.issues);
-    const order = orderOf(operation.records);
-    if (order === undefined) return unnamed;
-    const context = amendmentContextOf(operation, request.data, order);
-    const effectOf: PurchaseEffect = (id, licenceOrders) => orderBought(id, operation.customer, context, licenceOrders);
-    return { context, send: sendPurchase(request.data, effectOf) };
-  },
+  prepare: (bound) =>
+    prepareOrder(bound, batchOrderRequestSchema, (request, order) => {
+      const { operation } = bound;
+      const context = amendmentContextOf(operation, request, order);
+      return { context, effectOf: (id, licenceOrders) => orderBought(id, operation.customer, context, licenceOrders) };
+    }),
   onUnknown: {
-    ...observedPurchase,
-    observe: (entry, snapshot) =>
-      readPurchase(snapshot, entry, new Set(stoodBefore(entry)), (id, licenceOrders) =>
-        orderBought(id, entry.operation.customer, entry.context, licenceOrders),
-      ),
+    ...amending.onUnknown,
     notShown: ({ context, operation: { customer } }, facts) =>
       context.gone === undefined
         ? ifNotShown.settle({ context, customer }, facts)
         : Promise.resolve({ kind: "park", reason: notShownEither }),
   },
-  decide: {
-    partCure,
-    applied: (entry, evidence) => ({
-      effect: effectIn(evidence) ?? orderBought(entry.id, entry.operation.customer, entry.context, new Map()),
-      summary:
-        "The additions to the order count as bought. The platform does not show all of them, so the licence order " +
-        "numbers that are missing stay unknown; `verify` goes on comparing.",
-    }),
-  },
   whereToLook: ({ context, payload }) =>
     lookForPurchase(context?.channelOrderId ?? `of the amendment of ${payload.channelOrderId.of}`, context),
   can: {
-    governed: { policy: "orders.added" },
+    ...amending.can,
     expects: stateExpected,
-    numbers: ({ after }) => after.assets,
     assumes: { always: ["A16"], by: ({ payload }) => restsOfOrder(payload) },
-    afterRefusal: (entry, snapshot, facts) =>
-      shownOfRefusedOrder({ context: entry.context, stood: stoodBefore(entry) }, snapshot, facts),
-    prints: { line: purchaseLine("add to order"), payload: purchaseLines },
   },
 };
 
@@ -308,22 +315,13 @@ const takeNumbers: OperationType<NumbersShapes> = {
   },
 };
 
-/** The order that an operation names. */
-function orderOf([record]: readonly RecordKey[]): RecordKey | undefined {
-  return record && { namespace: record.namespace, id: record.id };
-}
-
 /** It is sent only while the order stands as it did when this was planned. */
 function stateExpected<S extends Shapes & { after: { lastStep: number; agreed: string | null } }>({
   records,
   after: { lastStep, agreed },
 }: Draft<S>) {
-  const order = orderOf(records);
+  const order = orderNamed(records);
   return order && { order, lastStep, agreed };
-}
-
-function effectIn(evidence: Exclude<Evidence, { kind: "confirmed" }>) {
-  return evidence.kind === "not-found" ? undefined : evidence.effect;
 }
 
 export const types = {

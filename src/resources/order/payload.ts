@@ -1,8 +1,8 @@
-import type { BatchOrderRequest, NewBuyOrder } from "../../contract/order-record.ts";
+import type { SentItem } from "../../report/reconciliation/case.ts";
+import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import type { RecordKey } from "../../crm/model.ts";
-import { earlierUnit, plannedOrder, renewedUnit } from "../../engine/model/references.ts";
+import { earlierUnit, plannedOrder, renewedUnit, privateMarker, references } from "../../engine/model/references.ts";
 import type { PlannedAsset } from "../../engine/model/references.ts";
-import { privateMarker, references } from "../../engine/model/references.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import { z } from "zod";
 
@@ -30,17 +30,23 @@ export const orderContext = z.object({
 });
 export type OrderContext = z.infer<typeof orderContext>;
 
-type Merchandise = NonNullable<NewBuyOrder["assets"][number]["merchandises"]>;
-
-function merchandiseProducts(packages: Merchandise): string[] {
-  return packages.flatMap(({ licenseOrderProductList, children }) => [
-    ...licenseOrderProductList.map((product) => product.crmProductId),
-    ...merchandiseProducts(children ?? []),
-  ]);
+/** A package of an E5, with products of whatever form. */
+interface Packaged<Product> {
+  licenseOrderProductList: readonly Product[];
+  children?: readonly Packaged<Product>[] | null | undefined;
 }
 
-function promisedProducts(asset: NewBuyOrder["assets"][number]): string[] {
-  return [...asset.products.map((product) => product.crmProductId), ...merchandiseProducts(asset.merchandises ?? [])];
+/** The products of a package and of the packages in it. */
+function productsOf<Product>({ licenseOrderProductList, children }: Packaged<Product>): Product[] {
+  return [...licenseOrderProductList, ...(children ?? []).flatMap((child) => productsOf(child))];
+}
+
+/** All products of an asset: its own, and those of its packages. */
+export function productsInAsset<Product>(asset: {
+  products: readonly Product[];
+  merchandises?: readonly Packaged<Product>[] | undefined;
+}): Product[] {
+  return [...asset.products, ...(asset.merchandises ?? []).flatMap((item) => productsOf(item))];
 }
 
 /** The products that are on the platform once all that was promised is, each once for every number of its asset. */
@@ -78,13 +84,11 @@ function promisedOf(record: BatchOrderRequest["orderList"][number]): OrderContex
   if (record.orderType !== "new_buy")
     throw new TypeError(`an order record of the type ${record.orderType} is not placed`);
   const { sequence, licenseType, customerId, assets } = record;
-  const products = assets.flatMap(promisedProducts);
   const numbers = assets.flatMap((asset) => asset.assetNos);
-  const standing = assets.reduce(
-    (sum, asset) => sum + new Set(promisedProducts(asset)).size * asset.assetNos.length,
-    0,
-  );
-  return { sequence, licenseType, customerId, numbers, products: [...new Set(products)], standing };
+  const promised = assets.map((asset) => new Set(productsInAsset(asset).map(({ crmProductId }) => crmProductId)));
+  const standing = promised.reduce((sum, own, index) => sum + own.size * (assets[index]?.assetNos.length ?? 0), 0);
+  const products = [...new Set(promised.flatMap((own) => [...own]))];
+  return { sequence, licenseType, customerId, numbers, products, standing };
 }
 
 /** A time in the form that the settings name; null where they name none. */
@@ -138,11 +142,6 @@ const merchandise = z.object({
 });
 export type MerchandiseRecord = z.infer<typeof merchandise>;
 
-/** The products of a package and of the packages in it. */
-export function productsOf({ licenseOrderProductList, children }: MerchandiseRecord): ProductRecord[] {
-  return [...licenseOrderProductList, ...(children ?? []).flatMap(productsOf)];
-}
-
 const asset = z.object({
   assetNos: z.array(z.union([references.assetNumber, z.string()])),
   products: z.array(product),
@@ -182,43 +181,38 @@ const record = z.object({
 });
 export type OrderRecord = z.infer<typeof record>;
 
-/** What is bought under the number of one unit: ids of products of its own and of outermost packages. */
+/** What one call bought under one asset number: ids of the products and of the outermost packages. */
 const boughtItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
   number: z.string().nullable(),
   products: z.array(z.string()),
   packages: z.array(z.string()),
+  /** The earlier units whose number it has, nearest first, where it is a unit that renews one. */
   continues: z.array(earlierUnit).optional(),
 });
+export type BoughtItem = z.infer<typeof boughtItem>;
 /** `stood`: the unit was there before. */
 const amendedItem = boughtItem.omit({ number: true, continues: true }).extend({ stood: z.boolean() });
 
-/** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
-const goneItem = z.object({
+/** What went from one asset number: one product of one purchase, or (`product: null`) all that the number held. */
+export const removedItem = z.object({
   instanceId: z.string(),
   unit: z.int(),
   number: z.string().nullable(),
   product: z.string().nullable(),
   channelOrderId: z.string().nullable(),
   licenseOrderId: z.string().nullable(),
-  products: z.int(),
 });
+export type RemovedItem = z.infer<typeof removedItem>;
+
+/** What stood and the platform shows no more, in whose place this is bought; `products`: how many that were. */
+const goneItem = removedItem.extend({ products: z.int() });
 export type GoneItem = z.infer<typeof goneItem>;
 
 /** Whether licence passwords, which are secrets, stand in an order record. */
 export function holdsPasswords({ assets }: OrderRecord): boolean {
-  return assets.some(
-    ({ products, merchandises }) => products.some(isSecret) || merchandises?.some(isSecretIn) === true,
-  );
-}
-
-function isSecret({ passwords }: ProductRecord): boolean {
-  return passwords !== undefined;
-}
-
-function isSecretIn({ licenseOrderProductList, children }: MerchandiseRecord): boolean {
-  return licenseOrderProductList.some(isSecret) || children?.some(isSecretIn) === true;
+  return assets.some((asset) => productsInAsset(asset).some(({ passwords }) => passwords !== undefined));
 }
 
 const orderPayload = {
@@ -260,4 +254,53 @@ export type AmendmentShapes = ShapesOf<typeof amendmentSchemas>;
 /** Whether an E5 is answered before it is carried out (A15). */
 export function isAsync({ syncMode }: { syncMode: string }): boolean {
   return syncMode === "async";
+}
+
+/** A package as it was sent in an E5. */
+export interface SentPackage extends SentItem {
+  /** Ids of the products in it and in all lower ones; where there are none, of those in the package around it. */
+  inside: readonly string[];
+}
+
+/**
+ * What an E5 carried, flat: each product and each package under each of its asset numbers. `numberOf` gives the number
+ * that a unit was bound to; a unit without one was never sent. Values that the contract does not let anybody read back
+ * stay in `fields`; licence passwords do not.
+ */
+export function sentItems(
+  { orderList }: Pick<OrderShapes["payload"], "orderList">,
+  numberOf: (unit: string) => string | undefined,
+): { products: SentItem[]; packages: SentPackage[] } {
+  const under = orderList.flatMap(({ licenseType, assets }) =>
+    assets.flatMap((asset) =>
+      asset.assetNos.flatMap((given) => {
+        const assetNumber = typeof given === "string" ? given : numberOf(given.of);
+        return assetNumber === undefined ? [] : [{ asset, of: { assetNumber, licenseType } }];
+      }),
+    ),
+  );
+  return {
+    products: under.flatMap(({ asset, of }) =>
+      productsInAsset(asset).map(({ passwords: _passwords, ...fields }) => ({
+        id: fields.crmProductId,
+        ...of,
+        fields,
+      })),
+    ),
+    packages: under.flatMap(({ asset, of }) =>
+      sentPackages(asset.merchandises ?? []).map((item) => ({ ...item, ...of })),
+    ),
+  };
+}
+
+function sentPackages(
+  packages: readonly MerchandiseRecord[],
+  around?: readonly string[],
+): Pick<SentPackage, "id" | "fields" | "inside">[] {
+  return packages.flatMap(({ children, licenseOrderProductList, ...fields }) => {
+    const own = productsOf({ licenseOrderProductList, children }).map(({ crmProductId }) => crmProductId);
+    const inside = own.length > 0 ? own : (around ?? []);
+    const item = { id: fields.merchandiseNum, fields: { ...fields, root: around === undefined }, inside };
+    return [item, ...sentPackages(children ?? [], inside)];
+  });
 }

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { limits } from "../../contract/limits.ts";
-import { assetNumberOf } from "../../contract/template.ts";
+import { assetNumberOf, fillTemplate } from "../../contract/template.ts";
 import { licenseTypes } from "../../crm/model.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { WantedNumbers } from "./state/asset-number-rows.ts";
@@ -11,7 +11,6 @@ import type { AssetNumbers } from "../../engine/deliver.ts";
 import type { EngineDependencies } from "../../engine/customer.ts";
 import type { Unready } from "../../engine/send.ts";
 import { givenToNew, newUnitsOf } from "../../engine/model/references.ts";
-import { fillTemplate } from "../../contract/template.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
 
 /** The customer under whom the pool's operations stand in the journal: nobody's. */
@@ -20,6 +19,7 @@ const poolOwner: RecordKey = { namespace: "", id: "" };
  * So many E9 calls that came to nothing in a row end the asking: for an order, and for every other order of the run.
  */
 const mostRefills = 3;
+const notGiven = "the order service gave no asset numbers (E9)";
 
 /**
  * Asset numbers: taken from E9 in batches, kept in the ledger before use, fixed to an asset instance for good. An E9
@@ -67,18 +67,18 @@ export class NumberPool implements AssetNumbers {
       };
     });
     const early = await this.#fixed(key, wanted, keep);
-    if (early.kind !== "lacking") return early.problem;
+    if (early.lacking === 0) return early.problem;
     // Whoever refills the pool takes its own numbers before the next one's turn, so that nobody waits behind those who
     // came later.
     return await this.#oneAtATime(async () => {
       let vain = 0;
       for (let before = Number.POSITIVE_INFINITY; ;) {
         const found = await this.#fixed(key, wanted, keep);
-        if (found.kind !== "lacking") return found.problem;
+        if (found.lacking === 0) return found.problem;
         const missing = found.lacking - (await this.#deps.ledger.state.read((rows) => rows.order.numbers.poolSize()));
         vain = missing < before ? 0 : vain + 1;
         before = missing;
-        if (vain >= mostRefills) return this.#empty("the order service gave no asset numbers (E9)");
+        if (vain >= mostRefills) return this.#empty(notGiven);
         if (signal?.aborted === true) return { code: "run.stopped", reason: "the run was stopped" };
         const problem = await this.#refill(found.lacking, signal);
         if (problem !== undefined) return problem;
@@ -98,8 +98,8 @@ export class NumberPool implements AssetNumbers {
       const { namespace, orderId: id, instanceId, unit } = earlier;
       const wireNumber = (digits: string): string => digits;
       const wanted = [{ instanceId, quantity: 1, units: [unit], given: [number], wireNumber }];
-      const found = await this.#fixed({ order: { namespace, id }, customer }, wanted, keep);
-      if (found.kind === "settled" && found.problem !== undefined) return found.problem;
+      const { problem } = await this.#fixed({ order: { namespace, id }, customer }, wanted, keep);
+      if (problem !== undefined) return problem;
     }
     return undefined;
   }
@@ -108,17 +108,15 @@ export class NumberPool implements AssetNumbers {
     { order, customer }: { order: RecordKey; customer: RecordKey },
     wanted: readonly WantedNumbers[],
     keep: (numbers: readonly FixedNumber[]) => void,
-  ): Promise<{ kind: "settled"; problem: Unready | undefined } | { kind: "lacking"; lacking: number }> {
+  ): Promise<{ lacking: number; problem?: Unready }> {
     const { lacking, clashing, fixed } = await this.#deps.ledger.state.write((rows, at) =>
       rows.order.numbers.fixNumbers(order, customer, wanted, at),
     );
     keep(fixed);
-    if (clashing.length > 0) {
-      const [number] = clashing;
-      const reason = `the CRM gives this order the asset number ${number}, which belongs to another licence already`;
-      return { kind: "settled", problem: { code: "asset.number-taken", reason } };
-    }
-    return lacking === 0 ? { kind: "settled", problem: undefined } : { kind: "lacking", lacking };
+    const [number] = clashing;
+    if (number === undefined) return { lacking };
+    const reason = `the CRM gives this order the asset number ${number}, which belongs to another licence already`;
+    return { lacking: 0, problem: { code: "asset.number-taken", reason } };
   }
 
   async #refill(lacking: number, signal: AbortSignal | undefined): Promise<Unready | undefined> {
@@ -151,19 +149,15 @@ export class NumberPool implements AssetNumbers {
         return undefined;
       case "rejected":
         this.#vainInRow += 1;
-        return this.#notHandedOut(delivery.answered);
+        return this.#empty(`${notGiven}: ${delivery.answered}`);
       case "stopped":
-        return this.#notHandedOut("the run was stopped");
+        return this.#empty(`${notGiven}: the run was stopped`);
       case "blocked":
         return { code: delivery.code, reason: delivery.reason };
       case "parked":
       case "not-sent":
-        return this.#notHandedOut(delivery.reason);
+        return this.#empty(`${notGiven}: ${delivery.reason}`);
     }
-  }
-
-  #notHandedOut(why: string): Unready {
-    return this.#empty(`the order service gave no asset numbers (E9): ${why}`);
   }
 
   #empty(reason: string): Unready {

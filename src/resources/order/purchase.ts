@@ -1,50 +1,71 @@
-import { takenLater } from "../../engine/model/operation-type.ts";
+import { notSendable, takenLater } from "../../engine/model/operation-type.ts";
+import type { z } from "zod";
+import { checked } from "../../contract/fits.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { AssumptionMet } from "../../engine/model/assumptions-met.ts";
-import type { Effect, Evidence, Prepared, LookFor } from "../../engine/model/operation-type.ts";
-import { orderDesk, some, withinEnterprise } from "../../engine/model/references.ts";
+import type { Bound, Effect, Evidence, NotSendable, Prepared, LookFor } from "../../engine/model/operation-type.ts";
+import { orderDesk, some, withinEnterprise, numbersThere, isReference } from "../../engine/model/references.ts";
 import type { OrderContext, AmendmentShapes } from "./payload.ts";
 import { holdsPasswords, isAsync, orderContextOf, standingProducts } from "./payload.ts";
 import { otherSequences } from "./assumptions.ts";
 import { isWhole, sightOrder } from "./sight.ts";
 import type { OrderSight } from "./sight.ts";
 import type { Shapes, Draft } from "../../engine/model/shape.ts";
-import type { LicenceOrder } from "./state/order-steps.ts";
-import { numbersThere } from "../../engine/model/references.ts";
+import type { LicenceOrder } from "./state/changes.ts";
 import type { PlannedAsset, RenewedUnit } from "../../engine/model/references.ts";
-import { isReference } from "../../engine/model/references.ts";
 import type { StateChange } from "../../engine/model/state.ts";
 
 type AmendmentContext = AmendmentShapes["context"];
 
-/** What a purchase comes to; `licenceOrders` by sequence, as far as they are known. */
-export type PurchaseEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
+/** What an E5 comes to; `licenceOrders` by sequence, as far as they are known. */
+export type OrderEffect = (id: string, licenceOrders: ReadonlyMap<number, string>) => Effect;
 
-/** Sends a purchase, and says what its success means: each order record has a licence order of its own. */
-export function sendPurchase(request: BatchOrderRequest, effectOf: PurchaseEffect): Prepared<Shapes>["send"] {
-  return async ({ orderService }, call) => {
-    const outcome = await orderService.placeOrders(request, call);
-    return {
-      outcome,
-      conclude: (id) => {
-        if (isAsync(request)) return takenLater;
-        if (outcome.kind !== "done") return { doubt: "no data" };
-        const matched = matchBySequence(request, outcome.data);
-        if (!matched.ok) {
-          const doubt = matched.error.map((problem) => problem.message).join("; ");
-          return { doubt, met: otherSequences(request, outcome.data) };
-        }
-        const licenceOrders = [...matched.value].map(
-          ([sequence, result]) => [sequence, result.licenseOrderId ?? ""] as const,
-        );
-        return { ...effectOf(id, new Map(licenceOrders)), refused: [] };
-      },
-    };
+/**
+ * Checks a bound E5 against what the contract allows of its kind, and makes its call. Its success means that each order
+ * record has a licence order of its own.
+ */
+export function prepareOrder<S extends Shapes>(
+  { operation, wire }: Pick<Bound<S>, "operation" | "wire">,
+  schema: z.ZodType<BatchOrderRequest>,
+  of: (request: BatchOrderRequest, order: RecordKey) => { context: S["context"]; effectOf: OrderEffect },
+): Prepared<S> | NotSendable {
+  const checkedRequest = checked(schema, wire);
+  if (!checkedRequest.success) return notSendable(checkedRequest.error.issues);
+  const { data: request } = checkedRequest;
+  const order = orderNamed(operation.records);
+  if (order === undefined) return { code: "order.unnamed", reason: "the operation does not name its order" };
+  const { context, effectOf } = of(request, order);
+  return {
+    context,
+    send: async ({ orderService }, call) => {
+      const outcome = await orderService.placeOrders(request, call);
+      return {
+        outcome,
+        conclude: (id) => {
+          if (isAsync(request)) return takenLater;
+          if (outcome.kind !== "done") return { doubt: "no data" };
+          const matched = matchBySequence(request, outcome.data);
+          if (!matched.ok) {
+            const doubt = matched.error.map((problem) => problem.message).join("; ");
+            return { doubt, met: otherSequences(request, outcome.data) };
+          }
+          const licenceOrders = [...matched.value].map(
+            ([sequence, { licenseOrderId }]) => [sequence, licenseOrderId ?? ""] as const,
+          );
+          return { ...effectOf(id, new Map(licenceOrders)), refused: [] };
+        },
+      };
+    },
   };
+}
+
+/** The order that an operation names. */
+export function orderNamed([record]: readonly RecordKey[]): RecordKey | undefined {
+  return record && { namespace: record.namespace, id: record.id };
 }
 
 /**
@@ -82,7 +103,7 @@ export async function readPurchase(
   snapshot: Snapshot,
   { id, context }: { id: string; context: OrderContext },
   stood: ReadonlySet<string>,
-  effectOf: PurchaseEffect,
+  effectOf: OrderEffect,
 ): Promise<Evidence> {
   const sight = await sightOrder(snapshot, context);
   const detail = {

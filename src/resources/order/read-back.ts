@@ -1,18 +1,18 @@
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import type { LicenseType } from "../../crm/model.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import { orderOf, productsUnder } from "./model.ts";
-import type { OrderStanding, StandingProduct, StandingUnit } from "./model.ts";
-import { unitsNamed } from "./state/asset-numbers.ts";
+import { orderOf, productsUnder, unitsNamed } from "./model.ts";
+import type { OrderStanding } from "./model.ts";
 import type { FixedNumber } from "../../engine/model/references.ts";
-import type { BoughtItem, LicenceOrder, RemovedItem } from "./state/order-steps.ts";
+import type { BoughtItem, RemovedItem } from "./payload.ts";
+import type { LicenceOrder } from "./state/changes.ts";
 import type { AssetReading } from "../../platform/snapshot.ts";
 import { differenceOf, wantedOf } from "./difference.ts";
 import type { AddedPart, EndedPart, OrderDifference, ReplacedPart } from "./difference.ts";
 import type { PlannedProduct } from "./records.ts";
 import { isForm, isRowOf, observedTerms } from "./terms.ts";
-import { removedWithoutCall, wholeUnit } from "./removal-parts.ts";
-import type { Limits } from "./removal-sight.ts";
+import { removedFrom, removedWithoutCall, wholeUnit } from "./removal-parts.ts";
+import type { Limits } from "./terms.ts";
 import type { ReadBack } from "../../engine/plan/drift.ts";
 
 /** What M7 always tells two forms of a product apart by. */
@@ -201,7 +201,7 @@ function readReplaced(reading: Reading, { asset, unit, from, to, fields }: Repla
     {
       unseen: isHidden ? [`${hidden.join(", ")} of ${products.map(({ id }) => id).join(", ")}`] : [],
       otherwise: old.map(({ product }) => `M7 still shows the old form of ${product.id}`),
-      removed: removedOf(unit, from),
+      removed: from.map((standing) => removedFrom(unit, standing)),
       bought: [{ item, rows }],
     },
   ]);
@@ -216,14 +216,10 @@ function readEnded(contents: ShownContents, { unit, whole, products }: EndedPart
     if (contents.speaksOf(licenseType, number)) return { seen: [`the product ${product.id} is gone`] };
     return { unseen: [`that the product ${product.id} is gone`] };
   });
-  return joined([...found, { removed: whole ? [wholeUnit(unit)] : removedOf(unit, products) }]);
-}
-
-function removedOf(from: StandingUnit, products: readonly StandingProduct[]): RemovedItem[] {
-  const { instanceId, unit, number = null } = from;
-  return products.map(({ product, channelOrderId, licenseOrderId = null }) => {
-    return { instanceId, unit, number, product: product.id, channelOrderId, licenseOrderId };
-  });
+  return joined([
+    ...found,
+    { removed: whole ? [wholeUnit(unit)] : products.map((standing) => removedFrom(unit, standing)) },
+  ]);
 }
 
 function changesOf(

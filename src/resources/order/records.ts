@@ -5,13 +5,11 @@ import type { MissingAssumption, PayloadUse } from "../../contract/assumptions/m
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "./payload.ts";
-import { unitsOf } from "../../engine/model/references.ts";
-import type { RenewedUnit } from "../../engine/model/references.ts";
-import { assetNumberReference } from "../../engine/model/references.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import { unitsOf, assetNumberReference } from "../../engine/model/references.ts";
+import type { RenewedUnit, PrivateMarker } from "../../engine/model/references.ts";
 import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerNumbers } from "../../engine/plan/input.ts";
-import { uriOf } from "./terms.ts";
+import { uriOf } from "./model.ts";
 
 /** The tree of an order whose licence passwords stand as markers. */
 export type PlannedProduct = Product<PrivateMarker>;

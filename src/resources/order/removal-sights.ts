@@ -1,19 +1,18 @@
+import { numbersShown } from "./shown-orders.ts";
 import { formatKey } from "../../crm/keys.ts";
-import { absentName } from "./model.ts";
+import { absentName, isShared, uriOf } from "./model.ts";
 import type { StandingProduct, StandingUnit } from "./model.ts";
-import { isShared } from "./state/asset-numbers.ts";
-import type { RemovedItem } from "./state/order-steps.ts";
+import type { RemovedItem } from "./payload.ts";
 import type { AssetReading, ObservedAsset, ObservedLoan } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
-import { grouped, pairs } from "../../base/lists.ts";
 import type { Observed } from "../../engine/plan/input.ts";
 import type { EndedPart, Replacing } from "./difference.ts";
 import { isRowOf } from "./terms.ts";
-import { wholeUnit } from "./removal-parts.ts";
+import { removedFrom, wholeUnit } from "./removal-parts.ts";
 import type { Endings, RemovalPart, RemovalsGiven } from "./removal-parts.ts";
 import { saysLent } from "../../engine/plan/needs-of-operations.ts";
-import { sightOf } from "./removal-sight.ts";
-import type { Limits } from "./removal-sight.ts";
+import type { Limits } from "./terms.ts";
+import type { ProductInstance } from "../../contract/asset-contents.ts";
 
 /** What M7 no longer shows, and how many products that is. */
 export interface Gone {
@@ -88,9 +87,7 @@ export class Sights {
       if (sight.is === "blocked") return sight.block;
       if (sight.is === "gone") {
         if (!absent?.has(absentName(part.unit, standing))) return unsureAbsence(number, standing);
-        const { channelOrderId, licenseOrderId = null, product } = standing;
-        const item = { instanceId, unit, number, product: product.id, channelOrderId, licenseOrderId };
-        gone.push({ item, products: 1 });
+        gone.push({ item: removedFrom({ instanceId, unit, number }, standing), products: 1 });
       } else {
         rows.push({ row: sight.row, standing, isOwned: sight.is === "shown", by: part.by });
         const repeated = sight.is === "shown" ? sight.repeated : undefined;
@@ -110,19 +107,16 @@ export class Sights {
 }
 
 /**
- * Numbers of units whose number the ledger does not know: those under which M7 shows their products, where all units of
- * the instance go, so that it does not matter which of them is which.
+ * Numbers of units whose number the ledger does not know, as M7 shows them, where all units of the instance go: so it
+ * does not matter which of them is which.
  */
 function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): ReadonlyMap<StandingUnit, string> {
-  const known = new Set(order.units.flatMap((unit) => unit.number ?? []));
+  const taken = new Set(order.units.flatMap((unit) => unit.number ?? []));
   const unknown = order.units.filter((unit) => unit.number === undefined);
-  const found = grouped(unknown, ({ instanceId }) => instanceId).flatMap(([first, units]) => {
+  const found = [...Map.groupBy(unknown, ({ instanceId }) => instanceId).values()].flatMap((units) => {
     if (!units.every((unit) => parts.some((part) => part.unit === unit))) return [];
-    const numbers = [...(observed.contents ?? [])].flatMap(([number, { products }]) => {
-      const isShown = first.products.some((standing) => products.some((row) => isRowOf(row, standing)));
-      return isShown && !known.has(number) ? [number] : [];
-    });
-    return numbers.length === units.length ? pairs(units, numbers) : [];
+    const shown = numbersShown(units, taken, observed.contents ?? new Map());
+    return "doubt" in shown ? [] : [...shown.numbers];
   });
   return new Map(found);
 }
@@ -193,4 +187,143 @@ function lentNow(number: string, asset: ObservedAsset, loans: readonly ObservedL
     `the asset number ${number} is lent ${where.join("; ") || "(M8 does not say into which lock)"}. ` +
     "crm-sync cannot return a lent lock: have it returned on the platform first";
   return { code: "asset.lent", reason, again: true };
+}
+
+/**
+ * What M7 shows of one product that is to go: the row it is, that it is gone, that nobody knows which licence order it
+ * is of, or why it is left alone. `repeated`: the same product of a package, as it was repeated in the asset (A23).
+ */
+export type ProductSight =
+  | { is: "shown"; row: ProductInstance; repeated?: ProductInstance }
+  | { is: "gone" }
+  | { is: "unowned"; row: ProductInstance }
+  | { is: "blocked"; block: Block };
+
+/** A text that M7 leaves empty says no more than one that it leaves out. */
+function given(text: string | null | undefined): string | undefined {
+  return text === null || text === undefined || text === "" ? undefined : text;
+}
+
+/** Looks for one product of an order in what M7 shows of an asset number. */
+export function sightOf(
+  { products, asset }: Pick<AssetReading, "products" | "asset">,
+  unit: StandingUnit,
+  standing: StandingProduct,
+  limits: Limits,
+): ProductSight {
+  const { id } = standing.product;
+  const shownOtherwise = (differing: Differing): ProductSight => differently(asset.assetNum, id, differing);
+  const named = products.filter((row) => row.crmProductId === id);
+  const rows = named.filter((row) => isRowOf(row, standing));
+  const [row, ...more] = rows;
+  if (row === undefined) {
+    const ours = new Set(unit.products.filter((item) => item.product.id === id).map((item) => item.channelOrderId));
+    const strange = named.find((item) => !ours.has(item.channelOrderId ?? ""));
+    if (strange !== undefined)
+      return shownOtherwise({
+        field: "channelOrderId",
+        shown: strange.channelOrderId,
+        bought: standing.channelOrderId,
+      });
+    const renamed = products.find((item) => isRenamed(item, unit, standing));
+    if (renamed === undefined) return { is: "gone" };
+    return shownOtherwise({ field: "crmProductId", shown: renamed.crmProductId, bought: id });
+  }
+  const repeated = repeatedOf(rows, standing, limits);
+  if (more.length > 0 && repeated === undefined) {
+    const sight = shownOtherwise({ field: "number of rows", shown: String(rows.length), bought: "1" });
+    return standing.packageId === undefined || limits.repeats ? sight : withNote(sight, mayBeRepeated);
+  }
+  const shown = given(row.licenseOrderId);
+  const known = standing.licenseOrderId;
+  const wrong =
+    (shown !== undefined && known !== undefined && shown !== known) || (shown === undefined && known !== undefined)
+      ? { field: "licenseOrderId", shown, bought: known }
+      : otherTerms(row, unit, standing, limits);
+  if (wrong !== undefined) return shownOtherwise(wrong);
+  if (shown === undefined) return { is: "unowned", row };
+  return repeated === undefined ? { is: "shown", row } : { is: "shown", row, repeated };
+}
+
+const mayBeRepeated =
+  "; if the order repeated the products of its packages, set assumptions.packageProducts or packageOnly (A23) " +
+  "to repeat";
+
+function withNote(sight: ProductSight, note: string): ProductSight {
+  if (sight.is !== "blocked") return sight;
+  return { ...sight, block: { ...sight.block, reason: sight.block.reason + note } };
+}
+
+/**
+ * The second of two rows of one purchase which are one product of a package: once in the package and once in the asset,
+ * alike in all that a deletion goes by, so that one deletion takes both.
+ */
+function repeatedOf(
+  rows: readonly ProductInstance[],
+  { packageId }: StandingProduct,
+  limits: Limits,
+): ProductInstance | undefined {
+  const [row, second, ...others] = rows;
+  if (row === undefined || second === undefined || others.length > 0) return undefined;
+  if (!limits.repeats || packageId === undefined || given(row.licenseOrderId) === undefined) return undefined;
+  const isPair = (row.merchandiseInsId === null) !== (second.merchandiseInsId === null);
+  const isSame = row.licenseOrderId === second.licenseOrderId && limits.matched(row) === limits.matched(second);
+  return isPair && isSame ? second : undefined;
+}
+
+/** Whether M7 shows what a product is by the purchase of that product, under an id that is none of the unit. */
+function isRenamed(row: ProductInstance, unit: StandingUnit, { product, channelOrderId }: StandingProduct): boolean {
+  const isSame = row.channelOrderId === channelOrderId && row.productUri === uriOf(product);
+  return isSame && !unit.products.some((item) => item.product.id === row.crmProductId);
+}
+
+interface Differing {
+  field: string;
+  shown: string | number | null | undefined;
+  bought: string | number | undefined;
+}
+
+/**
+ * The first term of a product that M7 shows otherwise than it was bought. A deletion finds its product by the productUri
+ * alone, and by terms that M7 must show: what is left empty is another value here.
+ */
+function otherTerms(
+  row: ProductInstance,
+  unit: StandingUnit,
+  { product }: StandingProduct,
+  limits: Limits,
+): Differing | undefined {
+  const uri = uriOf(product);
+  if (row.productUri !== uri) return { field: "productUri", shown: row.productUri, bought: uri };
+  if (row.limitConcurrent !== product.nodes)
+    return { field: "limitConcurrent", shown: row.limitConcurrent, bought: product.nodes };
+  if (given(row.licenseType) !== undefined && row.licenseType !== unit.licenseType)
+    return { field: "licenseType", shown: row.licenseType, bought: unit.licenseType };
+  return (
+    otherLimit("limitStartTime", row, product.limitStart, limits) ??
+    otherLimit("limitEndTime", row, product.limitEnd, limits)
+  );
+}
+
+/** A limit that M7 shows otherwise than it was bought. */
+function otherLimit(
+  field: "limitStartTime" | "limitEndTime",
+  row: ProductInstance,
+  instant: string | undefined,
+  limits: Limits,
+): Differing | undefined {
+  const compared = limits.compared(row[field], instant);
+  if (compared.is === "silent" || compared.is === "same") return undefined;
+  const { bought } = compared;
+  if (compared.is === "unreadable") return { field: `${field} (${compared.fault})`, shown: row[field], bought };
+  return { field, shown: compared.shown, bought };
+}
+
+function differently(number: string, product: string, { field, shown, bought }: Differing): ProductSight {
+  const text = (value: string | number | null | undefined): string =>
+    value === undefined || value === null ? "none" : JSON.stringify(value).slice(0, 60);
+  const reason =
+    `M7 shows the product ${product} under the asset number ${number} with another ${field} ` +
+    `(${text(shown)}) than it was bought with (${text(bought)}). crm-sync does not delete the product`;
+  return { is: "blocked", block: { code: "order.shown-differently", reason, again: true } };
 }

@@ -9,7 +9,7 @@ import type { Endings, GoingRow, Removal, RemovalPart, RemovalsGiven, Removing }
 import { deletionsOf, unwantedName } from "./deletions.ts";
 import { removedWithoutCall } from "./removal-parts.ts";
 import { unitName } from "./renewals.ts";
-import { Limits, twinOf } from "./removal-sight.ts";
+import { Limits, twinOf } from "./terms.ts";
 import { Sights } from "./removal-sights.ts";
 import type { Decided, Gone } from "./removal-sights.ts";
 import { quarantineBlock } from "../../engine/plan/records.ts";

@@ -15,7 +15,7 @@ import {
   otherThanWanted,
   shownTwice,
 } from "./adoption.ts";
-import { agreedWithNone } from "./state/placed-orders.ts";
+import { agreedWithNone } from "./state/changes.ts";
 import type { StateChange, Known } from "../../engine/model/state.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";
 import type { Block } from "../../engine/plan/records.ts";
@@ -24,7 +24,7 @@ import type { OrderWithTree } from "../../engine/model/desired.ts";
 import { earlierOrders, isWanted } from "./model.ts";
 import { channelNumberOf } from "./pool.ts";
 import type { CustomerState, EngineDependencies } from "../../engine/customer.ts";
-import { examine, shownElsewhere, amendmentsOf, shownAmendments, shownTogether } from "./shown-orders.ts";
+import { amendmentsOf, examine, purchasesShown, shownElsewhere, shownOf } from "./shown-orders.ts";
 import type { Examination, ShownAt, ShownAmendment } from "./shown-orders.ts";
 import { isShown } from "../../engine/evidence.ts";
 import { unreadBlock } from "../../engine/customer.ts";
@@ -174,20 +174,16 @@ export class OrderAdoption implements Seeking {
     for (const order of orders) {
       const key = formatKey(order.key);
       const channelOrderId = channelNumberOf(this.#deps, order);
-      const shownUnder = async (number: string): Promise<ShownOrder | undefined> =>
-        isRead ? await this.#shown(loaded, number) : undefined;
-      const own = await shownUnder(channelOrderId);
-      const amended = { order: order.key, channelOrderId, others, numbers };
-      const amendments = await shownAmendments(this.#deps.settings, amended, shownUnder);
-      const under = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
-      const shown = under.length === 0 ? undefined : shownTogether(under);
-      const found: FoundOrder = { order, customer: knows.customer, channelOrderId, shown, own, amendments };
+      const of = { order: order.key, channelOrderId, others, numbers };
+      const here = await shownOf(this.#deps.settings, of, (number) => this.#shown(loaded, number));
+      const none = { shown: undefined, own: undefined, amendments: [] };
+      const found: FoundOrder = { order, customer: knows.customer, channelOrderId, ...(here ?? none) };
       const elsewhere = await shownElsewhere(this.#deps, knows.customer, order);
-      if (shown === undefined) {
+      if (here === undefined) {
         await this.#notShownHere(knows, loaded, { ...found, elsewhere }, compared);
         continue;
       }
-      const waits = this.#whyNotAdopted(found, shown);
+      const waits = this.#whyNotAdopted(found, here.shown);
       if (waits !== undefined) compared.partial.set(key, waits);
       else if (elsewhere.length > 0 && this.#rebuild === undefined)
         compared.hidden.set(key, shownAtAnother(order, elsewhere, []));
@@ -248,8 +244,8 @@ export class OrderAdoption implements Seeking {
 
   /** What all that is shown of an order, and each purchase of it, shows otherwise than the CRM has it. */
   #otherwise(order: Order, { shown, own, amendments }: Pick<ShownAt, "shown" | "own" | "amendments">): string[] {
-    const purchases = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
-    return [...otherThanWanted(order, shown, this.#deps.settings), ...shownTwice(purchases)];
+    const twice = shownTwice(purchasesShown({ own, amendments }));
+    return [...otherThanWanted(order, shown, this.#deps.settings), ...twice];
   }
 
   /**

@@ -18,14 +18,18 @@ import { isRowOf } from "./terms.ts";
 
 type Link = NonNullable<Known["link"]>;
 
-/** What the enterprise of one customer shows of an order. */
-export interface ShownAt {
-  customer: RecordKey;
+/** What is shown of an order. */
+interface Shown {
   /** All of it. */
   shown: ShownOrder;
   /** Under the order's own number. */
   own: ShownOrder | undefined;
   amendments: readonly ShownAmendment[];
+}
+
+/** What the enterprise of one customer shows of an order. */
+export interface ShownAt extends Shown {
+  customer: RecordKey;
 }
 
 type Dependencies = Pick<EngineDependencies, "ledger" | "settings">;
@@ -53,10 +57,8 @@ export async function shownElsewhere(
     const numbers = rows.map(({ number }) => number);
     const shownUnder = async (number: string): Promise<ShownOrder | undefined> => await state.shownOrder(other, number);
     const others = await ownNumbers(deps, other, numbers);
-    const own = numbers.includes(channelOrderId) ? await shownUnder(channelOrderId) : undefined;
-    const amendments = await shownAmendments(deps.settings, { ...named, others, numbers }, shownUnder);
-    const under = [...(own === undefined ? [] : [own]), ...amendments.map((item) => item.shown)];
-    if (under.length > 0) places.push({ customer: other, shown: shownTogether(under), own, amendments });
+    const shown = await shownOf(deps.settings, { ...named, others, numbers }, shownUnder);
+    if (shown !== undefined) places.push({ customer: other, ...shown });
   }
   return places.toSorted((one, other) => rank(other) - rank(one));
 }
@@ -200,7 +202,7 @@ interface Amended {
 }
 
 /** What is shown of an order beside its own number: under those of its amendments that are no other order's own. */
-export async function shownAmendments(
+async function shownAmendments(
   settings: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
   amended: Amended,
   shownUnder: (channelOrderId: string) => Promise<ShownOrder | undefined>,
@@ -213,6 +215,23 @@ export async function shownAmendments(
     if (n !== undefined && shown !== undefined) found.push({ n, channelOrderId, shown });
   }
   return found.toSorted((one, other) => one.n - other.n);
+}
+
+/** What is shown of an order under its own number and those of its amendments. */
+export async function shownOf(
+  settings: Pick<AssumptionSettings, "amendmentOrderIdTemplate">,
+  of: Amended,
+  shownUnder: (channelOrderId: string) => Promise<ShownOrder | undefined>,
+): Promise<Shown | undefined> {
+  const own = of.numbers.includes(of.channelOrderId) ? await shownUnder(of.channelOrderId) : undefined;
+  const amendments = await shownAmendments(settings, of, shownUnder);
+  const under = purchasesShown({ own, amendments });
+  return under.length === 0 ? undefined : { shown: shownTogether(under), own, amendments };
+}
+
+/** What is shown of each purchase of an order. */
+export function purchasesShown({ own, amendments }: Pick<Shown, "own" | "amendments">): ShownOrder[] {
+  return [...(own === undefined ? [] : [own]), ...amendments.map(({ shown }) => shown)];
 }
 
 /** Stands for the number of an amendment where its template is taken apart; no number of an order holds it. */
@@ -242,7 +261,7 @@ export function amendmentsOf(
 }
 
 /** All that is shown of an order, whatever it was bought under. */
-export function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
+function shownTogether(shown: readonly ShownOrder[]): ShownOrder {
   const products = new Map<string, readonly string[]>();
   const forms = new Map<string, readonly ShownForm[]>();
   for (const item of shown) {

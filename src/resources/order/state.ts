@@ -4,24 +4,19 @@ import { physicalLockTypes } from "../../contract/limits.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { LicenseType, RecordKey } from "../../crm/model.ts";
 import type { StateRows, StateStore } from "../../engine/model/resource.ts";
-import type { Known, StateChange } from "../../engine/model/state.ts";
+import type { StateChange } from "../../engine/model/state.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { standingAfter } from "./fold.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import { statements } from "../../ledger/database/statements.ts";
+import { sqlOf } from "../../ledger/database/statements.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import type { OrderStanding } from "./model.ts";
-import { assetNumbersParts } from "./state/asset-numbers.ts";
-import { AssetNumberRows, assetNumberTables } from "./state/asset-number-rows.ts";
-import { OrderGathering } from "./state/gather.ts";
-import { OrderHistories } from "./state/gather.ts";
-import { MovedOrderRows, movedOrdersParts, movedOrderTables } from "./state/moved-orders.ts";
-import { OrderStepRows, orderStepTables } from "./state/order-step-rows.ts";
-import { orderStepsParts } from "./state/order-steps.ts";
-import { PlacedOrderRows, placedOrdersParts, placedOrderTables } from "./state/placed-orders.ts";
-
-const tables = { ...placedOrderTables, ...movedOrderTables, ...assetNumberTables, ...orderStepTables };
-const changes = { ...placedOrdersParts, ...movedOrdersParts, ...assetNumbersParts, ...orderStepsParts };
+import { AssetNumberRows } from "./state/asset-number-rows.ts";
+import { changes } from "./state/changes.ts";
+import type { KnownOrders } from "./state/changes.ts";
+import { OrderGathering, OrderHistories } from "./state/gather.ts";
+import { OrderStepRows } from "./state/order-step-rows.ts";
+import { PlacedOrderRows } from "./state/placed-order-rows.ts";
 
 /** The rows of orders in an open ledger, and what else can be asked of them. */
 export interface OrderRows extends StateRows {
@@ -44,10 +39,18 @@ declare module "../../engine/model/resource.ts" {
 
 const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
 
-const nothing: Pick<Known, "placedOrders" | "numbers"> = { placedOrders: new Map(), numbers: [] };
+const nothing: KnownOrders = { placedOrders: new Map(), numbers: [] };
 
 export const state = {
-  tables,
+  tables: [
+    "placed_order",
+    "licence_order",
+    "moved_order",
+    "asset_number",
+    "earlier_number",
+    "order_step",
+    "amendment_number",
+  ],
   nothing,
   changes,
   facts: {
@@ -97,15 +100,13 @@ function awayAfter(before: LoadedCustomer["away"], changes: readonly StateChange
 /** The only code that writes placed orders, their steps, the customers that they left, and asset numbers. */
 function open(database: Sqlite, ledger: LedgerRows): OrderRows {
   const placed = new PlacedOrderRows(database);
-  const moved = new MovedOrderRows(database);
   const numbers = new AssetNumberRows(database);
-  const steps = new OrderStepRows(database, ledger.requests, ledger.differences);
+  const steps = new OrderStepRows(database, ledger);
+  const counts = sqlOf(database, counting);
   const histories = new OrderHistories(steps, ledger.desired);
-  const gathering = new OrderGathering({ moved, numbers, steps, histories }, ledger);
-  const counts = countsOf(database);
-  const known = (customer: RecordKey): Pick<Known, "placedOrders" | "numbers"> => ({
-    ...placed.known(customer),
-    ...numbers.known(customer),
+  const known = (customer: RecordKey): KnownOrders => ({
+    placedOrders: placed.known(customer),
+    numbers: numbers.known(customer),
   });
   return {
     placed,
@@ -122,12 +123,12 @@ function open(database: Sqlite, ledger: LedgerRows): OrderRows {
       }
       return { placedOrders: all };
     },
-    gather: (given) => gathering.of(given),
-    writes: { ...placed.writes, ...moved.writes, ...numbers.writes, ...steps.writes },
+    gather: (given) => new OrderGathering({ placed, numbers, steps, histories }, ledger, given).gathered(),
+    writes: { ...placed.writes, ...numbers.writes, ...steps.writes },
     count(thing, customer) {
       if (thing !== "products" && thing !== "locks") return undefined;
-      const found = customer === undefined ? counts[`all ${thing}`].get() : counts[thing].get(customer);
-      return found ?? 0;
+      if (customer === undefined) return counts.value(`all ${thing}`) ?? 0;
+      return counts.value(thing, { namespace: customer.namespace, id: customer.id }) ?? 0;
     },
     standing(customer, order) {
       const of = known(customer);
@@ -150,16 +151,10 @@ export const locksByType = `select count(*) as count from placed_order p
     and i.value ->> 'licenseType' in (${physicalLockTypes.map((type) => `'${type}'`).join(", ")})
     and n.fixed_at is not null and n.ended_at is null and p.to_at is null`;
 
-function countsOf(database: Sqlite) {
-  const one = (sql: string) => () => database.prepare<[RecordKey], number>(sql).pluck();
-  const all = (sql: string) => () => database.prepare<[], number>(sql).pluck();
-  return statements.onUse({
-    products: one(`select coalesce(sum(products), 0) from placed_order where to_at is null and ${ofCustomer}`),
-    locks: one(
-      `${locksByType} and p.customer_namespace = +@namespace and p.customer_id = +@id
-        and n.customer_namespace = +@namespace and n.customer_id = +@id`,
-    ),
-    "all products": all("select count from tally where name = 'product'"),
-    "all locks": all(locksByType),
-  });
-}
+const counting = {
+  products: `select coalesce(sum(products), 0) from placed_order where to_at is null and ${ofCustomer}`,
+  locks: `${locksByType} and p.customer_namespace = +@namespace and p.customer_id = +@id
+    and n.customer_namespace = +@namespace and n.customer_id = +@id`,
+  "all products": "select count from tally where name = 'product'",
+  "all locks": locksByType,
+};

@@ -1,10 +1,13 @@
+import type { AssetReading } from "../../platform/snapshot.ts";
 import type { ShownForm } from "../../ledger/state/observations.ts";
 import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
-import { productsUnder, termsOf as assetTermsOf } from "./model.ts";
+import { productsUnder, uriOf, termsOf as assetTermsOf } from "./model.ts";
 import type { AssetTerms, StandingProduct } from "./model.ts";
 import type { PlannedPackage, PlannedProduct } from "./records.ts";
-import type { Limits } from "./removal-sight.ts";
+import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import type { PayloadUse } from "../../contract/assumptions/missing.ts";
+import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 
 /** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */
 export function termsOf({ name: _name, amount: _amount, passwords, features, ...terms }: PlannedProduct): object {
@@ -52,14 +55,67 @@ export function changedAssetTerms(before: AssetTerms, after: AssetTerms): string
   return changedFields(assetTermsOf(before), assetTermsOf(after));
 }
 
-/** What E5 calls a product by, and M7 after it. */
-export function uriOf({ gmsPid, appKey }: Pick<PlannedProduct, "gmsPid" | "appKey">): string | undefined {
-  return gmsPid ?? appKey;
-}
-
 /** Whether a row of M7 is a product as one purchase brought it. */
 export function isRowOf(row: ProductInstance, { product, channelOrderId }: StandingProduct): boolean {
   return row.crmProductId === product.id && row.channelOrderId === channelOrderId;
+}
+
+/** A limit as a delete order has it: nothing where M7 shows none; or why it cannot be told. */
+type WireLimit = { wire: string | number | undefined } | { fault: string; lacks?: true };
+
+/** Reads limits as M7 shows them and as they were bought, in the one form in which E5 takes them (A20, A21). */
+export class Limits {
+  readonly #settings: AssumptionSettings;
+  /** What was needed of the settings so far. */
+  readonly uses = new Set<PayloadUse>();
+
+  constructor(settings: AssumptionSettings) {
+    this.#settings = settings;
+  }
+
+  shown(value: ProductInstance["limitEndTime"]): WireLimit {
+    const { timeCodecs, sentinels, dateZone } = this.#settings;
+    if (value === null || value === undefined || sentinels.shownNoLimit.includes(value)) return { wire: undefined };
+    this.uses.add("delete-limit").add("product-limit");
+    if (timeCodecs.readLimit === undefined) return { fault: "the unit of what M7 shows is not known", lacks: true };
+    const read = decodeTime(timeCodecs.readLimit, value, dateZone);
+    return read.ok ? this.bought(read.value) : { fault: read.error };
+  }
+
+  bought(instant: string | undefined): WireLimit {
+    if (instant === undefined) return { wire: undefined };
+    const { timeCodecs, dateZone } = this.#settings;
+    this.uses.add("product-limit");
+    if (timeCodecs.productLimit === undefined) return { fault: "the unit of limits is not known", lacks: true };
+    const written = encodeTime(timeCodecs.productLimit, instant, "long", dateZone);
+    return written.ok ? { wire: written.value } : { fault: written.error };
+  }
+
+  /** What M7 shows, against what was bought. `fault`: why the former cannot be read; silent for want of a setting. */
+  compared(value: ProductInstance["limitEndTime"], instant: string | undefined) {
+    const shown = this.shown(value);
+    const bought = this.bought(instant);
+    // What cannot be read for want of a setting is asked for by name before anything is sent.
+    if ("fault" in bought || ("fault" in shown && shown.lacks)) return { is: "silent" } as const;
+    if ("fault" in shown) return { is: "unreadable", fault: shown.fault, bought: bought.wire } as const;
+    const is: "same" | "other" = shown.wire === bought.wire ? "same" : "other";
+    return { is, shown: shown.wire, bought: bought.wire };
+  }
+
+  /** Whether products of packages may have been bought in the asset too (A23), so that M7 shows them twice. */
+  get repeats(): boolean {
+    const { packageProducts, packageOnly } = this.#settings;
+    return packageProducts === "repeat" || packageOnly === "repeat";
+  }
+
+  /** What a strict deletion compares of a product (D: contract E5), as one text. */
+  matched({ productUri, limitConcurrent, limitStartTime, limitEndTime }: ProductInstance): string {
+    const limit = (value: ProductInstance["limitEndTime"]): unknown => {
+      const read = this.shown(value);
+      return "fault" in read ? { unread: value } : (read.wire ?? null);
+    };
+    return JSON.stringify([productUri, limitConcurrent, limit(limitStartTime), limit(limitEndTime)]);
+  }
 }
 
 /** A row of M7, as far as it shows terms. */
@@ -117,4 +173,20 @@ export function isSame(one: unknown, other: unknown): boolean {
   return one === undefined || other === undefined
     ? one === other
     : canonicalJson(toJson(one)) === canonicalJson(toJson(other));
+}
+
+/** Whether a strict deletion of one product takes another one under its asset number along (R4). */
+export function isTwin(row: ProductInstance, other: ProductInstance, limits: Limits): boolean {
+  const isElsewhere = (other.licenseOrderId ?? "") !== "" && other.licenseOrderId !== row.licenseOrderId;
+  return other !== row && !isElsewhere && limits.matched(other) === limits.matched(row);
+}
+
+/** A product that stays and that a deletion would take along. */
+export function twinOf(
+  row: ProductInstance,
+  { products }: Pick<AssetReading, "products">,
+  going: ReadonlySet<ProductInstance>,
+  limits: Limits,
+): ProductInstance | undefined {
+  return products.find((other) => !going.has(other) && isTwin(row, other, limits));
 }

@@ -2,18 +2,17 @@ import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { PlannedAsset } from "../../engine/model/references.ts";
 import type { OrderWithTree } from "../../engine/model/desired.ts";
-import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
+import type { Block } from "../../engine/plan/records.ts";
 import type { CustomerInput, Prepared, PlanOptions } from "../../engine/plan/input.ts";
 import type { Need } from "../../engine/model/shape.ts";
 import type { Known } from "../../engine/model/state.ts";
-import { orderOf, productsUnder, takenOver } from "./model.ts";
+import { orderOf, productsOf, takenOver, blockedBy } from "./model.ts";
 import type { PlannedPackage, PlannedProduct, PurchasedAsset } from "./records.ts";
 import type { Endings, EndingPolicy } from "./removal-parts.ts";
 import { unitsIn } from "./renewals.ts";
-import { wantedForm } from "./state/placed-orders.ts";
-import type { AwayOrder, StandingUnit } from "./model.ts";
+import { agreesWith } from "./state/changes.ts";
+import type { AwayOrder, StandingUnit, OrderPlan } from "./model.ts";
 import type { PolicyName } from "../../engine/model/policy.ts";
-import type { OrderPlan } from "./amendments.ts";
 import { orderableFields } from "./records.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { countedParts } from "./purchase-parts.ts";
@@ -43,7 +42,7 @@ export function withTransfers(
     products: asset.products.map(named),
     packages: asset.packages.map(inside),
   }));
-  const products = resolved.flatMap((asset) => [...asset.products, ...asset.packages.flatMap(productsUnder)]);
+  const products = resolved.flatMap(productsOf);
   for (const { id, transferredFrom: from, srcLicenseOrderId } of products) {
     if (from === undefined || srcLicenseOrderId !== undefined) continue;
     const earlier = `${from.instanceId} of the order ${formatKey(orderOf(order, from))}`;
@@ -125,7 +124,7 @@ function standingIn({ known, standings }: Given, order: OrderWithTree): Readonly
   const key = formatKey(order.key);
   const placed = known.placedOrders.get(key);
   if (placed === undefined) return new Set();
-  if ((placed.agreedHash ?? placed.bodyHash) === wantedForm(order)) return "all";
+  if (agreesWith(placed, order)) return "all";
   const standing = standings?.get(key);
   if (standing === undefined || "lost" in standing) return new Set();
   return new Set(
@@ -143,58 +142,50 @@ function nameOf(order: string, instanceId: string): string {
   return JSON.stringify([order, instanceId]);
 }
 
-/** What is planned of orders at the customer that they moved away from. */
-export interface Departures extends Pick<OrderPlan, "changes" | "endings"> {
-  blocks: BlockedRecord[];
-  /** Asset numbers of them, which nobody is given any more. */
+/** What is planned of an order at the customer that it moved away from. */
+interface Departure {
+  key: string;
+  plan: Partial<OrderPlan>;
+  /** Its asset numbers, which nobody is given any more. */
   numbers: string[];
 }
 
 type MovesGiven = Pick<Prepared, "customer" | "away"> & { known: Pick<Known, "placedOrders"> };
 
 /**
- * Plans what becomes of what exists here of orders that moved away in the CRM: it is removed, as anything else that
+ * Plans what becomes of what exists here of an order that moved away in the CRM: it is removed, as anything else that
  * nobody wants. Its new customer buys it in full once nothing is left.
  */
-export function planDepartures(given: MovesGiven, { policies }: Pick<PlanOptions, "policies">): Departures {
-  const planned = (given.away ?? []).map((away) => planDeparture(given, away, policies));
-  return {
-    changes: planned.flatMap(({ changes = [] }) => changes),
-    blocks: planned.flatMap(({ blocks = [] }) => blocks),
-    endings: planned.flatMap(({ endings = [] }) => endings),
-    numbers: planned.flatMap(({ numbers = [] }) => numbers),
-  };
-}
-
-function planDeparture(
+export function planDeparture(
   { customer, known }: MovesGiven,
   away: AwayOrder,
-  policies: PlanOptions["policies"],
-): Partial<Departures> {
+  { policies }: Pick<PlanOptions, "policies">,
+): Departure {
   const { order, owner, standing } = away;
   const key = formatKey(order.key);
   if (standing !== undefined && "lost" in standing) {
     const reason = `the present state of the order ${key} is not known: ${standing.lost}`;
-    return { blocks: [[key, { code: "order.form-lost", reason, again: true }]] };
+    return { key, plan: blockedBy({ code: "order.form-lost", reason, again: true }), numbers: [] };
   }
   const units = standing?.units.filter(({ products }) => products.length > 0) ?? [];
   if (standing === undefined || units.length === 0)
-    return { changes: [{ type: "order-left", order: order.key, customer }] };
+    return { key, plan: { changes: [{ type: "order-left", order: order.key, customer }] }, numbers: [] };
   const numbers = units.flatMap(({ number }) => number ?? []);
-  const stopped = (block: Block): Partial<Departures> => ({ numbers, blocks: [[key, block]] });
+  const planned = (plan: Partial<OrderPlan>): Departure => ({ key, plan, numbers });
   // The customer keeps it in mind: nothing else tells it when the record can be used again.
-  if (order.state === "quarantined") return stopped(stays(key, "its record is in quarantine"));
+  if (order.state === "quarantined") return planned(blockedBy(stays(key, "its record is in quarantine")));
   const why = whyOf(order);
   const what = `the order ${key} ${wordsOf[why](formatKey(owner))}; this removes ${unitsText(units)} here`;
   const considered = consider(policies, why, what);
-  if (considered === "nothing") return { numbers };
-  if (considered !== "act") return stopped(considered);
+  if (considered === "nothing") return planned({});
+  if (considered !== "act") return planned(blockedBy(considered));
   // A record that cannot be bought from wants something, whatever it names.
   const fault = why === "orders.moved" ? faultOf(away) : undefined;
-  if (fault !== undefined) return stopped(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`));
-  if (known.placedOrders.get(key)?.elsewhere === true) return stopped(stoodElsewhere(key));
+  if (fault !== undefined)
+    return planned(blockedBy(stays(key, `nothing can be bought for ${formatKey(owner)}: ${fault}`)));
+  if (known.placedOrders.get(key)?.elsewhere === true) return planned(blockedBy(stoodElsewhere(key)));
   const parts = units.map((unit) => ({ unit, whole: true, products: unit.products, packages: unit.packages }));
-  return { numbers, endings: [endingsOf(standing, parts, { why, what, needs: [] })] };
+  return planned({ endings: [endingsOf(standing, parts, { why, what, needs: [] })] });
 }
 
 /** Why an order cannot be bought for its new customer, as the CRM has both now. */

@@ -15,13 +15,14 @@ import type { OrderHistory } from "./fold.ts";
 import { grouped } from "../../base/lists.ts";
 import type { types } from "./operations.ts";
 import { productsUnder } from "./model.ts";
-import { purchaseOf } from "./placing.ts";
+import { purchaseOf } from "./plan.ts";
 import type { Purchase } from "./purchase-parts.ts";
 import type { PlannedAsset, PlannedPackage, PlannedProduct } from "./records.ts";
 import { endingsOf } from "./removal-parts.ts";
 import type { Endings } from "./removal-parts.ts";
 import { planRemovals } from "./removals.ts";
-import type { OrderStep, RemovedItem } from "./state/order-steps.ts";
+import type { OrderStep } from "./state/changes.ts";
+import type { RemovedItem } from "./payload.ts";
 
 export const undo: { readonly [K in keyof typeof types]?: UndoRule<K> } = {
   "place-order": undoPurchase,

@@ -16,14 +16,20 @@ import type {
   SettleFacts,
   OperationType,
 } from "../../engine/model/operation-type.ts";
-import { memberDesk, some, withinEnterprise } from "../../engine/model/references.ts";
+import {
+  memberDesk,
+  some,
+  withinEnterprise,
+  generatedPassword,
+  isPrivateMarker,
+  privateMarker,
+  references,
+} from "../../engine/model/references.ts";
 import { adds, named, peopleOf } from "../../engine/model/operation-line.ts";
-import { generatedPassword, isPrivateMarker, privateMarker, references } from "../../engine/model/references.ts";
 import type { Draft, ShapesOf } from "../../engine/model/shape.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
-import { matchAddedStaff } from "./profile.ts";
+import { matchAddedStaff, commitments } from "./profile.ts";
 import type { StaffMatch } from "./profile.ts";
-import { commitments } from "./profile.ts";
 
 const schemas = {
   target: z.object({ enterpriseGlobalId: z.union([z.string(), references.enterpriseGlobalId]) }),

@@ -1,4 +1,4 @@
-import type { ReadOptions, Reads } from "../../engine/plan/input.ts";
+import type { ReadOptions, Reads, LoadedCustomer, PlanOptions, Part, Prepared } from "../../engine/plan/input.ts";
 import { acts } from "../../engine/model/policy.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
@@ -13,7 +13,6 @@ import { noWeight } from "../../engine/model/taking.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import type { Block, BlockedRecord } from "../../engine/plan/records.ts";
 import { holdersNotRead } from "../../engine/plan/needs-of-operations.ts";
-import type { LoadedCustomer, PlanOptions, Part, Prepared } from "../../engine/plan/input.ts";
 import { consider } from "../../engine/plan/rejections.ts";
 import { quarantineBlock } from "../../engine/plan/records.ts";
 import { isAccountOf } from "./profile.ts";

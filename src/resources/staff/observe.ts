@@ -9,9 +9,18 @@ import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import { addRead, nothingRead } from "../../engine/plan/drift.ts";
 import type { ReadBack } from "../../engine/plan/drift.ts";
-import { commonSuffix, isAccountOf } from "./profile.ts";
+import {
+  commonSuffix,
+  isAccountOf,
+  clearProfile,
+  fieldNames,
+  isMasked,
+  profileOf,
+  shownFields,
+  shownOtherwise,
+  shownProfile,
+} from "./profile.ts";
 import { membershipsOf } from "./identity.ts";
-import { clearProfile, fieldNames, isMasked, profileOf, shownFields, shownOtherwise, shownProfile } from "./profile.ts";
 
 /** M5, and M6 with E8, of the enterprise. */
 interface ShownPeople {

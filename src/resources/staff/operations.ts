@@ -14,9 +14,9 @@ import type {
   SettleFacts,
   OperationType,
 } from "../../engine/model/operation-type.ts";
-import { memberDesk, withinEnterprise } from "../../engine/model/references.ts";
-import { changes, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
 import {
+  memberDesk,
+  withinEnterprise,
   isPrivateMarker,
   newPassword,
   privateMarker,
@@ -24,6 +24,7 @@ import {
   initialPasswordRef,
   newPasswordRef,
 } from "../../engine/model/references.ts";
+import { changes, named, peopleOf, removes } from "../../engine/model/operation-line.ts";
 import type { ShapesOf } from "../../engine/model/shape.ts";
 import { everyVersion } from "../../engine/model/state-parts.ts";
 import type { Snapshot } from "../../platform/snapshot.ts";

@@ -163,18 +163,12 @@ function passwordBlock(
   canSeal: boolean,
 ): Block | undefined {
   if (!canSeal) {
-    return {
-      code: "staff.no-sealing-key",
-      reason: "the setting ledger.sealKey is missing, so crm-sync cannot keep an initial password",
-      again: true,
-    };
+    const reason = "the setting ledger.sealKey is missing, so crm-sync cannot keep an initial password";
+    return { code: "staff.no-sealing-key", reason, again: true };
   }
   if (settings.passwordSource === "crm" && staff.body.password === undefined) {
-    return {
-      code: "staff.no-password",
-      reason: "passwords come from the CRM (assumptions.passwordSource), but the CRM gives none for this person",
-      again: true,
-    };
+    const reason = "passwords come from the CRM (assumptions.passwordSource), but the CRM gives none for this person";
+    return { code: "staff.no-password", reason, again: true };
   }
   return undefined;
 }

@@ -12,8 +12,8 @@ import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { Known, StateChange } from "../../engine/model/state.ts";
 import type { ObservedMember } from "../../platform/snapshot.ts";
 import { subjectOf } from "../../report/reconciliation/case.ts";
-import { isAccountOf } from "./profile.ts";
 import {
+  isAccountOf,
   clearProfile,
   fieldNames,
   leftProfile,
@@ -215,23 +215,17 @@ function droppedFields(before: StaffProfile, wanted: StaffProfile, settings: Ass
 
 function notCleared(dropped: readonly ShownField[]): Block {
   const what = named(dropped);
-  return {
-    code: "staff.not-cleared",
-    reason:
-      `the CRM no longer gives the person's ${what}, but the platform still shows it: ` +
-      "M2 leaves out fields without a value in the CRM (A41)",
-    again: true,
-  };
+  const reason =
+    `the CRM no longer gives the person's ${what}, but the platform still shows it: ` +
+    "M2 leaves out fields without a value in the CRM (A41)";
+  return { code: "staff.not-cleared", reason, again: true };
 }
 
 function shownDifferently(otherwise: readonly ShownField[]): Block {
-  return {
-    code: "staff.shown-otherwise",
-    reason:
-      `the service accepted M2, but M5 shows another ${named(otherwise)} than was sent. crm-sync does not send M2 a ` +
-      "second time (A41)",
-    again: true,
-  };
+  const reason =
+    `the service accepted M2, but M5 shows another ${named(otherwise)} than was sent. crm-sync does not send M2 a ` +
+    "second time (A41)";
+  return { code: "staff.shown-otherwise", reason, again: true };
 }
 
 function named(of: readonly ShownField[]): string {

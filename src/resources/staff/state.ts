@@ -7,9 +7,8 @@ import type { Gathered, StateRows, StateStore } from "../../engine/model/resourc
 import { together, inKeyOrder, isSameKey } from "../../engine/model/state-part.ts";
 import type { LoadedCustomer } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
-import { statements } from "../../ledger/database/statements.ts";
+import { sqlOf } from "../../ledger/database/statements.ts";
 import { stored } from "../../ledger/database/damage.ts";
-import { table } from "../../ledger/database/statements.ts";
 import { desired } from "../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../ledger/state/registry.ts";
 import { leftProfile } from "./profile.ts";
@@ -137,7 +136,7 @@ declare module "../../engine/model/state.ts" {
 const nothing: KnownStaffLinks = { staffLinks: new Map() };
 
 export const state = {
-  tables: { staff_link: table<StaffLinkTable>() },
+  tables: ["staff_link"],
   nothing,
   changes,
   facts: {
@@ -157,25 +156,52 @@ export const state = {
   open,
 } satisfies StateStore<keyof typeof changes, StaffRows>;
 
+const texts = {
+  of: `select namespace, staff_id as id, member_global_id as memberGlobalId, origin, profile from staff_link
+    where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
+  elsewhere: `select s.namespace, s.staff_id as id from link l join staff_link s
+      on s.customer_namespace = l.namespace and s.customer_id = l.customer_id and s.to_at is null
+    where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null
+      and s.enterprise_global_id <> l.enterprise_global_id`,
+  ofStaff: `select l.customer_namespace as namespace, l.customer_id as id, l.member_global_id as memberGlobalId,
+      l.from_at as since from staff_link l
+    left join record r on r.stream = 'staff' and r.namespace = l.namespace and r.id = l.staff_id
+      and r.customer_namespace = l.customer_namespace and r.customer_id = l.customer_id
+    where l.namespace = +? and l.staff_id = +? and l.to_at is null
+    order by r.id is null, l.from_at desc limit 1`,
+  count: `select count(*) from staff_link
+    where to_at is null and customer_namespace = +? and customer_id = +? and origin = 'created'`,
+  all: `select sum(iif(name = 'staff_link', count, 0 - count)) from tally
+    where name in ('staff_link', 'staff_link adopted')`,
+  end: `update staff_link set to_at = ?, ended_by = ? where namespace = +? and staff_id = +? and to_at is null
+    and customer_namespace = +? and customer_id = +?`,
+  edit: `update staff_link set profile = ? where namespace = +? and staff_id = +? and to_at is null
+    and customer_namespace = +? and customer_id = +?`,
+  begin: `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id,
+    member_global_id, origin, profile) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+};
+
+type LinkRow = RecordKey & Pick<StaffLink, "memberGlobalId" | "origin"> & { profile: string };
+
+function linkOf({ namespace, id, profile, ...link }: LinkRow): [string, StaffLink] {
+  const key = { namespace, id };
+  return [formatKey(key), { ...link, key, profile: stored<StaffProfile>(profile) }];
+}
+
 /** The only code that writes the table `staff_link`. */
 function open(database: Sqlite, ledger: LedgerRows): StaffRows {
-  const run = prepareStatements(database);
+  const sql = sqlOf(database, texts);
   const accounts = ({ namespace, id }: RecordKey): ReadonlyMap<string, StaffLink> =>
-    new Map(
-      run.of.all(namespace, id).map((row): [string, StaffLink] => {
-        const key = { namespace: row.namespace, id: row.staff_id };
-        const profile = stored<StaffProfile>(row.profile);
-        return [formatKey(key), { key, memberGlobalId: row.member_global_id, origin: row.origin, profile }];
-      }),
-    );
+    new Map(sql.rows<LinkRow>("of", [namespace, id]).map(linkOf));
   const end = (staff: RecordKey, customer: RecordKey, operationId: string | null, at: string): void => {
-    run.end.run(at, operationId, staff.namespace, staff.id, customer.namespace, customer.id);
+    sql.change("end", [at, operationId, staff.namespace, staff.id, customer.namespace, customer.id]);
   };
   return {
     load: (customer) => ({ staffLinks: accounts(customer) }),
     ofLink({ staffLinks }, customer) {
-      const elsewhere = run.elsewhere.all({ namespace: customer.namespace, id: customer.id });
-      const keys = new Set(elsewhere.map((row) => formatKey({ namespace: row.namespace, id: row.staff_id })));
+      const keys = new Set(
+        sql.rows<RecordKey>("elsewhere", { namespace: customer.namespace, id: customer.id }).map(formatKey),
+      );
       return keys.size === 0 ? {} : { staffLinks: new Map([...staffLinks].filter(([key]) => !keys.has(key))) };
     },
     gather: (given) => withLogins(given, ledger),
@@ -183,24 +209,27 @@ function open(database: Sqlite, ledger: LedgerRows): StaffRows {
       "staff-linked": ({ staff, customer, enterpriseGlobalId, memberGlobalId, origin, profile }, at) => {
         end(staff, customer, null, at);
         const whose = [customer.namespace, customer.id, enterpriseGlobalId, memberGlobalId] as const;
-        run.begin.run(staff.namespace, staff.id, at, ...whose, origin, JSON.stringify(profile));
+        sql.change("begin", [staff.namespace, staff.id, at, ...whose, origin, JSON.stringify(profile)]);
       },
       "staff-unlinked": ({ staff, customer, operationId }, at) => end(staff, customer, operationId, at),
       "staff-edited": ({ staff, customer, profile }, at) => {
         // M2 was accepted: what was shown otherwise has to be shown so anew before it is set again.
         if (profile.unread !== undefined) ledger.differences.setAgain(customer, staff, at);
-        run.edit.run(JSON.stringify(profile), staff.namespace, staff.id, customer.namespace, customer.id);
+        sql.change("edit", [JSON.stringify(profile), staff.namespace, staff.id, customer.namespace, customer.id]);
       },
     },
     count(thing, customer) {
       if (thing !== "accounts") return undefined;
-      return (customer === undefined ? run.all.get() : run.count.get(customer.namespace, customer.id)) ?? 0;
+      return (customer === undefined ? sql.value("all") : sql.value("count", [customer.namespace, customer.id])) ?? 0;
     },
     accountOf(staff) {
-      const row = run.ofStaff.get(staff.namespace, staff.id);
+      const row = sql.row<RecordKey & { memberGlobalId: string; since: string }>("ofStaff", [
+        staff.namespace,
+        staff.id,
+      ]);
       if (row === undefined) return undefined;
-      const { customer_namespace: namespace, customer_id: id, member_global_id: memberGlobalId } = row;
-      return { customer: { namespace, id }, memberGlobalId, since: row.from_at };
+      const { memberGlobalId, since } = row;
+      return { customer: { namespace: row.namespace, id: row.id }, memberGlobalId, since };
     },
     leftProfiles(customer) {
       const links = accounts(customer);
@@ -237,64 +266,4 @@ function withLogins({ known, staff, privateValues }: Gathered, ledger: LedgerRow
   }
   if (changed.size === 0) return {};
   return { known: { ...known, staffLinks: new Map([...known.staffLinks, ...changed]) }, privateValues: clear };
-}
-
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    of: () =>
-      database.prepare<
-        [string, string],
-        Pick<StaffLinkTable, "namespace" | "staff_id" | "member_global_id" | "origin" | "profile">
-      >(
-        `select namespace, staff_id, member_global_id, origin, profile from staff_link
-       where customer_namespace = +? and customer_id = +? and to_at is null order by namespace, staff_id`,
-      ),
-    elsewhere: () =>
-      database.prepare<[RecordKey], Pick<StaffLinkTable, "namespace" | "staff_id">>(
-        `select s.namespace, s.staff_id from link l join staff_link s
-           on s.customer_namespace = l.namespace and s.customer_id = l.customer_id and s.to_at is null
-         where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null
-           and s.enterprise_global_id <> l.enterprise_global_id`,
-      ),
-    ofStaff: () =>
-      database.prepare<
-        [string, string],
-        Pick<StaffLinkTable, "customer_namespace" | "customer_id" | "member_global_id" | "from_at">
-      >(
-        `select l.customer_namespace, l.customer_id, l.member_global_id, l.from_at from staff_link l
-         left join record r on r.stream = 'staff' and r.namespace = l.namespace and r.id = l.staff_id
-           and r.customer_namespace = l.customer_namespace and r.customer_id = l.customer_id
-         where l.namespace = +? and l.staff_id = +? and l.to_at is null
-         order by r.id is null, l.from_at desc limit 1`,
-      ),
-    count: () =>
-      database
-        .prepare<[string, string], number>(
-          `select count(*) from staff_link
-           where to_at is null and customer_namespace = +? and customer_id = +? and origin = 'created'`,
-        )
-        .pluck(),
-    all: () =>
-      database
-        .prepare<[], number>(
-          `select sum(iif(name = 'staff_link', count, 0 - count)) from tally
-           where name in ('staff_link', 'staff_link adopted')`,
-        )
-        .pluck(),
-    end: () =>
-      database.prepare(
-        `update staff_link set to_at = ?, ended_by = ? where namespace = +? and staff_id = +? and to_at is null
-         and customer_namespace = +? and customer_id = +?`,
-      ),
-    edit: () =>
-      database.prepare(
-        `update staff_link set profile = ? where namespace = +? and staff_id = +? and to_at is null
-         and customer_namespace = +? and customer_id = +?`,
-      ),
-    begin: () =>
-      database.prepare(
-        `insert into staff_link (namespace, staff_id, from_at, customer_namespace, customer_id, enterprise_global_id,
-         member_global_id, origin, profile) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-  });
 }

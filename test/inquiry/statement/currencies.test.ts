@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Instance, Money, Order } from "../../../src/crm/model.ts";
-import type { OrderPriced } from "../../../src/resources/order/state/order-steps.ts";
+import type { OrderPriced } from "../../../src/resources/order/state/changes.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { LedgerWorld } from "../../support/world/ledger-world.ts";
 import { customerRecord, key, orderRecord } from "../../support/world/records.ts";

@@ -3,7 +3,7 @@ import { productInstanceSchema } from "../../../src/contract/asset-contents.ts";
 import type { ProductInstance } from "../../../src/contract/asset-contents.ts";
 import { withTree } from "../../../src/engine/model/desired.ts";
 import { standingOf } from "../../../src/resources/order/fold.ts";
-import { planOrders } from "../../../src/resources/order/placing.ts";
+import { planOrders } from "../../../src/resources/order/plan.ts";
 import { prepare } from "../../../src/engine/plan/input.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";

@@ -6,7 +6,7 @@ import { standingOf } from "../../../src/resources/order/fold.ts";
 import type { StandingParts } from "../../../src/resources/order/fold.ts";
 import type { Known } from "../../../src/engine/model/state.ts";
 import type { PlanOptions } from "../../../src/engine/plan/input.ts";
-import { planOrders } from "../../../src/resources/order/placing.ts";
+import { planOrders } from "../../../src/resources/order/plan.ts";
 import { prepare } from "../../../src/engine/plan/input.ts";
 import { planRemovals } from "../../../src/resources/order/removals.ts";
 import type { AssetReading } from "../../../src/platform/snapshot.ts";

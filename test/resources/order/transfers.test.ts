@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { planOrders } from "../../../src/resources/order/placing.ts";
+import { planOrders } from "../../../src/resources/order/plan.ts";
 import { prepare } from "../../../src/engine/plan/input.ts";
 import { asset, product } from "../../support/world/instances.ts";
 import { standardRules } from "../../support/world/rules.ts";

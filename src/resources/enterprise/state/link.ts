@@ -3,14 +3,15 @@ import type { RecordKey } from "../../../crm/model.ts";
 import { oneByOne, isSameKey } from "../../../engine/model/state-part.ts";
 import type { ChangeContext } from "../../../engine/model/state-part.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { statements, table } from "../../../ledger/database/statements.ts";
-import type { KnownFacts } from "./facts.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
+import type { KnownFacts } from "../state.ts";
 
 type LinkChanges = { [One in LinkChange as One["type"]]: One };
 declare module "../../../engine/model/resource.ts" {
   interface ChangeShapes extends LinkChanges {}
   interface ResourceTables {
     link: LinkTable;
+    unlinked: UnlinkedTable;
   }
 }
 declare module "../../../engine/model/state.ts" {
@@ -90,7 +91,16 @@ export interface LinkTable {
   examined: number;
 }
 
-export const linkTables = { link: table<LinkTable>() };
+/** A customer whose link a person took away; it ends when a person links it again. */
+export interface UnlinkedTable {
+  namespace: string;
+  customer_id: string;
+  at: string;
+  by: string;
+  reason: string;
+  enterprise_global_id: string;
+  ended_at: string | null;
+}
 
 /** A customer and the enterprise it is linked with; none if that link ended. */
 export interface LinkedCustomer {
@@ -100,48 +110,46 @@ export interface LinkedCustomer {
 
 /** Which customers and enterprises belong together. */
 export class LinkRows {
-  readonly #statements;
-  readonly #unlinked: UnlinkedRows;
+  readonly #sql;
 
-  constructor(database: Sqlite, unlinked: UnlinkedRows) {
-    this.#statements = prepareStatements(database);
-    this.#unlinked = unlinked;
+  constructor(database: Sqlite) {
+    this.#sql = sqlOf(database, texts);
   }
 
-  known(customer: RecordKey): KnownLink {
-    const row = this.#statements.link.get(customer.namespace, customer.id);
-    return { link: row === undefined ? undefined : linkOf(row) };
+  /** A customer whose link was taken away had one before, and has none that counts. */
+  known({ namespace, id }: RecordKey): KnownLink {
+    const row = this.#sql.row<LinkRow>("link", [namespace, id]);
+    if (row !== undefined) return { link: linkOf(row) };
+    return { link: undefined, unlinked: this.#sql.row<Unlinked>("unlinked", [namespace, id]) };
   }
 
   customerOfEnterprise(enterpriseGlobalId: string): RecordKey | undefined {
-    const row = this.#statements.customerOfEnterprise.get(enterpriseGlobalId);
+    const row = this.#sql.row<OwnerRow>("customerOfEnterprise", [enterpriseGlobalId]);
     return row === undefined ? undefined : { namespace: row.namespace, id: row.customer_id };
   }
 
   /** How a customer was linked with an enterprise when it last was. */
   lastOrigin({ namespace, id }: RecordKey, enterpriseGlobalId: string): Link["origin"] | undefined {
-    return this.#statements.lastOrigin.get(namespace, id, enterpriseGlobalId)?.origin;
+    return this.#sql.row<Pick<LinkTable, "origin">>("lastOrigin", [namespace, id, enterpriseGlobalId])?.origin;
   }
 
   readonly writes = {
-    linked: ({ customer, link }, at) => {
-      const { namespace, id } = customer;
+    linked: ({ customer: { namespace, id }, link }, at) => {
       const { enterpriseGlobalId, channelCode, channelCustomerId, origin, examined } = link;
-      const run = this.#statements;
       const row = [namespace, id, at, enterpriseGlobalId, channelCode, channelCustomerId, origin, examined ? 1 : 0];
-      if (run.beginFirst.run(...row, namespace, id, namespace, id).changes === 1) return;
-      run.end.run(at, namespace, id, namespace, id);
-      run.begin.run(...row);
-      this.#unlinked.end(customer, at);
+      if (this.#sql.change("beginFirst", [...row, namespace, id, namespace, id]) === 1) return;
+      this.#sql.change("end", [at, namespace, id, namespace, id]);
+      this.#sql.change("begin", [...row]);
+      this.#sql.change("endUnlinked", [at, namespace, id]);
     },
-    unlinked: (change, at) => {
-      const { namespace, id } = change.customer;
-      this.#statements.endDifferences.run(at, namespace, id);
-      this.#statements.end.run(at, namespace, id, namespace, id);
-      this.#unlinked.begin(change, at);
+    unlinked: ({ customer: { namespace, id }, enterpriseGlobalId, by, reason }, at) => {
+      this.#sql.change("endDifferences", [at, namespace, id]);
+      this.#sql.change("end", [at, namespace, id, namespace, id]);
+      this.#sql.change("endUnlinked", [at, namespace, id]);
+      this.#sql.change("beginUnlinked", [namespace, id, at, by, reason, enterpriseGlobalId]);
     },
     examined: ({ customer: { namespace, id } }) => {
-      this.#statements.examined.run(namespace, id, namespace, id);
+      this.#sql.change("examined", [namespace, id, namespace, id]);
     },
   } satisfies Writes;
 }
@@ -183,102 +191,22 @@ const linkedWhere = (condition: string): string =>
      set to_at = null, enterprise_global_id = excluded.enterprise_global_id, channel_code = excluded.channel_code,
      channel_customer_id = excluded.channel_customer_id, origin = excluded.origin, examined = excluded.examined`;
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    link: () =>
-      database.prepare<[string, string], LinkRow>(
-        `select ${linkColumns} from link where namespace = +? and customer_id = +? and to_at is null
-          order by from_at desc limit 1`,
-      ),
-    customerOfEnterprise: () =>
-      database.prepare<[string], OwnerRow>(
-        "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
-      ),
-    endDifferences: () =>
-      database.prepare(
-        "update difference set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null",
-      ),
-    lastOrigin: () =>
-      database.prepare<[string, string, string], Pick<LinkTable, "origin">>(
-        `select origin from link where namespace = +? and customer_id = +? and enterprise_global_id = +?
-          order by from_at desc limit 1`,
-      ),
-    end: () =>
-      database.prepare<[string, string, string, string, string]>(
-        `update link set to_at = ? where namespace = +? and customer_id = +? and from_at = (${live})`,
-      ),
-    begin: () => database.prepare(linkedWhere("true")),
-    beginFirst: () =>
-      database.prepare(
-        linkedWhere(`not exists (select 1 from link where namespace = +? and customer_id = +? and to_at is null)
+const texts = {
+  link: `select ${linkColumns} from link where namespace = +? and customer_id = +? and to_at is null
+    order by from_at desc limit 1`,
+  customerOfEnterprise: "select namespace, customer_id from link where enterprise_global_id = +? and to_at is null",
+  endDifferences: "update difference set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null",
+  lastOrigin: `select origin from link where namespace = +? and customer_id = +? and enterprise_global_id = +?
+    order by from_at desc limit 1`,
+  end: `update link set to_at = ? where namespace = +? and customer_id = +? and from_at = (${live})`,
+  begin: linkedWhere("true"),
+  beginFirst: linkedWhere(`not exists (select 1 from link where namespace = +? and customer_id = +? and to_at is null)
           and not exists (select 1 from unlinked where namespace = +? and customer_id = +? and ended_at is null)`),
-      ),
-    examined: () =>
-      database.prepare<[string, string, string, string]>(
-        `update link set examined = 1 where namespace = +? and customer_id = +? and from_at = (${live})`,
-      ),
-  });
-}
-
-declare module "../../../engine/model/resource.ts" {
-  interface ResourceTables {
-    unlinked: UnlinkedTable;
-  }
-}
-
-/** A customer whose link a person took away; it ends when a person links it again. */
-export interface UnlinkedTable {
-  namespace: string;
-  customer_id: string;
-  at: string;
-  by: string;
-  reason: string;
-  enterprise_global_id: string;
-  ended_at: string | null;
-}
-
-export const unlinkedTables = { unlinked: table<UnlinkedTable>() };
-
-/** Which customers a person took the link away from. */
-export class UnlinkedRows {
-  readonly #statements;
-
-  constructor(database: Sqlite) {
-    this.#statements = unlinkedStatements(database);
-  }
-
-  known({ namespace, id }: RecordKey): Pick<KnownLink, "unlinked"> {
-    return { unlinked: this.#statements.of.get(namespace, id) };
-  }
-
-  /** It is linked again. */
-  end({ namespace, id }: RecordKey, at: string): void {
-    this.#statements.end.run(at, namespace, id);
-  }
-
-  begin({ customer, enterpriseGlobalId, by, reason }: Extract<LinkChange, { type: "unlinked" }>, at: string): void {
-    const { namespace, id } = customer;
-    this.end(customer, at);
-    this.#statements.begin.run(namespace, id, at, by, reason, enterpriseGlobalId);
-  }
-}
-
-function unlinkedStatements(database: Sqlite) {
-  return statements.onUse({
-    of: () =>
-      database.prepare<[string, string], Unlinked>(
-        "select at, by, reason from unlinked where namespace = +? and customer_id = +? and ended_at is null",
-      ),
-    end: () =>
-      database.prepare(
-        "update unlinked set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null",
-      ),
-    begin: () =>
-      database.prepare(
-        `insert into unlinked (namespace, customer_id, at, by, reason, enterprise_global_id) values (?, ?, ?, ?, ?, ?)
-       on conflict (namespace, customer_id, at) do update
-         set ended_at = null, by = excluded.by, reason = excluded.reason,
-         enterprise_global_id = excluded.enterprise_global_id`,
-      ),
-  });
-}
+  unlinked: "select at, by, reason from unlinked where namespace = +? and customer_id = +? and ended_at is null",
+  endUnlinked: "update unlinked set ended_at = ? where namespace = +? and customer_id = +? and ended_at is null",
+  beginUnlinked: `insert into unlinked (namespace, customer_id, at, by, reason, enterprise_global_id)
+    values (?, ?, ?, ?, ?, ?) on conflict (namespace, customer_id, at) do update
+      set ended_at = null, by = excluded.by, reason = excluded.reason,
+      enterprise_global_id = excluded.enterprise_global_id`,
+  examined: `update link set examined = 1 where namespace = +? and customer_id = +? and from_at = (${live})`,
+};

@@ -1,8 +1,19 @@
 import type { RecordKey } from "../../../crm/model.ts";
 import type { Sqlite } from "../../../ledger/database/database.ts";
-import { statements, table } from "../../../ledger/database/statements.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
 import { linkColumns, linkedCustomer } from "./link.ts";
 import type { LinkedCustomer, LinkRow, OwnerRow } from "./link.ts";
+
+declare module "../../../engine/model/resource.ts" {
+  interface ResourceTables {
+    confirmed_correlation: ConfirmedCorrelationTable;
+  }
+}
+
+export interface ConfirmedCorrelationTable {
+  correlation: string;
+  confirmed_at: string;
+}
 
 /** When a customer was read back last. */
 export interface ReadAt {
@@ -27,33 +38,38 @@ export interface EnterpriseSize {
   members: number;
 }
 
-/** Which customers were read back, and when. Reads only. */
+/**
+ * Which customers were read back, and when; and the templates of channel customer numbers under which E3 has shown an
+ * enterprise that an accepted E2 made (A8).
+ */
 export class ReadingRows {
-  readonly #statements;
+  readonly #sql;
 
   constructor(database: Sqlite) {
-    this.#statements = prepareStatements(database);
+    this.#sql = sqlOf(database, texts);
   }
 
   /** Customers with a link that were never read back, in key order after `after`; link undefined: it is not usable. */
   neverRead(after: RecordKey | undefined, limit: number): LinkedCustomer[] {
-    return this.#statements.neverRead.all(after?.namespace ?? "", after?.id ?? "", limit).map(linkedCustomer);
+    return this.#sql
+      .rows<OwnerRow & LinkRow>("neverRead", [after?.namespace ?? "", after?.id ?? "", limit])
+      .map(linkedCustomer);
   }
 
   /** Those that were read back before `until`, by the time of that, after `after`. */
   oldestRead(after: ReadAt | undefined, until: string, limit: number): (LinkedCustomer & ReadAt)[] {
     const { customer = { namespace: "", id: "" }, seenAt = "" } = after ?? {};
-    return this.#statements.oldestRead
-      .all({ seenAt, ...customer, until, limit })
+    return this.#sql
+      .rows<OwnerRow & LinkRow & { seen_at: string }>("oldestRead", { seenAt, ...customer, until, limit })
       .map((row) => ({ ...linkedCustomer(row), seenAt: row.seen_at }));
   }
 
   newest(): string | undefined {
-    return this.#statements.newest.get()?.seenAt ?? undefined;
+    return this.#sql.row<{ seenAt: string | null }>("newest")?.seenAt ?? undefined;
   }
 
   since(since: string): ReadSince {
-    return this.#statements.since.get({ since }) ?? { linked: 0, read: 0, behind: 0, oldest: null };
+    return this.#sql.row<ReadSince>("since", { since }) ?? { linked: 0, read: 0, behind: 0, oldest: null };
   }
 
   /**
@@ -61,7 +77,15 @@ export class ReadingRows {
    * its people have.
    */
   size({ namespace, id }: RecordKey): EnterpriseSize {
-    return this.#statements.size.get({ namespace, id }) ?? { assets: 0, members: 0 };
+    return this.#sql.row<EnterpriseSize>("size", { namespace, id }) ?? { assets: 0, members: 0 };
+  }
+
+  isConfirmed(correlation: string): boolean {
+    return this.#sql.value("confirmed", [correlation]) !== undefined;
+  }
+
+  confirm(correlation: string, at: string): void {
+    this.#sql.change("confirm", [correlation, at]);
   }
 }
 
@@ -74,92 +98,33 @@ const ofTheLink = `join link l on l.namespace = r.customer_namespace and l.custo
 /** E2 makes an administrator and a first member. */
 const membersOfE2 = 2;
 
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    neverRead: () =>
-      database.prepare<[string, string, number], OwnerRow & LinkRow>(
-        `select namespace, customer_id, ${linkColumns} from link
-          where to_at is null and (namespace, customer_id) > (?, ?) and not exists (select 1 from observation_read r
-            where r.customer_namespace = link.namespace and r.customer_id = link.customer_id)
-          order by namespace, customer_id limit ?`,
-      ),
-    oldestRead: () =>
-      database.prepare<
-        [RecordKey & { seenAt: string; until: string; limit: number }],
-        OwnerRow & LinkRow & { seen_at: string }
-      >(
-        `select l.namespace, l.customer_id, ${linkColumns}, r.seen_at
-          from observation_read r indexed by observation_read_by_time
-          join link l on l.namespace = r.customer_namespace and l.customer_id = r.customer_id and l.to_at is null
-          where r.seen_at < @until and r.seen_at >= @seenAt
-            and (r.seen_at, r.customer_namespace, r.customer_id) > (@seenAt, @namespace, @id)
-          order by r.seen_at, r.customer_namespace, r.customer_id limit @limit`,
-      ),
-    newest: () =>
-      database.prepare<[], { seenAt: string | null }>("select max(seen_at) as seenAt from observation_read"),
-    since: () =>
-      database.prepare<[{ since: string }], ReadSince>(
-        `select coalesce((select count from tally where name = 'link'), 0) as linked,
-          (select count(*) from observation_read r indexed by observation_read_by_time ${ofTheLink}
-            where r.seen_at >= @since and r.complete = 1) as read,
-          (select count(*) from link l indexed by link_by_channel where l.to_at is null and l.from_at < @since
-            and not exists (select 1 from observation_read r where r.customer_namespace = l.namespace
-              and r.customer_id = l.customer_id and r.complete = 1 and r.seen_at >= @since)) as behind,
-          (select r.seen_at from observation_read r indexed by observation_read_by_time ${ofTheLink}
-            order by r.seen_at limit 1) as oldest`,
-      ),
-    size: () =>
-      database.prepare<[RecordKey], EnterpriseSize>(
-        `select iif(is_read, (select count(*) from observation where ${of} and kind = 'asset' and to_at is null),
-            (select count(*) from placed_order p join asset_number n on n.namespace = p.namespace
-              and n.order_id = p.order_id and n.fixed_at is not null
-              where p.customer_namespace = +@namespace and p.customer_id = +@id and p.to_at is null)) as assets,
-          iif(is_read, (select count(*) from observation where ${of} and kind = 'member' and to_at is null),
-            ${membersOfE2} + (select count(*) from staff_link where ${of} and to_at is null)) as members
-        from (select exists (select 1 from observation_read where ${of}) as is_read)`,
-      ),
-  });
-}
-
-declare module "../../../engine/model/resource.ts" {
-  interface ResourceTables {
-    confirmed_correlation: ConfirmedCorrelationTable;
-  }
-}
-
-export interface ConfirmedCorrelationTable {
-  correlation: string;
-  confirmed_at: string;
-}
-
-export const correlationTables = { confirmed_correlation: table<ConfirmedCorrelationTable>() };
-
-/** The templates of channel customer numbers under which E3 has shown an enterprise that an accepted E2 made (A8). */
-export class CorrelationRows {
-  readonly #statements;
-
-  constructor(database: Sqlite) {
-    this.#statements = correlationStatements(database);
-  }
-
-  isConfirmed(correlation: string): boolean {
-    return this.#statements.confirmed.get(correlation) !== undefined;
-  }
-
-  confirm(correlation: string, at: string): void {
-    this.#statements.confirm.run(correlation, at);
-  }
-}
-
-function correlationStatements(database: Sqlite) {
-  return statements.onUse({
-    confirmed: () =>
-      database.prepare<[string], Pick<ConfirmedCorrelationTable, "confirmed_at">>(
-        "select confirmed_at from confirmed_correlation where correlation = +?",
-      ),
-    confirm: () =>
-      database.prepare(
-        "insert into confirmed_correlation (correlation, confirmed_at) values (?, ?) on conflict do nothing",
-      ),
-  });
-}
+const texts = {
+  neverRead: `select namespace, customer_id, ${linkColumns} from link
+    where to_at is null and (namespace, customer_id) > (?, ?) and not exists (select 1 from observation_read r
+      where r.customer_namespace = link.namespace and r.customer_id = link.customer_id)
+    order by namespace, customer_id limit ?`,
+  oldestRead: `select l.namespace, l.customer_id, ${linkColumns}, r.seen_at
+    from observation_read r indexed by observation_read_by_time
+    join link l on l.namespace = r.customer_namespace and l.customer_id = r.customer_id and l.to_at is null
+    where r.seen_at < @until and r.seen_at >= @seenAt
+      and (r.seen_at, r.customer_namespace, r.customer_id) > (@seenAt, @namespace, @id)
+    order by r.seen_at, r.customer_namespace, r.customer_id limit @limit`,
+  newest: "select max(seen_at) as seenAt from observation_read",
+  since: `select coalesce((select count from tally where name = 'link'), 0) as linked,
+    (select count(*) from observation_read r indexed by observation_read_by_time ${ofTheLink}
+      where r.seen_at >= @since and r.complete = 1) as read,
+    (select count(*) from link l indexed by link_by_channel where l.to_at is null and l.from_at < @since
+      and not exists (select 1 from observation_read r where r.customer_namespace = l.namespace
+        and r.customer_id = l.customer_id and r.complete = 1 and r.seen_at >= @since)) as behind,
+    (select r.seen_at from observation_read r indexed by observation_read_by_time ${ofTheLink}
+      order by r.seen_at limit 1) as oldest`,
+  size: `select iif(is_read, (select count(*) from observation where ${of} and kind = 'asset' and to_at is null),
+        (select count(*) from placed_order p join asset_number n on n.namespace = p.namespace
+          and n.order_id = p.order_id and n.fixed_at is not null
+          where p.customer_namespace = +@namespace and p.customer_id = +@id and p.to_at is null)) as assets,
+      iif(is_read, (select count(*) from observation where ${of} and kind = 'member' and to_at is null),
+        ${membersOfE2} + (select count(*) from staff_link where ${of} and to_at is null)) as members
+    from (select exists (select 1 from observation_read where ${of}) as is_read)`,
+  confirmed: "select 1 from confirmed_correlation where correlation = +?",
+  confirm: "insert into confirmed_correlation (correlation, confirmed_at) values (?, ?) on conflict do nothing",
+};

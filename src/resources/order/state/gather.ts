@@ -2,7 +2,7 @@ import type { AwayOrder, EndedAsset, LeftBehind, OrderStanding } from "../model.
 import { formatKey } from "../../../crm/keys.ts";
 import type { RecordKey, LicenseType } from "../../../crm/model.ts";
 import { withTree } from "../../../engine/model/desired.ts";
-import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../../engine/model/desired.ts";
+import type { DesiredCustomer, DesiredOrder, OrderWithTree } from "../../../engine/model/desired.ts";
 import { driftName } from "../../../engine/plan/drift.ts";
 import type { Drift } from "../../../engine/plan/drift.ts";
 import type { CustomerInput, LoadedCustomer } from "../../../engine/plan/input.ts";
@@ -11,59 +11,84 @@ import type { Known } from "../../../engine/model/state.ts";
 import { isSameKey } from "../../../engine/model/state-part.ts";
 import { desired } from "../../../ledger/state/desired.ts";
 import type { LedgerRows } from "../../../ledger/state/registry.ts";
-import { earlierOrders, hasProducts } from "../model.ts";
-import { sharingOrders } from "./asset-numbers.ts";
+import { earlierOrders, hasProducts, sharingOrders } from "../model.ts";
 import type { AssetNumberRows } from "./asset-number-rows.ts";
-import type { MovedOrderRows } from "./moved-orders.ts";
 import type { OrderStepRows } from "./order-step-rows.ts";
-import { wantedForm } from "./placed-orders.ts";
-import type { PlacedOrder } from "./placed-orders.ts";
+import { agreesWith } from "./changes.ts";
+import type { PlacedOrder } from "./changes.ts";
+import type { PlacedOrderRows } from "./placed-order-rows.ts";
 import { standingOf } from "../fold.ts";
 import type { OrderHistory, StandingParts } from "../fold.ts";
 import type { DesiredRows } from "../../../ledger/state/desired.ts";
 
 /** The rows of orders in an open ledger, by what they are of. */
-export interface OrderTables {
-  moved: MovedOrderRows;
+interface OrderTables {
+  placed: PlacedOrderRows;
   numbers: AssetNumberRows;
   steps: OrderStepRows;
   histories: OrderHistories;
 }
 
+type Standing = OrderStanding | { lost: string };
+
 /** What a customer is planned from beside its own orders and what is known. Reads only. */
 export class OrderGathering {
   readonly #rows: OrderTables;
   readonly #ledger: LedgerRows;
+  readonly #given: Gathered;
+  readonly #standings = new Map<string, Standing>();
 
-  constructor(rows: OrderTables, ledger: LedgerRows) {
+  constructor(rows: OrderTables, ledger: LedgerRows, given: Gathered) {
     this.#rows = rows;
     this.#ledger = ledger;
+    this.#given = given;
   }
 
   /** Bodies of placed, unchanged orders are left out. */
-  of({ customer, known, orders, staff, held }: Gathered): Partial<LoadedCustomer> {
+  gathered(): Partial<LoadedCustomer> {
+    const { customer, orders, staff, held } = this.#given;
     const isDrifted = held.drifted === 1;
     const isMoved = held["moved"] === 1;
-    const standings = this.#standings(customer, known, orders, isDrifted);
-    const away = isMoved ? this.#away(customer, known) : [];
-    const mayEnd = standings.size > 0 || away.length > 0;
+    this.#loadStandings(isDrifted);
+    const away = isMoved ? this.#away() : [];
+    const mayEnd = this.#standings.size > 0 || away.length > 0;
     const takers = mayEnd ? this.#ledger.desired.takers(customer).map((row) => withTree(desired(row))) : [];
-    this.#addStandings(standings, customer, known, takers);
-    const unclear = isMoved ? this.#unclear(standings, customer, orders) : [];
-    const hasStaff = staff.length > 0;
+    // Orders that take something over and do not stand as the CRM says.
+    for (const order of takers) {
+      const placed = this.#placed(order.key);
+      if (placed !== undefined && !agreesWith(placed, order)) this.#load(order.key);
+    }
+    const unclear = isMoved ? orders.filter(({ key }) => this.#isUnclear(key)) : [];
+    const named = new Map<string, RecordKey>();
+    for (const { key, body } of orders)
+      for (const earlier of earlierOrders(key, body.instances)) named.set(formatKey(earlier), earlier);
     return {
       takers,
-      standings,
-      left: this.#leftBehind(customer, known, orders),
+      standings: this.#standings,
+      left: this.#leftBehind(),
       ...(unclear.length > 0 ? { unclear } : {}),
       away: isMoved ? away : undefined,
-      earlierOwners: this.#earlierOwners(customer, known, orders),
-      earlier: this.#earlier(customer, known, orders),
-      ended: hasStaff ? this.#ended(customer, known) : undefined,
-      sealed: this.#sealed(known, orders),
-      unbought: hasStaff ? this.#unbought(customer, known) : undefined,
-      ...((isDrifted || held.otherwise === 1) && { drift: this.#drift(customer) }),
+      earlierOwners: this.#earlierOwners(named),
+      earlier: [...named.values()].flatMap((earlier) => this.#otherwise(earlier) ?? []),
+      ended: staff.length > 0 ? this.#ended() : undefined,
+      sealed: this.#sealed(),
+      unbought: staff.length > 0 ? this.#unbought() : undefined,
+      ...((isDrifted || held.otherwise === 1) && { drift: this.#drift() }),
     };
+  }
+
+  #placed(order: RecordKey): PlacedOrder | undefined {
+    return this.#given.known.placedOrders.get(formatKey(order));
+  }
+
+  #standingOf(placed: PlacedOrder, customer = this.#given.customer): Standing {
+    return this.#rows.histories.standing(placed, customer, this.#given.known);
+  }
+
+  #load(order: RecordKey): void {
+    const placed = this.#placed(order);
+    const name = formatKey(order);
+    if (placed !== undefined && !this.#standings.has(name)) this.#standings.set(name, this.#standingOf(placed));
   }
 
   /**
@@ -71,70 +96,37 @@ export class OrderGathering {
    * it is to be switched; another order takes a product over from it or continues an asset of it; or it shares an asset
    * number with one of these.
    */
-  #standings(
-    customer: RecordKey,
-    known: Known,
-    orders: readonly Desired<DesiredOrder>[],
-    drifted: boolean,
-  ): Map<string, OrderStanding | { lost: string }> {
-    const standings = new Map<string, OrderStanding | { lost: string }>();
-    const load = (key: string): void => {
-      const placed = known.placedOrders.get(key);
-      if (placed !== undefined && !standings.has(key)) standings.set(key, this.#standingOf(placed, customer, known));
-    };
-    for (const { key, bodyHash, state, body } of orders) {
-      const name = formatKey(key);
-      const placed = known.placedOrders.get(name);
+  #loadStandings(isDrifted: boolean): void {
+    const { customer, known, orders } = this.#given;
+    for (const order of orders) {
+      const { key, body } = order;
+      const placed = this.#placed(key);
       const isHere = placed !== undefined && isSameKey(placed.customer, customer);
-      const agrees = isHere && (placed.agreedHash ?? placed.bodyHash) === wantedForm({ state, bodyHash });
-      const isAgreed = agrees && !drifted;
-      if (!isAgreed || asksForSwitch(body)) load(name);
+      const isAgreed = isHere && agreesWith(placed, order) && !isDrifted;
+      if (!isAgreed || asksForSwitch(body)) this.#load(key);
       if (isAgreed) continue;
       for (const source of [...earlierOrders(key, body.instances), ...sharingOrders(known.numbers, key)])
-        load(formatKey(source));
-    }
-    return standings;
-  }
-
-  /** With what stands of orders that take something over and do not stand as the CRM says. */
-  #addStandings(
-    standings: Map<string, OrderStanding | { lost: string }>,
-    customer: RecordKey,
-    known: Known,
-    takers: readonly OrderWithTree[],
-  ): void {
-    for (const order of takers) {
-      const name = formatKey(order.key);
-      const placed = known.placedOrders.get(name);
-      if (placed === undefined || standings.has(name)) continue;
-      if ((placed.agreedHash ?? placed.bodyHash) === wantedForm(order)) continue;
-      standings.set(name, this.#standingOf(placed, customer, known));
+        this.#load(source);
     }
   }
 
-  /** Orders that moved back to where nobody knows what they left: so it is said in what stands of them. */
-  #unclear(
-    standings: Map<string, OrderStanding | { lost: string }>,
-    customer: RecordKey,
-    orders: readonly OrderWithTree[],
-  ): OrderWithTree[] {
-    return orders.filter(({ key }) => {
-      const lost = this.#rows.moved.unclear(key, customer);
-      if (lost !== undefined) standings.set(formatKey(key), { lost });
-      return lost !== undefined;
-    });
+  /** Whether an order moved back to where nobody knows what it left: so it is said in what stands of it. */
+  #isUnclear(order: RecordKey): boolean {
+    const lost = this.#rows.placed.unclear(order, this.#given.customer);
+    if (lost !== undefined) this.#standings.set(formatKey(order), { lost });
+    return lost !== undefined;
   }
 
   /** For whom else something of a customer's own placed orders stands, or may, of those that are looked at. */
-  #leftBehind(customer: RecordKey, known: Known, orders: readonly OrderWithTree[]): ReadonlyMap<string, LeftBehind> {
+  #leftBehind(): ReadonlyMap<string, LeftBehind> {
     const left = new Map<string, LeftBehind>();
-    for (const { key } of orders) {
-      const placed = known.placedOrders.get(formatKey(key));
+    for (const { key } of this.#given.orders) {
+      const placed = this.#placed(key);
       if (placed === undefined) continue;
-      for (const place of [placed.customer, ...this.#rows.moved.leftAt(key)]) {
-        if (isSameKey(place, customer) || left.has(formatKey(key))) continue;
-        const lost = this.#rows.moved.unclear(key, place);
-        const standing = lost === undefined ? this.#standingOf(placed, place, known) : { lost };
+      for (const place of [placed.customer, ...this.#rows.placed.leftAt(key)]) {
+        if (isSameKey(place, this.#given.customer) || left.has(formatKey(key))) continue;
+        const lost = this.#rows.placed.unclear(key, place);
+        const standing = lost === undefined ? this.#standingOf(placed, place) : { lost };
         if ("lost" in standing || hasProducts(standing)) left.set(formatKey(key), { customer: place, standing });
       }
     }
@@ -142,73 +134,63 @@ export class OrderGathering {
   }
 
   /** The orders that moved away from a customer in the CRM, with what stands of them here still. */
-  #away(customer: RecordKey, known: Known): AwayOrder[] {
-    return this.#rows.moved.movedFrom(customer).flatMap((key): AwayOrder[] => {
+  #away(): AwayOrder[] {
+    const { customer } = this.#given;
+    const { placed: rows } = this.#rows;
+    return rows.movedFrom(customer).flatMap((key): AwayOrder[] => {
       const row = this.#ledger.desired.order(key);
       if (row === undefined) return [];
       const owner = { namespace: row.customer_namespace, id: row.customer_id };
       if (isSameKey(owner, customer)) return [];
-      const { moved } = this.#rows;
-      const lost = moved.unclear(key, customer);
-      const placed = known.placedOrders.get(formatKey(key));
-      const standing = lost === undefined ? placed && this.#standingOf(placed, customer, known) : { lost };
+      const lost = rows.unclear(key, customer);
+      const placed = this.#placed(key);
+      const standing = lost === undefined ? placed && this.#standingOf(placed) : { lost };
       const order = withTree(desired<DesiredOrder>(row));
       const ownerRow = this.#ledger.desired.customer(owner);
       const buyer = ownerRow && desired<DesiredCustomer>(ownerRow);
-      const [unclear, taken] = [moved.unclear(key, owner), moved.taken(order, owner)];
-      return [{ order, owner, standing, unclear, buyer, taken }];
+      return [{ order, owner, standing, unclear: rows.unclear(key, owner), buyer, taken: rows.taken(order, owner) }];
     });
   }
 
   /** Whose earlier orders are, of the CRM or placed, that an order of this customer names and that are not its own. */
-  #earlierOwners(
-    customer: RecordKey,
-    known: Known,
-    orders: readonly Desired<DesiredOrder>[],
-  ): CustomerInput["earlierOwners"] {
-    const names = new Map<string, RecordKey>();
-    for (const { key, body } of orders)
-      for (const earlier of earlierOrders(key, body.instances)) names.set(formatKey(earlier), earlier);
-    const owners = [...names].flatMap(([name, earlier]) => {
-      const owner = known.placedOrders.has(name) ? undefined : this.#ledger.desired.customerOf(earlier);
-      return owner === undefined || formatKey(owner) === formatKey(customer) ? [] : [[name, owner] as const];
+  #earlierOwners(named: ReadonlyMap<string, RecordKey>): CustomerInput["earlierOwners"] {
+    const owners = [...named].flatMap(([name, earlier]) => {
+      const owner = this.#placed(earlier) === undefined ? this.#ledger.desired.customerOf(earlier) : undefined;
+      return owner === undefined || isSameKey(owner, this.#given.customer) ? [] : [[name, owner] as const];
     });
     return owners.length === 0 ? undefined : new Map(owners);
   }
 
-  /** Earlier orders of the customer's own that do not stand as the CRM says, and that nothing has looked at. */
-  #earlier(customer: RecordKey, { placedOrders }: Known, orders: readonly OrderWithTree[]): OrderWithTree[] {
-    const looked = new Set(orders.map(({ key }) => formatKey(key)));
-    const names = new Map<string, RecordKey>();
-    for (const { key, body } of orders)
-      for (const earlier of earlierOrders(key, body.instances)) names.set(formatKey(earlier), earlier);
-    return [...names].flatMap(([name, earlier]): OrderWithTree[] => {
-      const placed = looked.has(name) ? undefined : placedOrders.get(name);
-      const row = placed === undefined ? undefined : this.#ledger.desired.order(earlier);
-      if (placed === undefined || row === undefined) return [];
-      if (!isSameKey({ namespace: row.customer_namespace, id: row.customer_id }, customer)) return [];
-      const order = withTree(desired<DesiredOrder>(row));
-      const agrees = (placed.agreedHash ?? placed.bodyHash) === wantedForm(order);
-      return agrees && isSameKey(placed.customer, customer) ? [] : [order];
-    });
+  /** An earlier order of the customer's own that does not stand as the CRM says, and that nothing has looked at. */
+  #otherwise(earlier: RecordKey): OrderWithTree | undefined {
+    const { customer, orders } = this.#given;
+    const placed = orders.some(({ key }) => isSameKey(key, earlier)) ? undefined : this.#placed(earlier);
+    const row = placed === undefined ? undefined : this.#ledger.desired.order(earlier);
+    if (placed === undefined || row === undefined) return undefined;
+    if (!isSameKey({ namespace: row.customer_namespace, id: row.customer_id }, customer)) return undefined;
+    const order = withTree(desired<DesiredOrder>(row));
+    return agreesWith(placed, order) && isSameKey(placed.customer, customer) ? undefined : order;
   }
 
-  #ended(customer: RecordKey, { placedOrders }: Known): EndedAsset[] {
-    const hasSteps = [...placedOrders.values()].some(({ agreedHash }) => agreedHash !== undefined);
+  #ended(): EndedAsset[] {
+    const { customer, known } = this.#given;
+    const hasSteps = [...known.placedOrders.values()].some(({ agreedHash }) => agreedHash !== undefined);
     return hasSteps ? this.#rows.numbers.ended(customer) : [];
   }
 
-  #sealed({ placedOrders }: Known, orders: readonly OrderWithTree[]): ReadonlySet<string> {
-    const names = orders.map(({ key }) => formatKey(key)).filter((name) => placedOrders.has(name));
+  #sealed(): ReadonlySet<string> {
+    const { known, orders } = this.#given;
+    const names = orders.map(({ key }) => formatKey(key)).filter((name) => known.placedOrders.has(name));
     return new Set(names.filter((name) => this.#ledger.private.isSealed(`orders/${name}`)));
   }
 
   /** A purchase that was refused leaves its numbers fixed: nothing stands under them. */
-  #unbought(customer: RecordKey, known: Known): ReadonlySet<string> {
+  #unbought(): ReadonlySet<string> {
+    const { customer, known } = this.#given;
     const unbought = new Set<string>();
     for (const order of this.#rows.steps.withUnusedNumber(customer)) {
-      const placed = known.placedOrders.get(formatKey(order));
-      const standing = placed === undefined ? undefined : this.#standingOf(placed, customer, known);
+      const placed = this.#placed(order);
+      const standing = placed && this.#standingOf(placed);
       if (standing === undefined || "lost" in standing) continue;
       const bought = new Set(standing.units.map((unit) => unit.number));
       for (const { namespace, orderId, number } of known.numbers)
@@ -217,7 +199,8 @@ export class OrderGathering {
     return unbought;
   }
 
-  #drift(customer: RecordKey): Drift {
+  #drift(): Drift {
+    const { customer } = this.#given;
     const assets = new Map<string, string>();
     const products = new Map<string, Set<string>>();
     const members = new Set<string>();
@@ -227,14 +210,9 @@ export class OrderGathering {
       else if (kind === "product" && channelOrderId !== null)
         products.set(subject, (products.get(subject) ?? new Set()).add(channelOrderId));
     }
-    const bought = this.#rows.steps.boughtAt(customer);
-    return { lasting: this.#lasting(customer), bought, assets, products, members };
-  }
-
-  #lasting(customer: RecordKey): Drift["lasting"] {
     const { differences } = this.#ledger;
     const approved = new Map([...differences.editsApproved(customer)].map(([key, at]) => [`of ${key}`, at]));
-    return new Map(
+    const lasting: Drift["lasting"] = new Map(
       differences.of(customer).map(({ level, subject, class: named, firstSeen, lastSeen, endedBefore }) => {
         const since = approved.get(subject) ?? "";
         const before = endedBefore.filter((at) => at > since).length;
@@ -242,10 +220,7 @@ export class OrderGathering {
         return [driftName(level, subject, named), { class: named, ms, lastSeen, before }];
       }),
     );
-  }
-
-  #standingOf(placed: PlacedOrder, customer: RecordKey, known: Known): OrderStanding | { lost: string } {
-    return this.#rows.histories.standing(placed, customer, known);
+    return { lasting, bought: this.#rows.steps.boughtAt(customer), assets, products, members };
   }
 }
 

@@ -1,13 +1,12 @@
-import type { Writes } from "../../../engine/model/resource.ts";
 import type { RecordKey } from "../../../crm/model.ts";
-import { agreedWithNone } from "./placed-orders.ts";
-import type { OrderBought, OrderRemoved, OrderStep, LicenceOrder, StepOrigin } from "./order-steps.ts";
-import type { Sqlite } from "../../../ledger/database/database.ts";
-import { statements } from "../../../ledger/database/statements.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
 import { stored } from "../../../ledger/database/damage.ts";
-import { table } from "../../../ledger/database/statements.ts";
-import type { DifferenceRows } from "../../../ledger/state/differences.ts";
-import type { RequestRows } from "../../../ledger/state/requests.ts";
+import type { Sqlite } from "../../../ledger/database/database.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
+import type { LedgerRows } from "../../../ledger/state/registry.ts";
+import type { BoughtItem, RemovedItem } from "../payload.ts";
+import { agreedWithNone } from "./changes.ts";
+import type { LicenceOrder, OrderBought, OrderRemoved, OrderStep, PricedItem, StepOrigin } from "./changes.ts";
 
 declare module "../../../engine/model/resource.ts" {
   interface ResourceTables {
@@ -47,49 +46,102 @@ interface AmendmentNumberTable {
   used_at: string | null;
 }
 
-export const orderStepTables = {
-  order_step: table<OrderStepTable>(),
-  amendment_number: table<AmendmentNumberTable>(),
-};
+type StepRow = Omit<OrderStepTable, "at" | "operation_id" | "forgotten_at">;
 
-type AmendmentNumber = Pick<AmendmentNumberTable, "channel_order_id" | "namespace" | "order_id" | "n" | "used_at">;
+const texts = {
+  of: `select number, namespace, order_id, customer_namespace, customer_id, kind, channel_order_id, version, items,
+      licence_orders, origin
+    from order_step where namespace = +? and order_id = +? and forgotten_at is null order by number`,
+  operationsOf: `select number, operation_id as operation from order_step
+    where namespace = +? and order_id = +? and operation_id is not null and forgotten_at is null`,
+  licenceOrders: `select sequence, license_type as licenseType, platform_customer_id as platformCustomerId,
+      license_order_id as licenseOrderId
+    from licence_order where namespace = +? and order_id = +? order by sequence`,
+  boughtAt: `select channel_order_id as number, from_at as at from placed_order
+    where customer_namespace = +@namespace and customer_id = +@id and to_at is null and origin = 'placed'
+      and operation_id is not null
+    union all
+    select channel_order_id, at from order_step
+    where customer_namespace = +@namespace and customer_id = +@id and kind = 'bought' and origin = 'sent'
+      and forgotten_at is null`,
+  last: "select max(number) from order_step where namespace = +? and order_id = +? and forgotten_at is null",
+  unused: `select channel_order_id from amendment_number
+    where namespace = +? and order_id = +? and hash = +? and used_at is null`,
+  highest: `select max(n) as n from (
+    select n from amendment_number where namespace = +@namespace and order_id = +@id
+    union all
+    select unixepoch(from_at) from placed_order
+      where namespace = +@namespace and order_id = +@id and origin = 'adopted'
+    union all
+    select unixepoch(g.value ->> 'at') from meta g join placed_order p on p.from_at <= g.value ->> 'at'
+      where g.key = 'gap' and p.namespace = +@namespace and p.order_id = +@id)`,
+  owner: `select namespace, order_id as id from amendment_number where channel_order_id = +@number
+    union all
+    select namespace, order_id from placed_order where to_at is null and channel_order_id = +@number
+    union all
+    select one.value ->> 'namespace', one.value ->> 'id' from operation o join json_each(o.records) one
+    where o.state in ('sending', 'unknown', 'parked') and o.claim is not null and o.claim = +@number limit 1`,
+  fix: `insert into amendment_number (channel_order_id, namespace, order_id, n, hash, fixed_at)
+    values (?, ?, ?, ?, ?, ?)`,
+  withUnused: `select p.namespace, p.order_id as id from placed_order p
+    where p.to_at is null and p.customer_namespace = +? and p.customer_id = +? and exists (
+      select 1 from amendment_number a
+      where a.namespace = p.namespace and a.order_id = p.order_id and a.used_at is null)`,
+  note: `insert into amendment_number (channel_order_id, namespace, order_id, n, hash, fixed_at, used_at)
+    values (?, ?, ?, ?, ?, ?, ?)
+    on conflict do update set used_at = coalesce(used_at, excluded.used_at)`,
+  amendment:
+    "select channel_order_id, namespace, order_id, n, used_at from amendment_number where channel_order_id = +?",
+  use: "update amendment_number set used_at = ? where channel_order_id = +? and used_at is null",
+  agree: `update placed_order set agreed_hash = ?, agreed_version = ?
+    where namespace = +? and order_id = +? and to_at is null`,
+  end: "update asset_number set ended_at = ? where wire_number = +? and fixed_at is not null and ended_at is null",
+  step: `insert into order_step (namespace, order_id, customer_namespace, customer_id, at, kind, channel_order_id,
+      version, items, licence_orders, operation_id, origin)
+    values (@namespace, @order_id, @customer_namespace, @customer_id, @at, @kind, @channel_order_id,
+      @version, @items, @licence_orders, @operation_id, @origin)`,
+  happened: `with of as (select ? as namespace, ? as id)
+    update placed_order set products = max(0, products + ?),
+      agreed_hash = iif((customer_namespace, customer_id) = (of.namespace, of.id), '${agreedWithNone}', agreed_hash),
+      agreed_version = iif((customer_namespace, customer_id) = (of.namespace, of.id), null, agreed_version)
+    from of where placed_order.namespace = +? and order_id = +? and to_at is null`,
+};
 
 /** What happened to orders after they were placed, and the channel order numbers of what was bought or ended then. */
 export class OrderStepRows {
-  readonly #statements;
-  readonly #requests: RequestRows;
-  readonly #differences: DifferenceRows;
+  readonly #sql;
+  readonly #ledger: Pick<LedgerRows, "requests" | "differences">;
 
-  constructor(database: Sqlite, requests: RequestRows, differences: DifferenceRows) {
-    this.#requests = requests;
-    this.#differences = differences;
-    this.#statements = prepareStatements(database);
+  constructor(database: Sqlite, ledger: Pick<LedgerRows, "requests" | "differences">) {
+    this.#sql = sqlOf(database, texts);
+    this.#ledger = ledger;
   }
 
   /** The steps of an order in their order, whoever it was for. */
   of({ namespace, id }: RecordKey): OrderStep[] {
-    return this.#statements.of.all(namespace, id).map((row) => stepOf(row));
+    return this.#sql.rows<StepRow>("of", [namespace, id]).map(stepOf);
   }
 
   /** Which operation of ours each step of an order came by, by the number of the step. */
   operationsOf({ namespace, id }: RecordKey): Map<number, string> {
-    const rows = this.#statements.operationsOf.all(namespace, id);
+    const rows = this.#sql.rows<{ number: number; operation: string }>("operationsOf", [namespace, id]);
     return new Map(rows.map(({ number, operation }) => [number, operation]));
   }
 
   /** Licence orders of the call that placed an order, or that it was found with. */
-  licenceOrders({ namespace, id }: RecordKey): LicenceOrder[] {
-    return this.#statements.licenceOrders.all(namespace, id);
+  licenceOrders({ namespace, id }: RecordKey) {
+    return this.#sql.rows<LicenceOrder>("licenceOrders", [namespace, id]);
   }
 
   /** When our own calls bought something for a customer, by channel order number. */
   boughtAt({ namespace, id }: RecordKey): ReadonlyMap<string, string> {
-    return new Map(this.#statements.boughtAt.all({ namespace, id }).map(({ number, at }) => [number, at]));
+    const rows = this.#sql.rows<{ number: string; at: string }>("boughtAt", { namespace, id });
+    return new Map(rows.map(({ number, at }) => [number, at]));
   }
 
   /** Number of the last step of an order, 0 where nothing happened since it was placed. */
   last({ namespace, id }: RecordKey): number {
-    return this.#statements.last.get(namespace, id)?.last ?? 0;
+    return this.#sql.value<number | null>("last", [namespace, id]) ?? 0;
   }
 
   /**
@@ -102,14 +154,17 @@ export class OrderStepRows {
     make: (n: number) => string,
     at: string,
   ): { number: string } | { takenBy: RecordKey; number: string } {
-    const run = this.#statements;
-    const fixed = run.unused.get(namespace, id, hash);
-    if (fixed !== undefined) return { number: fixed.channel_order_id };
-    for (let n = (run.highest.get({ namespace, id })?.n ?? 0) + 1; ; n += 1) {
+    const fixed = this.#sql.value<string>("unused", [namespace, id, hash]);
+    if (fixed !== undefined) return { number: fixed };
+    // An order that was taken over may have had amendments of which nothing is shown any more, under numbers that
+    // count from 1 or from an earlier take-over: those of this ledger count from the second in which it took it over.
+    // So they do once the ledger was restored from a backup: what it lacks may have used the next ones.
+    const highest = this.#sql.value<number | null>("highest", { namespace, id });
+    for (let n = (highest ?? 0) + 1; ; n += 1) {
       const number = make(n);
-      const owner = run.owner.get({ number });
+      const owner = this.#sql.row<RecordKey>("owner", { number });
       if (owner === undefined) {
-        run.fix.run(number, namespace, id, n, hash, at);
+        this.#sql.change("fix", [number, namespace, id, n, hash, at]);
         return { number };
       }
       // A number that says nothing of n stays somebody else's.
@@ -118,70 +173,79 @@ export class OrderStepRows {
   }
 
   /** Placed orders of a customer with a number that was fixed and under which no call bought anything. */
-  withUnusedNumber({ namespace, id }: RecordKey): RecordKey[] {
-    return this.#statements.withUnused.all(namespace, id);
+  withUnusedNumber({ namespace, id }: RecordKey) {
+    return this.#sql.rows<RecordKey>("withUnused", [namespace, id]);
   }
 
   /** The nth amendment of an order is shown under its number, and another ledger made it. */
-  noteNumber(
-    { namespace, id }: RecordKey,
-    { n, channelOrderId }: { n: number; channelOrderId: string },
-    at: string,
-  ): void {
-    this.#statements.note.run(channelOrderId, namespace, id, n, `shown ${n}`, at, at);
+  noteNumber({ namespace, id }: RecordKey, { n, channelOrderId }: { n: number; channelOrderId: string }, at: string) {
+    this.#sql.change("note", [channelOrderId, namespace, id, n, `shown ${n}`, at, at]);
   }
 
   /** Whose number of an amendment it is. */
-  amendment(number: string): AmendmentNumber | undefined {
-    return this.#statements.amendment.get(number);
+  amendment(number: string) {
+    return this.#sql.row<Omit<AmendmentNumberTable, "hash" | "fixed_at">>("amendment", [number]);
   }
 
   readonly writes = {
     "order-bought": (change, at) => {
-      this.#insert(change, at, "bought", change.products);
-      this.#statements.use.run(at, change.channelOrderId);
+      this.#happened(change, at, change.products);
+      this.#sql.change("use", [at, change.channelOrderId]);
     },
     "order-removed": (change, at) => {
-      this.#insert(change, at, "removed", -change.products);
+      this.#happened(change, at, -change.products);
       for (const { number, product } of change.origin === "sent" ? change.items : [])
-        if (number !== null) this.#differences.removed(change.customer, { number, product }, at);
+        if (number !== null) this.#ledger.differences.removed(change.customer, { number, product }, at);
     },
-    "order-priced": ({ order, customer, version, items }, at) => {
-      const owner = [order.namespace, order.id, customer.namespace, customer.id];
-      this.#statements.step.run(...owner, at, "priced", null, version, JSON.stringify(items), "[]", null, "sent");
+    "order-priced": (change, at) => {
+      const items = JSON.stringify(change.items);
+      const none = { channel_order_id: null, licence_orders: "[]", operation_id: null };
+      this.#insert({ ...whose(change), ...none, at, kind: "priced", version: change.version, items, origin: "sent" });
     },
-    "order-agreed": ({ order: { namespace, id }, version, bodyHash }) =>
-      void this.#statements.agree.run(bodyHash, version, namespace, id),
+    "order-agreed": ({ order: { namespace, id }, version, bodyHash }) => {
+      this.#sql.change("agree", [bodyHash, version, namespace, id]);
+    },
     "numbers-ended": ({ numbers }, at) => {
-      for (const number of numbers) this.#statements.end.run(at, number);
-      this.#requests.endGone(numbers, at);
+      for (const number of numbers) this.#sql.change("end", [at, number]);
+      this.#ledger.requests.endGone(numbers, at);
     },
   } satisfies Writes;
 
+  #insert(step: Omit<OrderStepTable, "number" | "forgotten_at">): void {
+    this.#sql.change("step", { ...step });
+  }
+
   /** What stands has to be compared anew with what the CRM says, whatever that was in agreement with before. */
-  #insert(change: OrderBought | OrderRemoved, at: string, kind: OrderStep["kind"], products: number): void {
-    const { order, customer, operationId, origin } = change;
+  #happened(change: OrderBought | OrderRemoved, at: string, products: number): void {
+    const { order, customer, operationId: operation_id, origin } = change;
     const bought = change.type === "order-bought" ? change : undefined;
-    this.#statements.step.run(
-      order.namespace,
-      order.id,
-      customer.namespace,
-      customer.id,
+    this.#insert({
+      ...whose(change),
       at,
-      kind,
-      bought?.channelOrderId ?? null,
-      bought?.version ?? null,
-      JSON.stringify(change.items),
-      JSON.stringify(bought?.licenceOrders ?? []),
-      operationId,
+      kind: bought === undefined ? "removed" : "bought",
+      channel_order_id: bought?.channelOrderId ?? null,
+      version: bought?.version ?? null,
+      items: JSON.stringify(change.items),
+      licence_orders: JSON.stringify(bought?.licenceOrders ?? []),
+      operation_id,
       origin,
-    );
-    this.#statements.happened.run(customer.namespace, customer.id, products, order.namespace, order.id);
+    });
+    // What happens of an order elsewhere says nothing of what stands for whom it stands.
+    this.#sql.change("happened", [customer.namespace, customer.id, products, order.namespace, order.id]);
   }
 }
 
+function whose({ order, customer }: { order: RecordKey; customer: RecordKey }) {
+  return {
+    namespace: order.namespace,
+    order_id: order.id,
+    customer_namespace: customer.namespace,
+    customer_id: customer.id,
+  };
+}
+
 /** A step as its row has it. */
-export function stepOf(row: Omit<OrderStepTable, "at" | "operation_id" | "forgotten_at">): OrderStep {
+export function stepOf(row: StepRow): OrderStep {
   const { number, kind, origin, channel_order_id: channelOrderId, version } = row;
   const of = {
     number,
@@ -189,142 +253,9 @@ export function stepOf(row: Omit<OrderStepTable, "at" | "operation_id" | "forgot
     order: { namespace: row.namespace, id: row.order_id },
     customer: { namespace: row.customer_namespace, id: row.customer_id },
   };
-  switch (kind) {
-    case "bought":
-      return {
-        ...of,
-        kind,
-        channelOrderId: channelOrderId ?? "",
-        version: version ?? 0,
-        items: stored<OrderBought["items"]>(row.items),
-        licenceOrders: stored<LicenceOrder[]>(row.licence_orders),
-      };
-    case "removed":
-      return { ...of, kind, items: stored<OrderRemoved["items"]>(row.items) };
-    case "priced":
-      return {
-        ...of,
-        kind,
-        version: version ?? 0,
-        items: stored<Extract<OrderStep, { kind: "priced" }>["items"]>(row.items),
-      };
-  }
-}
-
-function numberStatements(database: Sqlite) {
-  return {
-    unused: () =>
-      database.prepare<[string, string, string], Pick<AmendmentNumberTable, "channel_order_id">>(
-        `select channel_order_id from amendment_number
-       where namespace = +? and order_id = +? and hash = +? and used_at is null`,
-      ),
-    withUnused: () =>
-      database.prepare<[string, string], RecordKey>(
-        `select p.namespace, p.order_id as id from placed_order p
-       where p.to_at is null and p.customer_namespace = +? and p.customer_id = +? and exists (
-         select 1 from amendment_number a
-         where a.namespace = p.namespace and a.order_id = p.order_id and a.used_at is null)`,
-      ),
-    // An order that was taken over may have had amendments of which nothing is shown any more, under numbers that
-    // count from 1 or from an earlier take-over: those of this ledger count from the second in which it took it over.
-    // So they do once the ledger was restored from a backup: what it lacks may have used the next ones.
-    highest: () =>
-      database.prepare<[RecordKey], { n: number | null }>(
-        `select max(n) as n from (
-       select n from amendment_number where namespace = +@namespace and order_id = +@id
-       union all
-       select unixepoch(from_at) from placed_order
-          where namespace = +@namespace and order_id = +@id and origin = 'adopted'
-       union all
-       select unixepoch(g.value ->> 'at') from meta g join placed_order p on p.from_at <= g.value ->> 'at'
-          where g.key = 'gap' and p.namespace = +@namespace and p.order_id = +@id)`,
-      ),
-    owner: () =>
-      database.prepare<[{ number: string }], RecordKey>(
-        `select namespace, order_id as id from amendment_number where channel_order_id = +@number
-       union all
-       select namespace, order_id from placed_order where to_at is null and channel_order_id = +@number
-       union all
-       select one.value ->> 'namespace', one.value ->> 'id' from operation o join json_each(o.records) one
-       where o.state in ('sending', 'unknown', 'parked') and o.claim is not null and o.claim = +@number limit 1`,
-      ),
-    amendment: () =>
-      database.prepare<[string], AmendmentNumber>(
-        "select channel_order_id, namespace, order_id, n, used_at from amendment_number where channel_order_id = +?",
-      ),
-    fix: () =>
-      database.prepare(
-        `insert into amendment_number (channel_order_id, namespace, order_id, n, hash, fixed_at)
-       values (?, ?, ?, ?, ?, ?)`,
-      ),
-    note: () =>
-      database.prepare(
-        `insert into amendment_number (channel_order_id, namespace, order_id, n, hash, fixed_at, used_at)
-       values (?, ?, ?, ?, ?, ?, ?)
-       on conflict do update set used_at = coalesce(used_at, excluded.used_at)`,
-      ),
-    use: () =>
-      database.prepare("update amendment_number set used_at = ? where channel_order_id = +? and used_at is null"),
-  };
-}
-
-function prepareStatements(database: Sqlite) {
-  return statements.onUse({
-    ...numberStatements(database),
-    of: () =>
-      database.prepare<[string, string], Omit<OrderStepTable, "at" | "operation_id" | "forgotten_at">>(
-        `select number, namespace, order_id, customer_namespace, customer_id, kind, channel_order_id, version, items,
-         licence_orders, origin
-       from order_step where namespace = +? and order_id = +? and forgotten_at is null order by number`,
-      ),
-    operationsOf: () =>
-      database.prepare<[string, string], { number: number; operation: string }>(
-        `select number, operation_id as operation from order_step
-         where namespace = +? and order_id = +? and operation_id is not null and forgotten_at is null`,
-      ),
-    boughtAt: () =>
-      database.prepare<[RecordKey], { number: string; at: string }>(
-        `select channel_order_id as number, from_at as at from placed_order
-         where customer_namespace = +@namespace and customer_id = +@id and to_at is null and origin = 'placed'
-           and operation_id is not null
-         union all
-         select channel_order_id, at from order_step
-         where customer_namespace = +@namespace and customer_id = +@id and kind = 'bought' and origin = 'sent'
-           and forgotten_at is null`,
-      ),
-    licenceOrders: () =>
-      database.prepare<[string, string], LicenceOrder>(
-        `select sequence, license_type as licenseType, platform_customer_id as platformCustomerId,
-         license_order_id as licenseOrderId
-       from licence_order where namespace = +? and order_id = +? order by sequence`,
-      ),
-    last: () =>
-      database.prepare<[string, string], { last: number | null }>(
-        `select max(number) as last from order_step
-          where namespace = +? and order_id = +? and forgotten_at is null`,
-      ),
-    step: () =>
-      database.prepare(
-        `insert into order_step (namespace, order_id, customer_namespace, customer_id, at, kind, channel_order_id,
-         version, items, licence_orders, operation_id, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-    agree: () =>
-      database.prepare(
-        `update placed_order set agreed_hash = ?, agreed_version = ?
-       where namespace = +? and order_id = +? and to_at is null`,
-      ),
-    // What happens of an order elsewhere says nothing of what stands for whom it stands.
-    happened: () =>
-      database.prepare(
-        `with of as (select ? as namespace, ? as id)
-       update placed_order set products = max(0, products + ?),
-         agreed_hash = iif((customer_namespace, customer_id) = (of.namespace, of.id), '${agreedWithNone}', agreed_hash),
-         agreed_version = iif((customer_namespace, customer_id) = (of.namespace, of.id), null, agreed_version)
-       from of where placed_order.namespace = +? and order_id = +? and to_at is null`,
-      ),
-    end: () =>
-      database.prepare(
-        "update asset_number set ended_at = ? where wire_number = +? and fixed_at is not null and ended_at is null",
-      ),
-  });
+  if (kind === "removed") return { ...of, kind, items: stored<RemovedItem[]>(row.items) };
+  if (kind === "priced") return { ...of, kind, version: version ?? 0, items: stored<PricedItem[]>(row.items) };
+  const items = stored<BoughtItem[]>(row.items);
+  const licenceOrders = stored<LicenceOrder[]>(row.licence_orders);
+  return { ...of, kind, channelOrderId: channelOrderId ?? "", version: version ?? 0, items, licenceOrders };
 }

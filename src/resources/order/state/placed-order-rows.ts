@@ -1,0 +1,234 @@
+import { formatKey } from "../../../crm/keys.ts";
+import type { RecordKey } from "../../../crm/model.ts";
+import type { OrderWithTree } from "../../../engine/model/desired.ts";
+import type { Writes } from "../../../engine/model/resource.ts";
+import type { Sqlite } from "../../../ledger/database/database.ts";
+import { sqlOf } from "../../../ledger/database/statements.ts";
+import { agreedWithNone } from "./changes.ts";
+import type { PlacedOrder } from "./changes.ts";
+
+declare module "../../../engine/model/resource.ts" {
+  interface ResourceTables {
+    placed_order: PlacedOrderTable;
+    licence_order: LicenceOrderTable;
+    moved_order: MovedOrderTable;
+  }
+}
+
+export interface PlacedOrderTable {
+  namespace: string;
+  order_id: string;
+  from_at: string;
+  to_at: string | null;
+  customer_namespace: string;
+  customer_id: string;
+  channel_order_id: string;
+  body_hash: string;
+  version: number;
+  operation_id: string | null;
+  origin: PlacedOrder["origin"];
+  /** Products that stand of it, each once for every number of its asset. */
+  products: number;
+  /** The form with which what stands was last in agreement; null: the one that it was placed with. */
+  agreed_hash: string | null;
+  agreed_version: number | null;
+  /** For whom it was placed, where it moved since. */
+  placed_for_namespace: string | null;
+  placed_for_id: string | null;
+}
+
+export interface LicenceOrderTable {
+  namespace: string;
+  order_id: string;
+  sequence: number;
+  license_type: string;
+  platform_customer_id: string;
+  license_order_id: string;
+  at: string;
+}
+
+/** A customer that an order moved away from in the CRM; `ended_at` once nothing of it stands there. */
+export interface MovedOrderTable {
+  namespace: string;
+  order_id: string;
+  customer_namespace: string;
+  customer_id: string;
+  since: string;
+  ended_at: string | null;
+  /** Why nobody knows what of it stands there. */
+  unclear: string | null;
+}
+
+const columns = `p.namespace, p.order_id as id, p.channel_order_id as channelOrderId, p.body_hash as bodyHash, p.version,
+  p.origin, p.customer_namespace as ofNamespace, p.customer_id as ofId, p.agreed_hash as agreedHash,
+  p.placed_for_namespace as forNamespace, p.placed_for_id as forId`;
+
+type PlacedRow = RecordKey &
+  Pick<PlacedOrder, "channelOrderId" | "bodyHash" | "version" | "origin"> & {
+    ofNamespace: string;
+    ofId: string;
+    agreedHash: string | null;
+    forNamespace: string | null;
+    forId: string | null;
+  };
+
+const ofCustomer = "customer_namespace = +@namespace and customer_id = +@id";
+
+/** Of one order at one customer that it moved away from. */
+const leftThere = `namespace = +@namespace and order_id = +@id and customer_namespace = +@fromNamespace
+  and customer_id = +@fromId and ended_at is null`;
+
+/**
+ * Orders that stand in an enterprise that a customer was linked with before. Most customers never had another link:
+ * then no order is looked at. Of one that moved it counts when something of it was bought last for the customer, or
+ * when it was placed for it.
+ */
+const stoodBefore = `with earlier as (
+       select e.namespace, e.customer_id, e.from_at, e.to_at from link l
+       join link e on e.namespace = l.namespace and e.customer_id = l.customer_id and e.to_at is not null
+         and e.enterprise_global_id <> l.enterprise_global_id
+       where l.namespace = +@namespace and l.customer_id = +@id and l.to_at is null),
+     own as (
+       select p.namespace, p.order_id from earlier e
+       join placed_order p on p.customer_namespace = e.namespace and p.customer_id = e.customer_id
+         and p.to_at is null
+       union
+       select m.namespace, m.order_id from earlier e
+       join moved_order m on m.customer_namespace = e.namespace and m.customer_id = e.customer_id
+         and m.ended_at is null)
+     select distinct p.namespace, p.order_id as id from own
+     join placed_order p on p.namespace = own.namespace and p.order_id = own.order_id and p.to_at is null
+     join earlier e on iif(p.placed_for_id is null,
+         iif(p.customer_namespace = e.namespace and p.customer_id = e.customer_id, p.from_at, ''), coalesce(
+         (select max(s.at) from order_step s where s.namespace = p.namespace and s.order_id = p.order_id
+            and s.customer_namespace = e.namespace and s.customer_id = e.customer_id
+            and s.kind = 'bought' and s.origin <> 'found' and s.forgotten_at is null),
+         iif(p.placed_for_namespace = e.namespace and p.placed_for_id = e.customer_id, p.from_at, '')))
+       between e.from_at and e.to_at`;
+
+const texts = {
+  of: `select ${columns} from placed_order p where p.to_at is null and ${ofCustomer}
+    union
+    select ${columns} from record r
+    join placed_order p on p.namespace = r.namespace and p.order_id = r.id and p.to_at is null
+    where r.stream = 'orders' and r.customer_namespace = +@namespace and r.customer_id = +@id
+    union
+    select ${columns} from moved_order m
+    join placed_order p on p.namespace = m.namespace and p.order_id = m.order_id and p.to_at is null
+    where m.ended_at is null and m.customer_namespace = +@namespace and m.customer_id = +@id
+    order by 1, 2`,
+  elsewhere: stoodBefore,
+  isPlaced: "select 1 from placed_order where channel_order_id = +? and to_at is null",
+  movedFrom: `select namespace, order_id as id from moved_order where ended_at is null and ${ofCustomer} order by 1, 2`,
+  leftAt: `select customer_namespace as namespace, customer_id as id from moved_order
+    where namespace = +? and order_id = +? and ended_at is null order by 1, 2`,
+  taken: `select 1 from asset_number
+    where (number = +@number or (wire_number = +@number and fixed_at is not null))
+     and not (fixed_at is not null and wire_number = @number and (
+       (origin = 'crm' and (ended_at is not null or (namespace = @namespace and order_id = @id)))
+       or (ended_at is null and namespace = @namespace and order_id = @id
+         and customer_namespace = @ownerNamespace and customer_id = @ownerId)))`,
+  unclear: `select unclear from moved_order where ${leftThere}`,
+  place: `insert into placed_order (namespace, order_id, from_at, customer_namespace, customer_id, channel_order_id,
+    body_hash, version, operation_id, origin, products) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  licenceOrder: `insert into licence_order (namespace, order_id, sequence, license_type, platform_customer_id,
+      license_order_id, at)
+    values (@namespace, @id, @sequence, @licenseType, @platformCustomerId, @licenseOrderId, @at)
+    on conflict do update set license_type = excluded.license_type,
+      platform_customer_id = excluded.platform_customer_id, license_order_id = excluded.license_order_id`,
+  leave: `insert into moved_order (namespace, order_id, customer_namespace, customer_id, since)
+    select @namespace, @id, @fromNamespace, @fromId, @at where not exists (
+      select 1 from record where stream = 'orders' and namespace = +@namespace and id = +@id
+        and customer_namespace = @fromNamespace and customer_id = @fromId)
+    on conflict do update set since = excluded.since, ended_at = null, unclear = null
+      where ended_at is not null`,
+  say: `update moved_order set unclear = @unclear where ${leftThere}`,
+  move: `update placed_order set agreed_hash = '${agreedWithNone}', agreed_version = null,
+      placed_for_namespace = coalesce(placed_for_namespace, customer_namespace),
+      placed_for_id = coalesce(placed_for_id, customer_id),
+      customer_namespace = @customerNamespace, customer_id = @customerId
+    where namespace = +@namespace and order_id = +@id and to_at is null
+      and not (customer_namespace = @customerNamespace and customer_id = @customerId)`,
+  left: `update moved_order set ended_at = @at where ${leftThere}`,
+};
+
+/** Orders that are on the platform, with the licence orders that it made of each, and the customers that they left. */
+export class PlacedOrderRows {
+  readonly #sql;
+
+  constructor(database: Sqlite) {
+    this.#sql = sqlOf(database, texts);
+  }
+
+  known({ namespace, id }: RecordKey): ReadonlyMap<string, PlacedOrder> {
+    return new Map(this.#sql.rows<PlacedRow>("of", { namespace, id }).map(placedOf));
+  }
+
+  /** Orders of a customer that were placed in another enterprise than the one that it is linked with. */
+  elsewhere({ namespace, id }: RecordKey) {
+    return this.#sql.rows<RecordKey>("elsewhere", { namespace, id });
+  }
+
+  /** Whether an order is placed under a channel order number, whosoever it is. */
+  isPlaced(channelOrderId: string): boolean {
+    return this.#sql.value<number>("isPlaced", [channelOrderId]) !== undefined;
+  }
+
+  /** Orders that moved away from a customer in the CRM and of which something may stand for it still, in key order. */
+  movedFrom({ namespace, id }: RecordKey) {
+    return this.#sql.rows<RecordKey>("movedFrom", { namespace, id });
+  }
+
+  /** The customers that an order moved away from and for whom something of it may stand still, in key order. */
+  leftAt({ namespace, id }: RecordKey) {
+    return this.#sql.rows<RecordKey>("leftAt", [namespace, id]);
+  }
+
+  /** Asset numbers that the CRM gives to an order of `owner` and that it cannot have there. */
+  taken({ key: { namespace, id }, tree }: OrderWithTree, owner: RecordKey): string[] {
+    const given = tree.assets.flatMap(({ assetNumbers }) => assetNumbers);
+    const of = { namespace, id, ownerNamespace: owner.namespace, ownerId: owner.id };
+    return given.filter((number) => this.#sql.value("taken", { ...of, number }) !== undefined);
+  }
+
+  /** Why nobody knows what of an order stands for a customer that it moved away from; undefined where that is known. */
+  unclear(order: RecordKey, customer: RecordKey): string | undefined {
+    return this.#sql.value<string | null>("unclear", there(order, customer)) ?? undefined;
+  }
+
+  readonly writes = {
+    "order-placed": (change, at) => {
+      const { order, customer, channelOrderId, bodyHash, version, operationId, origin, products } = change;
+      const whose = [order.namespace, order.id, at, customer.namespace, customer.id];
+      this.#sql.change("place", [...whose, channelOrderId, bodyHash, version, operationId, origin, products]);
+      for (const one of change.licenceOrders)
+        this.#sql.change("licenceOrder", { ...one, namespace: order.namespace, id: order.id, at });
+    },
+    /** Who the record of an order leaves is noted when the record is taken up. */
+    "order-leaving": ({ order, customer, unclear }, at) => {
+      this.#sql.change("leave", { ...there(order, customer), at });
+      this.#sql.change("say", {
+        ...there(order, customer),
+        unclear,
+      });
+    },
+    "order-moved": ({ order: { namespace, id }, customer }) => {
+      this.#sql.change("move", { namespace, id, customerNamespace: customer.namespace, customerId: customer.id });
+    },
+    "order-left": ({ order, customer }, at) => {
+      this.#sql.change("left", { ...there(order, customer), at });
+    },
+  } satisfies Writes;
+}
+
+function there({ namespace, id }: RecordKey, from: RecordKey) {
+  return { namespace, id, fromNamespace: from.namespace, fromId: from.id };
+}
+
+function placedOf(row: PlacedRow): [string, PlacedOrder] {
+  const { namespace, id, ofNamespace, ofId, forNamespace, forId, agreedHash, ...order } = row;
+  const key = { namespace, id };
+  const placedFor = forNamespace !== null && forId !== null && { placedFor: { namespace: forNamespace, id: forId } };
+  const customer = { namespace: ofNamespace, id: ofId };
+  return [formatKey(key), { ...order, key, customer, agreedHash: agreedHash ?? undefined, ...placedFor }];
+}
