@@ -19,7 +19,7 @@ import {
   wrapped,
 } from "../report/text.ts";
 import type { View } from "../report/text.ts";
-import type { WaitingHold } from "../engine/gate.ts";
+import type { WaitingHold } from "../engine/run/limits-gate.ts";
 import { behindText, coverageText } from "../report/status.ts";
 import type { NotAttempted } from "../report/facts.ts";
 import { balanceText, notAttemptedLines } from "../report/runs.ts";

@@ -5,6 +5,8 @@ import type { EngineDependencies } from "./customer.ts";
 import type { Snapshots } from "../platform/snapshot.ts";
 import type { AssetNumbers } from "./deliver.ts";
 import type { Settling } from "./settle.ts";
+import type { CustomerState } from "./customer.ts";
+import type { Settled } from "./evidence.ts";
 import type { Block, RecordOutcome } from "./plan/records.ts";
 import type { Taking } from "./plan/limits.ts";
 import type { Operation } from "./model/operation.ts";
@@ -110,6 +112,35 @@ export type Why = Pick<Block, "code" | "reason" | "again">;
 
 export function serviceOf(operation: Pick<Operation, "endpoint">): ServiceName {
   return endpoints[operation.endpoint].service;
+}
+
+/** An open operation of a customer: why its records wait, and how the pass ends. */
+export interface LeftOpen {
+  code: string;
+  reason: string;
+  end: CustomerAttemptResult;
+}
+
+/** Settles the open operations of a customer. While one stays open, nothing else of the customer is done. */
+export async function settleOpen(
+  { ledger, settling }: Pick<ReconcileDependencies, "ledger" | "settling">,
+  knows: CustomerState,
+  { runId, signal }: Pick<CustomerAttempt, "runId" | "signal">,
+): Promise<LeftOpen | undefined> {
+  for (const row of await ledger.journal.openOf(knows.customer)) {
+    const settled = await settling.settle(row, { runId, signal, knows });
+    if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "rejected") continue;
+    const { endpoint, subject } = row.operation;
+    const reason = `waits until the outcome of ${endpoint} on ${subject} (${row.id}) is known`;
+    return { code: operationOpen, reason, end: endOf(settled) };
+  }
+  return undefined;
+}
+
+function endOf(settled: Settled): CustomerAttemptResult {
+  if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
+  if (settled.kind === "parked" || settled.kind === "paused") return { kind: "stopped", reason: settled.kind };
+  return { kind: "finished", short: new Set(["unread"]) };
 }
 
 /** The progress of a pass over a customer. CustomerState has the facts about the customer. */

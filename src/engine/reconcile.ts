@@ -17,7 +17,7 @@ import { firstStage } from "./model/operation.ts";
 import { isUnread } from "./plan/input.ts";
 import type { CustomerPlan } from "./plan/plan.ts";
 import { quarantineBlock } from "./plan/records.ts";
-import { customersNotShown, maxRounds, restless, stopReasons, deferredOf, Progress } from "./attempt.ts";
+import { customersNotShown, maxRounds, restless, settleOpen, stopReasons, deferredOf, Progress } from "./attempt.ts";
 import type {
   CustomerAttempt,
   CustomerAttemptResult,
@@ -31,7 +31,7 @@ import type { CarryOut } from "./carry-out.ts";
 import { gate, isOfUndo, nothingToJudge } from "./gate.ts";
 import type { CustomersAwaited } from "./observe.ts";
 import { endUnwanted, lacksSeats } from "./ended-holds.ts";
-import { settleOpen, endRequested } from "./requested.ts";
+import { endRequested } from "./requested.ts";
 
 /**
  * The unit of work: makes one customer's enterprise, orders, staff and assignments agree with the CRM, stage by stage.

@@ -8,10 +8,9 @@ import type { Known } from "./model/state.ts";
 import { planRequested } from "./plan/requested.ts";
 import type { RequestStage } from "./plan/requested.ts";
 import { StandingRejections } from "./plan/rejections.ts";
-import { countedAs, operationOpen, Progress } from "./attempt.ts";
+import { countedAs, Progress, settleOpen } from "./attempt.ts";
 import { carryOut } from "./carry-out.ts";
 import type { CustomerAttempt, CustomerAttemptResult, ReconcileDependencies } from "./attempt.ts";
-import type { Settled } from "./evidence.ts";
 
 const nothingRead = { enterprises: undefined, members: undefined, assets: undefined };
 
@@ -81,33 +80,4 @@ function planned(
     contradicted: ledger.assumptions.contradictions,
   });
   return planRequested(loaded, settings, { rejections, tried, byHand: true });
-}
-
-/** An open operation of a customer: why its records wait, and how the pass ends. */
-export interface LeftOpen {
-  code: string;
-  reason: string;
-  end: CustomerAttemptResult;
-}
-
-/** Settles the open operations of a customer. While one stays open, nothing else of the customer is done. */
-export async function settleOpen(
-  { ledger, settling }: Pick<ReconcileDependencies, "ledger" | "settling">,
-  knows: CustomerState,
-  { runId, signal }: Pick<CustomerAttempt, "runId" | "signal">,
-): Promise<LeftOpen | undefined> {
-  for (const row of await ledger.journal.openOf(knows.customer)) {
-    const settled = await settling.settle(row, { runId, signal, knows });
-    if (settled.kind === "done" || settled.kind === "dropped" || settled.kind === "rejected") continue;
-    const { endpoint, subject } = row.operation;
-    const reason = `waits until the outcome of ${endpoint} on ${subject} (${row.id}) is known`;
-    return { code: operationOpen, reason, end: endOf(settled) };
-  }
-  return undefined;
-}
-
-function endOf(settled: Settled): CustomerAttemptResult {
-  if (settled.kind === "waiting") return { kind: "waiting", until: settled.until };
-  if (settled.kind === "parked" || settled.kind === "paused") return { kind: "stopped", reason: settled.kind };
-  return { kind: "finished", short: new Set(["unread"]) };
 }

@@ -1,7 +1,7 @@
 import { hashOf } from "../base/canonical-json.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
-import { decide } from "../engine/decide.ts";
-import type { Decision, PersonsVerdict } from "../engine/decide.ts";
+import { decide } from "../engine/settle-by-person.ts";
+import type { Decision, PersonsVerdict } from "../engine/settle-by-person.ts";
 import { isAssumptionId } from "../engine/model/assumptions-met.ts";
 import { typeOf } from "../engine/model/registry.ts";
 import { TrustedClock } from "../engine/run/trusted-clock.ts";

@@ -8,7 +8,7 @@ import { readRegular } from "../base/regular-file.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { nameOf } from "../engine/carry-out.ts";
-import type { WaitsInPlan } from "../engine/gate.ts";
+import type { WaitsInPlan } from "../engine/run/limits-gate.ts";
 import type { Operation } from "../engine/model/operation.ts";
 import { payloadLines } from "../engine/model/operation-line.ts";
 import type { HeldFor } from "../engine/plan/limits.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { decide } from "../../src/engine/decide.ts";
+import { decide } from "../../src/engine/settle-by-person.ts";
 import { correlationOf } from "../../src/engine/plan/input.ts";
 import { ApplyWorld, customer, settleMs } from "../support/world/apply-world.ts";
 import { customerRecord, orderRecord, staffRecord } from "../support/world/records.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { decide } from "../../src/engine/decide.ts";
-import type { PersonsVerdict } from "../../src/engine/decide.ts";
+import { decide } from "../../src/engine/settle-by-person.ts";
+import type { PersonsVerdict } from "../../src/engine/settle-by-person.ts";
 import { SnapshotReader } from "../../src/platform/snapshot.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { JournalRow } from "../../src/ledger/journal/journal-tables.ts";

@@ -2,7 +2,7 @@ import { deciderOf, decisionOf, parseKey } from "../words.ts";
 import type { DecisionWords } from "../words.ts";
 import type { Application } from "../../operate/application.ts";
 import type { GivenDecision } from "../../requests/decisions.ts";
-import type { Decision } from "../../engine/decide.ts";
+import type { Decision } from "../../engine/settle-by-person.ts";
 import { toJson } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { ExitCode } from "../../base/errors.ts";

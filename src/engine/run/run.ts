@@ -5,7 +5,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { OpenScope } from "../../ledger/records/open-records.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
 import { balanceJson, balanceOf } from "./balance.ts";
-import { waitingHolds } from "../gate.ts";
+import { waitingHolds } from "./limits-gate.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";
 import { SyncRun } from "./sync-run.ts";
 import { toJson } from "../../base/canonical-json.ts";
@@ -18,7 +18,7 @@ import type { Balance } from "./balance.ts";
 import type { CanaryTranche } from "./canary.ts";
 import { countsOf } from "../../ingest/tally.ts";
 import type { StreamTally } from "../../ingest/tally.ts";
-import type { WaitingHold } from "../gate.ts";
+import type { WaitingHold } from "./limits-gate.ts";
 
 export function scopeOf(deps: Pick<RunDependencies, "sources">, request: Pick<RunRequest, "streams">): OpenScope {
   return { streams: request.streams, sources: deps.sources.map((source) => source.name) };

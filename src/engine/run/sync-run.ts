@@ -10,7 +10,7 @@ import { applyByShares } from "./canary.ts";
 import type { CanaryTranche } from "./canary.ts";
 import { workInLanes } from "../../base/lanes.ts";
 import { lookFirst } from "./preflight.ts";
-import { LimitsGate } from "../gate.ts";
+import { LimitsGate } from "./limits-gate.ts";
 import { handedIn } from "../model/registry.ts";
 import { reconcile } from "../reconcile.ts";
 import { attemptRequested } from "../requested.ts";

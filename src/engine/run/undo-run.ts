@@ -14,7 +14,7 @@ import { SnapshotReader } from "../../platform/snapshot.ts";
 import type { RunFacts } from "../../report/facts.ts";
 import { byHand } from "../../report/last-runs.ts";
 import { customersNotShown, operationOpen, restless } from "../attempt.ts";
-import type { WaitsInPlan } from "../gate.ts";
+import type { WaitsInPlan } from "./limits-gate.ts";
 import { openFirst, unplannedBy, waitsIn } from "./plan-run.ts";
 import type { Unplanned } from "./plan-run.ts";
 import type { RunDependencies, RunRequest } from "./request.ts";

@@ -1,0 +1,241 @@
+import type { TakingLimits, Taking, HeldTogether, Windows, HeldFor, Sums, TakingRule } from "../plan/limits.ts";
+import type { EngineDependencies } from "../customer.ts";
+import { countRemoved, takenThings } from "../model/taking.ts";
+import type { CustomerAttempt, CustomerAttemptResult } from "../attempt.ts";
+import type { AskedTime } from "../../base/trusted-time.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey } from "../../crm/model.ts";
+import { questionsOf, judgeTakings } from "../plan/limits.ts";
+import { workInLanes } from "../../base/lanes.ts";
+import { toInstant } from "../../base/clock.ts";
+import { policyOf } from "../model/policy.ts";
+
+interface GateDependencies extends Pick<EngineDependencies, "ledger" | "logger" | "policies"> {
+  concurrency: number;
+  time: AskedTime;
+  run: string;
+  limits: TakingLimits;
+  attempt(customer: RecordKey, verdict: Partial<CustomerAttempt>): Promise<CustomerAttemptResult>;
+  count(customer: RecordKey, result: CustomerAttemptResult): void;
+  stopped(): boolean;
+}
+
+type Destructive = Extract<CustomerAttemptResult, { kind: "destructive" }> & { customer: RecordKey };
+
+/** How often the run judges further operations of a customer in one go; the rest is left to the next run. */
+const mostMore = 3;
+const changedMeanwhile = "the platform changed while crm-sync checked the limits";
+
+/** Holds back operations that limits and policies may hold, until the run has judged them over its total. */
+export class LimitsGate {
+  readonly #deps: GateDependencies;
+  readonly #destructive = new Map<string, Destructive>();
+  /** Customers that this run judged already, with their released operations. */
+  readonly #released = new Map<string, ReadonlyMap<string, Taking>>();
+  /** Customers with further removals after they were judged. */
+  readonly #again = new Set<string>();
+  /** Removals before this run. They are read once, because this run's own removals count as judged. */
+  #windows: Promise<Windows> | undefined;
+
+  constructor(deps: GateDependencies) {
+    this.#deps = deps;
+  }
+
+  get customers(): RecordKey[] {
+    return [...this.#destructive.values()].map((item) => item.customer);
+  }
+
+  add(customer: RecordKey, result: Extract<CustomerAttemptResult, { kind: "destructive" }>): void {
+    const key = formatKey(customer);
+    this.#destructive.set(key, { ...result, customer });
+    if (this.#released.has(key)) this.#again.add(key);
+  }
+
+  /** A customer gets another pass, which finds its new operations again. Gives the operations released before. */
+  attemptedAnew(customer: RecordKey): Pick<CustomerAttempt, "released"> {
+    this.#destructive.delete(formatKey(customer));
+    return this.#releasedOf(customer);
+  }
+
+  #releasedOf(customer: RecordKey): Pick<CustomerAttempt, "released"> {
+    return { released: this.#released.get(formatKey(customer)) };
+  }
+
+  /**
+   * Judges the removals of all customers that were not judged yet, over the total of the whole run. Then it makes one
+   * more pass over these customers, without their held operations. It judges removals that appear only then over the
+   * same total, at most `mostMore` times. An example is the old form of a product that was just bought again. `again`:
+   * customers that this run judges again if they have new removals.
+   */
+  async judge(again: readonly RecordKey[] = []): Promise<void> {
+    const anew = new Set(again.map(formatKey));
+    let items = [...this.#destructive]
+      .filter(([key]) => !this.#released.has(key) || (anew.has(key) && this.#again.delete(key)))
+      .map(([, item]) => item);
+    for (let more = 0; more <= mostMore && items.length > 0 && !this.#deps.stopped(); more += 1) {
+      await this.#judge(items);
+      items = await this.#attemptAll(items);
+    }
+    if (this.#deps.stopped()) return;
+    for (const { customer } of items) {
+      await this.#leave(customer, changedMeanwhile);
+      this.#deps.count(customer, { kind: "stopped", reason: "stale" });
+    }
+  }
+
+  /** Makes a pass over these customers with their released operations. Gives those with more operations to judge. */
+  async #attemptAll(items: readonly Destructive[]): Promise<Destructive[]> {
+    const lanes = { lanes: this.#deps.concurrency, stopped: () => this.#deps.stopped() };
+    const more: Destructive[] = [];
+    await workInLanes([items], lanes, async ({ customer }) => {
+      const result = await this.#deps.attempt(customer, this.#releasedOf(customer));
+      if (result.kind === "destructive") more.push({ ...result, customer });
+      else this.#deps.count(customer, result);
+    });
+    return more;
+  }
+
+  /** Judges the new operations of these customers, and asks a person about the held ones of each. */
+  async #judge(items: readonly Destructive[]): Promise<void> {
+    this.#windows ??= takenBefore(this.#deps);
+    const all = items.flatMap(({ takings }) => takings);
+    const isNew = new Set(all.map(({ hash }) => hash));
+    const before = [...this.#released.values()].flatMap((own) => [...own.values()]);
+    const kept = before.filter(({ hash }) => !isNew.has(hash));
+    const held = await heldOf(this.#deps, all, await this.#windows, kept);
+    for (const { customer, takings, ofUndo } of items) {
+      const key = formatKey(customer);
+      const goOn = takings.filter(({ hash }) => !held.has(hash));
+      const released = new Map([...(this.#released.get(key) ?? []), ...goOn.map((one) => [one.hash, one] as const)]);
+      this.#released.set(key, released);
+      await this.#ask({ customer, ofUndo }, questionsOf(takings, held));
+    }
+  }
+
+  async #ask(whose: Pick<Destructive, "customer" | "ofUndo">, groups: readonly HeldTogether[]): Promise<void> {
+    if (groups.length === 0) return;
+    const { ledger, logger } = this.#deps;
+    const asked = await ledger.decisions.ask(
+      whose,
+      groups.map(({ takings, ...question }) => ({
+        ...question,
+        holds: takings.map(({ taking, reason }) => ({ ...taking, scope: question.scope, reason })),
+      })),
+    );
+    for (const { id: hold, scope } of asked) logger.warn({ hold, customer: formatKey(whose.customer), scope }, "held");
+  }
+
+  /** Leaves the remaining removals of a customer to the next run. */
+  async #leave(customer: RecordKey, why: string): Promise<void> {
+    const { ledger, logger, run } = this.#deps;
+    await ledger.journal.drop(customer, why);
+    logger.info({ customer: formatKey(customer) }, `${changedMeanwhile}; left to the next run`);
+    const reason = `${changedMeanwhile}; the next run plans again`;
+    await ledger.records.deferPending(run, customer, "customer.stale", reason);
+  }
+
+  /** Judges operations that appeared while the run waited, but of no customer that it judged before. */
+  async judgeLate(due: readonly RecordKey[]): Promise<void> {
+    if (!due.some((customer) => this.#destructive.has(formatKey(customer)))) return;
+    await this.judge();
+    for (const customer of due) {
+      const key = formatKey(customer);
+      if (!this.#again.delete(key)) continue;
+      this.#destructive.delete(key);
+      await this.#leave(customer, "left to the next run");
+    }
+  }
+}
+
+type Dependencies = Pick<EngineDependencies, "ledger" | "policies"> & {
+  time: AskedTime;
+  limits: TakingLimits;
+};
+
+/** `ofUndo`: only `apply` with the file of the undo carries it out after the approval. */
+export interface WaitingHold {
+  hold: string;
+  customer: string;
+  explanation: string;
+  ofUndo?: true;
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** The new operations of a run that limits and policies hold, by hash. `released`: released by this run before. */
+export async function heldOf(
+  deps: Dependencies,
+  takings: readonly Taking[],
+  windows: Windows,
+  released: readonly Taking[] = [],
+): Promise<ReadonlyMap<string, HeldFor>> {
+  if (takings.length === 0) return new Map();
+  return judgeTakings(takings, deps.limits, await sumsOf(deps, takings, { windows, released }), await ruleOf(deps));
+}
+
+/** Operations of a plan that limits and policies may hold, and those that a person was already asked about, by hash. */
+export interface WaitsInPlan {
+  takings: readonly Taking[];
+  asked: ReadonlyMap<string, Pick<HeldFor, "scope" | "explanation">>;
+}
+
+/** The operations of saved plans that would be held, by hash: old questions and new ones. */
+export async function heldOfPlans(deps: Dependencies, plans: readonly WaitsInPlan[]): Promise<WaitsInPlan["asked"]> {
+  const takings = plans.flatMap((plan) => plan.takings);
+  const held = takings.length === 0 ? [] : await heldOf(deps, takings, await takenBefore(deps));
+  return new Map([...held, ...plans.flatMap(({ asked }) => [...asked])]);
+}
+
+async function sumsOf(
+  { ledger }: Dependencies,
+  takings: readonly Taking[],
+  before: Pick<Sums, "windows" | "released">,
+): Promise<Sums> {
+  const counts = countRemoved([...before.released, ...takings].map(({ removes }) => removes));
+  const things = takenThings.filter((thing) => counts[thing] > 0);
+  const all = await ledger.state.live(undefined, things);
+  const asked = await ledger.decisions.askedByLimits();
+  const askedOf = Map.groupBy(asked, ({ customer }) => formatKey(customer));
+  const live = new Map<string, typeof all>();
+  for (const [key, { customer }] of new Map(takings.map((taking) => [formatKey(taking.customer), taking])))
+    live.set(key, await ledger.state.live(customer, things));
+  return {
+    ...before,
+    live: { all, of: (customer) => live.get(formatKey(customer)) ?? all },
+    asked: {
+      all: asked.map(({ removes }) => removes),
+      of: (customer) => (askedOf.get(formatKey(customer)) ?? []).map(({ removes }) => removes),
+    },
+  };
+}
+
+export async function waitingHolds({ ledger }: Pick<Dependencies, "ledger">): Promise<WaitingHold[]> {
+  const open = (await ledger.decisions.questions()).filter(({ state }) => state === "open");
+  return open.map(({ id, customer, explanation, ofUndo }) => ({
+    hold: id,
+    customer: formatKey(customer),
+    explanation,
+    ...(ofUndo && { ofUndo: true as const }),
+  }));
+}
+
+/** Removals within the windows of the limits. Without a trusted clock, none ends after the last trusted time. */
+export async function takenBefore({ time, ledger }: Pick<Dependencies, "time" | "ledger">): Promise<Windows> {
+  const trusted = await time.now({ isFresh: false });
+  const now = trusted?.epochMs ?? ledger.time.lastTrusted;
+  const within = async (ms: number): Promise<Windows["day"]> =>
+    await ledger.journal.takenSince(
+      now === undefined ? "" : toInstant(now - ms),
+      now === undefined ? "" : toInstant(now),
+    );
+  return { day: await within(dayMs), week: await within(7 * dayMs) };
+}
+
+async function ruleOf({ ledger, policies }: Pick<Dependencies, "ledger" | "policies">): Promise<TakingRule> {
+  const earned = await ledger.decisions.earned();
+  return {
+    word: (policy) => policyOf(policies, policy),
+    earned: (policy) => earned.get(policy) ?? 0,
+    toEarn: policies.approvalsNeeded,
+  };
+}
