@@ -51,6 +51,13 @@ describe("a look-up table", () => {
     expect(await addresses({ packs }, trial)).toEqual(["no", "true", "no"]);
   });
 
+  it("means the same by an empty cell, however many columns it has", async () => {
+    const only = { files: "regions.csv", key: "country", columns: { manager: "manager" }, nullTexts: ["NULL"] };
+    const manager = { lookup: { table: "regions", key: "country", column: "manager", default: "nobody" } };
+    const two = { ...only, columns: { ...only.columns, region: "region" } };
+    expect(await addresses({ regions: only }, manager)).toEqual(await addresses({ regions: two }, manager));
+  });
+
   it("has columns beside its value where it is read from files", async () => {
     expect(await addresses({ regions }, { lookup: { table: "regions", key: "country" } })).toEqual([
       "EMEA",
