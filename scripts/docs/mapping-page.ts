@@ -149,7 +149,7 @@ function conditionPart(): string[] {
     conditionTable("Key", compositionReference),
     "### Records that are skipped",
     "`skip: CONDITION` beside the `mapping` of a stream leaves records out: " +
-      `${code("skip: {any: [{path: status, equals: draft}, {path: total, atMost: 0}]}")}. They count as ` +
+      `${code("skip: {any: [{path: status, equals: draft}, {path: status, equals: template}]}")}. They count as ` +
       "skipped in the run and its balance, and are neither in quarantine nor missing: a record that was " +
       "known before does not change, and nothing is removed. " +
       "What ends an order is `cancelled`, never `skip`. If the condition " +

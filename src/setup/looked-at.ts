@@ -52,6 +52,12 @@ function kindOf(from: string, name: string, columns: readonly ColumnFacts[]): Li
 
 /** Looks at the list of a file, or at those of the sheets of a workbook. */
 export async function lookAtFile(from: string, signal: AbortSignal): Promise<LookedAt[]> {
+  // An address may have a password in it: it is not repeated.
+  if (/^[a-z][a-z\d+.-]+:\/\//iu.test(from))
+    throw usage(
+      "init reads files, and no addresses",
+      "save the list as a file, or start with `crm-sync init --template`",
+    );
   const file = resolve(from);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");

@@ -59,7 +59,7 @@ function rowReader(settings: TableColumns): (row: JsonObject) => readonly (strin
   const readers = [...(value === undefined ? [] : [value]), ...Object.values(columns)].map((path) => keyReader(path));
   return (row) => {
     const texts = readers.map((read) => read(row)).map((text) => (nullTexts.includes(text ?? "") ? undefined : text));
-    return texts.length === 1 && texts[0] === undefined ? undefined : texts;
+    return settings.columns === undefined && texts[0] === undefined ? undefined : texts;
   };
 }
 

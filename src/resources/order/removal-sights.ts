@@ -107,18 +107,24 @@ export class Sights {
 }
 
 /**
- * Numbers of units whose number the ledger does not know, as M7 shows them, where all units of the instance go: so it
- * does not matter which of them is which.
+ * Numbers of units whose number the ledger does not know, as M7 shows them, where all units of the instance lose the
+ * same: so it does not matter which of them is which.
  */
 function numbersFound({ observed }: RemovalsGiven, { order, parts }: Endings): ReadonlyMap<StandingUnit, string> {
   const taken = new Set(order.units.flatMap((unit) => unit.number ?? []));
   const unknown = order.units.filter((unit) => unit.number === undefined);
   const found = [...Map.groupBy(unknown, ({ instanceId }) => instanceId).values()].flatMap((units) => {
-    if (!units.every((unit) => parts.some((part) => part.unit === unit))) return [];
+    const losses = units.map((unit) => lossOf(parts.find((part) => part.unit === unit)));
+    if (losses.includes(undefined) || new Set(losses).size > 1) return [];
     const shown = numbersShown(units, taken, observed.contents ?? new Map());
     return "doubt" in shown ? [] : [...shown.numbers];
   });
   return new Map(found);
+}
+
+/** What a unit loses, as a text that is the same for the same; undefined if it loses nothing. */
+function lossOf(part: EndedPart | undefined): string | undefined {
+  return part === undefined ? undefined : JSON.stringify([part.whole, part.products.map(({ product }) => product.id)]);
 }
 
 function overlap(number: string | undefined, products: readonly StandingProduct[]): Block {

@@ -125,7 +125,7 @@ export const coercions: Readonly<Record<Exclude<Target["kind"], "list" | "object
     takes: "an ISO time with Z or an offset; the operator `date` reads other forms",
     refuses: {
       "not-an-instant": "a time without an offset, or no time",
-      "no-such-date": "a time before 1980 or after 2100",
+      "no-such-date": "a time before 1990 or after 2100",
     },
     examples: [
       { target: { kind: "instant" }, value: "2026-01-01T09:00:00+01:00", gives: "2026-01-01T08:00:00.000Z" },
@@ -188,7 +188,7 @@ export const writtenInstant: Written = {
 const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
 
 /** The days that a date may be of, in UTC, as moments in epoch milliseconds; the services take none after 2100 (A20). */
-const earliest = Date.parse("1980-01-01");
+const earliest = Date.parse("1990-01-01");
 const beyondLatest = Date.parse("2101-01-01");
 
 /**
@@ -202,7 +202,7 @@ export function plausibleInstant(epochMs: number, value: Json, context: MappingC
     const found = other.read(value)?.instant;
     return found !== undefined && isPlausible(found) ? [`\`${format}\` gives ${dayOf(found)}`] : [];
   });
-  const expected = ["a date from 1980 to 2100", ...others].join("; ");
+  const expected = ["a date from 1990 to 2100", ...others].join("; ");
   context.fault ??= { field: "", code: "no-such-date", found: `the date ${dayOf(epochMs)}`, expected };
   return undefined;
 }

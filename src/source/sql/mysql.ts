@@ -110,13 +110,8 @@ class MysqlSnapshot extends ServerSnapshot implements Snapshot {
   }
 
   async columns(statement: Statement): Promise<Column[]> {
-    const { Types } = await import("mysql2");
-    const names = new Map(Object.entries(Types).map(([number, name]) => [Number(number), String(name)]));
     const { fields } = await this.#all(textOf(statement));
-    return fields.map((field) => {
-      const { name, columnType = -1 } = field;
-      return { name, kind: kindOf(field), type: (names.get(columnType) ?? String(columnType)).toLowerCase() };
-    });
+    return fields.map((field) => ({ name: field.name, kind: kindOf(field), type: typeOf(field) }));
   }
 
   async *rows(statement: Statement, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
@@ -211,6 +206,26 @@ function kindOf(field: FieldPacket): ColumnKind {
   if (extendedFormat === "json") return "json";
   if ((columnType === tiny || columnType === bit) && columnLength === 1) return "boolean";
   return kinds[columnType] ?? (characterSet === bytes ? "binary" : "text");
+}
+
+/** What the database calls types that a person may have to be told of. */
+const names: Readonly<Record<number, string>> = {
+  1: "tinyint",
+  4: "float",
+  5: "double",
+  11: "time",
+  16: "bit",
+  245: "json",
+  252: "text",
+  253: "varchar",
+  254: "char",
+  255: "geometry",
+};
+const binaryNames: Readonly<Record<number, string>> = { 252: "blob", 253: "varbinary", 254: "binary" };
+
+function typeOf({ columnType = -1, characterSet, typeName }: FieldPacket): string {
+  const name = (characterSet === bytes ? binaryNames[columnType] : undefined) ?? names[columnType];
+  return name ?? typeName ?? String(columnType);
 }
 
 /** The words of the database without what stands around the query: the line is told by itself. */

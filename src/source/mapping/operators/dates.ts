@@ -39,7 +39,7 @@ export const date: Operator = {
     refuses: {
       "not-a-date": "the value does not have the format, or the calendar does not have this date",
       "not-an-instant": "an ISO time with an offset that cannot be read",
-      "no-such-date": "a date before 1980 or after 2100, which mostly is one of another unit",
+      "no-such-date": "a date before 1990 or after 2100, which mostly is one of another unit",
       "no-zone": "a time without an offset, and no `zone`",
       "clock-change": "a local time that happens twice or never, with `clockChange: reject`",
     },
@@ -117,7 +117,7 @@ const options = {
 };
 const refuses = {
   "not-an-instant": "the value is no instant; `date` reads other forms",
-  "no-such-date": "the end, or the value itself, is before 1980 or after 2100",
+  "no-such-date": "the end, or the value itself, is before 1990 or after 2100",
 };
 const written = {
   operand: instantExpression,
