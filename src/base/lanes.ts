@@ -47,16 +47,20 @@ export function workInLanes<Item>(
       Promise.resolve(iterator.next()).then(came, fail);
     };
     const takesMore = (): boolean => !isOver && !isAsking && busy < lanes && underway < lanes + mostBeside;
-    /** Begins as much as there are lanes for. */
+    /** Begins as much as there are lanes for. Throws nothing: it is called in the middle of other work. */
     const goOn = (): void => {
-      while (takesMore()) {
-        if (stopped()) isOver = true;
-        else if (page === undefined) askForPage();
-        else {
-          const next = page.next();
-          if (next.done === true) page = undefined;
-          else begin(next.value);
+      try {
+        while (takesMore()) {
+          if (stopped()) isOver = true;
+          else if (page === undefined) askForPage();
+          else {
+            const next = page.next();
+            if (next.done === true) page = undefined;
+            else begin(next.value);
+          }
         }
+      } catch (error) {
+        fail(error);
       }
       if (isOver && underway === 0) resolve();
     };

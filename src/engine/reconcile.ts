@@ -81,6 +81,12 @@ class CustomerAttemptRun {
     return { customer: this.#customer, ofUndo: isOfUndo(this.#attempt) };
   }
 
+  /** Every source gave enough to remove something, and nothing of the customer is in quarantine. */
+  get #isBelieved(): boolean {
+    const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
+    return isWhole && quarantineBlock(this.#knows.held) === undefined;
+  }
+
   get #of(): CarryOut {
     const { observed } = this.#planning.snapshot;
     const [deps, attempt, knows, progress] = [this.#deps, this.#attempt, this.#knows, this.#progress];
@@ -195,7 +201,8 @@ class CustomerAttemptRun {
     this.#noteLeft(left, plan);
     const next = firstStage(operations);
     if (next.length === 0) {
-      const isUnseen = this.#isHeld && (await lacksSeats(deps.ledger, { plan: whole, observed }));
+      const mayEnd = this.#isHeld && this.#isBelieved && whole.waits !== true;
+      const isUnseen = mayEnd && (await lacksSeats(deps.ledger, { plan: whole, observed }));
       if (isUnseen && expected === undefined && this.#planning.snapshot.readsPeople()) return undefined;
       const unwanted = unwantedOrders(this.#knows.held);
       const isFound = unwanted.length > 0 && (await this.#lookForUnwanted(unwanted));
@@ -277,9 +284,7 @@ class CustomerAttemptRun {
 
   async #endUnwanted(plan: CustomerPlan): Promise<void> {
     if (!this.#isHeld) return;
-    const loaded = this.#knows.held;
-    const isWhole = this.#attempt.takingBlocked === undefined && !isOfUndo(this.#attempt);
-    const isBelieved = isWhole && quarantineBlock(loaded) === undefined;
+    const isBelieved = this.#isBelieved;
     const of = { plan, observed: this.#planning.snapshot.observed, delivered: this.#progress.delivered, isBelieved };
     await endUnwanted(this.#deps.ledger, of);
   }

@@ -152,3 +152,15 @@ it("does not begin the item that was on its way when it was stopped", async () =
   await workInLanes(items(), { lanes: 2, stopped: () => stop }, async (item) => void begun.push(item));
   expect(begun).toEqual([1]);
 });
+
+it("throws what work throws before it begins, and tells the work beside it nothing of that", async () => {
+  const free = Promise.withResolvers<void>();
+  let isTold = false;
+  const all = workInLanes([[1, 2]], { lanes: 1, stopped: going }, (item, freed) => {
+    if (item === 2) throw new Error("at once");
+    return free.promise.then(freed).catch(() => void (isTold = true));
+  });
+  free.resolve();
+  await expect(all).rejects.toThrow("at once");
+  expect(isTold).toBe(false);
+});

@@ -72,9 +72,9 @@ interface StandingRow extends Row<"hold", "id" | "kind" | "hash" | "policy" | "s
 const mark = "(coalesce(r.version, 0) || ' ' || coalesce(r.changed_at, '') || ' ' || (r.state is 'absent'))";
 const recordOf = `left join record r on r.stream = one.value ->> 'stream' and r.namespace = one.value ->> 'namespace'
   and r.id = one.value ->> 'id'`;
-const isChanged = `exists (select 1 from json_each(h.records) one ${recordOf} where ${mark} is not one.value ->> 'mark')`;
+const changed = `select 1 from json_each(h.records) one ${recordOf} where ${mark} is not one.value ->> 'mark'`;
 const holdColumns = `h.id, h.question_id as question, h.operation_id as operation, h.subject, h.kind, h.hash, h.policy, h.scope,
-  h.reason, h.state, h.records, h.removes, ${isChanged} as changed,
+  h.reason, h.state, h.records, h.removes, exists (${changed}) as changed,
   exists (select 1 from operation o where o.id = h.operation_id and o.state in ('sending', 'unknown', 'parked')) as sent`;
 const standing = "h.state in ('asked', 'approved', 'rejected')";
 const isOf = `${standing} and h.customer_namespace = +? and h.customer_id = +? and h.of_undo = ?`;
@@ -239,7 +239,7 @@ export class HoldRows {
     this.answered(hold.question, at, "carried out", null);
   }
 
-  /** The customers of holds that are not about what a person was shown are looked at. */
+  /** Looks at customers of holds that a record of another customer changed; one of their own does that itself. */
   lookAtChanged(): void {
     this.#statements.lookAtChanged.run();
   }
@@ -380,7 +380,8 @@ function prepareStatements(database: Sqlite) {
       database.prepare(
         `update record set pending = 1 where stream = 'customers' and pending = 0 and state <> 'quarantined'
           and (namespace, id) in (select customer_namespace, customer_id from hold h
-            where ${standing} and h.of_undo = 0 and ${isChanged})`,
+            where ${standing} and h.of_undo = 0 and exists (${changed}
+              and (r.customer_namespace, r.customer_id) is not (h.customer_namespace, h.customer_id)))`,
       ),
     calm: () =>
       database.prepare("update record set flips = 0 where stream = +? and namespace = +? and id = +? and flips > 0"),

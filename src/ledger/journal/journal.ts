@@ -125,25 +125,28 @@ export class Journal {
    * instant that they bear. Throws a Problem `ledger.contradiction` where the changes cannot stand beside what the
    * ledger knows; nothing is recorded then.
    */
-  conclude(id: string, conclusion: Conclusion): Promise<string> {
-    return this.#context.write(() => this.#conclude(id, conclusion, this.#context.now));
-  }
-
-  /** The same without waiting for the commit, which comes with that of what is written next. */
-  concludeAhead(id: string, conclusion: Conclusion, sequence: Sequence): { at: string; committed: Promise<void> } {
-    const at = this.#context.now;
-    return { at, committed: this.#context.ride(sequence.leads(() => void this.#conclude(id, conclusion, at))) };
-  }
-
-  #conclude(id: string, conclusion: Conclusion, at: string): string {
+  async conclude(id: string, conclusion: Conclusion): Promise<string> {
     try {
-      return this.#concludeNow(id, conclusion, at);
+      return await this.#context.write(() => this.#conclude(id, conclusion, this.#context.now));
     } catch (error) {
       throw contradictionIn(error, `operation ${id}`);
     }
   }
 
-  #concludeNow(id: string, conclusion: Conclusion, at: string): string {
+  /** The same without waiting for the commit, which comes with that of what is written next. */
+  concludeAhead(id: string, conclusion: Conclusion, sequence: Sequence): { at: string; committed: Promise<void> } {
+    const at = this.#context.now;
+    // Also for the error of what had to be written before it.
+    const committed = this.#context.ride(sequence.leads(() => void this.#conclude(id, conclusion, at)));
+    return {
+      at,
+      committed: committed.catch((error: unknown) => {
+        throw contradictionIn(error, `operation ${id}`);
+      }),
+    };
+  }
+
+  #conclude(id: string, conclusion: Conclusion, at: string): string {
     const row = this.#journal.standing(id);
     if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
     if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
@@ -362,7 +365,7 @@ export class Journal {
 
   /**
    * What a run looks at although no record of its customer changed: what was refused in words that may pass, some
-   * times; and holds that show a record as it is no more, whomever it belongs to now, which nobody can approve.
+   * times; and holds about a record that belongs to another customer by now and changed, which nobody can approve.
    */
   async lookAgain(): Promise<void> {
     await this.#context.write(() => {

@@ -141,7 +141,7 @@ function prepareStatements(database: Sqlite) {
     forget: () =>
       database.prepare(
         `delete from rejection as j where stream = +? and namespace = +? and record_id = +? and kind = +?
-          and ((customer_namespace, customer_id) = (?, ?) or not exists (select 1 from record r
+          and (customer_namespace = +? and customer_id = +? or not exists (select 1 from record r
             where r.stream = j.stream and r.namespace = j.namespace and r.id = j.record_id and r.version = j.version))`,
       ),
     askCustomer: () =>

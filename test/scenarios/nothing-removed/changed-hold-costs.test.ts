@@ -12,12 +12,11 @@ async function callsOf(w: World): Promise<Record<string, number>> {
   const before = { ...w.sandbox.counts().calls };
   await w.does("run", "everything");
   const after = Object.entries(w.sandbox.counts().calls);
-  return Object.fromEntries(
-    after.flatMap(([name, count]) => {
-      const more = (count ?? 0) - (before[name as keyof typeof before] ?? 0);
-      return more > 0 ? [[name, more]] : [];
-    }),
-  );
+  const more = after.map(([name, count]): [string, number] => [
+    name,
+    (count ?? 0) - (new Map(Object.entries(before)).get(name) ?? 0),
+  ]);
+  return Object.fromEntries(more.filter(([, count]) => count > 0));
 }
 
 it.each(["leave it open", "reject"])(
