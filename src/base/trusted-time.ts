@@ -32,7 +32,7 @@ export const keptForMs = 24 * 60 * 60_000;
 
 /**
  * A moment that services and the ledger agree with. Whatever is destroyed or ended by time takes one, and only
- * `judgeClock` makes it.
+ * `judge` makes it.
  */
 export class TrustedTime {
   readonly #epochMs: number;

@@ -4,6 +4,7 @@ import { exitCodes, failureOf, Problem, stackOf } from "../../base/errors.ts";
 import type { ExitCode, Failure } from "../../base/errors.ts";
 import { CustomerPlanning } from "../planning.ts";
 import { CustomerState } from "../customer.ts";
+import { readingPlatform } from "../../platform/platform.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -64,11 +65,12 @@ export interface PlanSummary {
  * failure there is the outcome of the run too.
  */
 export async function planRun(
-  deps: RunDependencies,
+  given: RunDependencies,
   request: RunRequest,
   emit: (planned: Planned) => void,
   save: (run: string, held: WaitsInPlan["asked"]) => Promise<void> = () => Promise.resolve(),
 ): Promise<PlanSummary> {
+  const deps = { ...given, platform: readingPlatform(given.platform) };
   const { ledger } = deps;
   const run = await ledger.runs.start({
     job: request.job,
@@ -173,7 +175,7 @@ function exitCodeOf(summary: PlanSummary, { stopped, inDoubt }: { stopped: boole
   return summary.operations > 0 ? exitCodes.changesPending : exitCodes.ok;
 }
 
-/** Plans a customer as a run would, and writes nothing: it learns in memory only. */
+/** Plans a customer as a run would; what it learns stays in memory. */
 async function planOne(
   deps: RunDependencies & { reader: SnapshotReader },
   customer: RecordKey,

@@ -2,6 +2,7 @@ import { endFailed, scopeOf, endInterruptedRuns } from "./run.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { exitCodes } from "../../base/errors.ts";
 import type { ClockDoubt } from "../../base/trusted-time.ts";
+import { readingPlatform } from "../../platform/platform.ts";
 import { SnapshotReader } from "../../platform/snapshot.ts";
 import type { RunState } from "../../ledger/runs/tables.ts";
 import { shownStill, shownTwice } from "../../report/reconciliation/case.ts";
@@ -55,7 +56,8 @@ type VerifyRequest = Pick<RunRequest, "job" | "trigger" | "streams" | "signal" |
  * with 3 if there are findings, also of other runs, or if the budget is too small for its time. An open operation or a
  * hold gives its own, more serious exit code.
  */
-export async function runVerify(deps: RunDependencies, request: VerifyRequest): Promise<VerifySummary> {
+export async function runVerify(given: RunDependencies, request: VerifyRequest): Promise<VerifySummary> {
+  const deps = { ...given, platform: readingPlatform(given.platform) };
   const { ledger, logger } = deps;
   await endInterruptedRuns(deps);
   const since = await comparedSince(deps, request.job);

@@ -125,25 +125,16 @@ export class Journal {
    * instant that they bear. Throws a Problem `ledger.contradiction` where the changes cannot stand beside what the
    * ledger knows; nothing is recorded then.
    */
-  async conclude(id: string, conclusion: Conclusion): Promise<string> {
-    try {
-      return await this.#context.write(() => this.#conclude(id, conclusion, this.#context.now));
-    } catch (error) {
-      throw contradictionIn(error, `operation ${id}`);
-    }
+  conclude(id: string, conclusion: Conclusion): Promise<string> {
+    return this.#context.write(() => withContradiction(id, () => this.#conclude(id, conclusion, this.#context.now)));
   }
 
   /** The same without waiting for the commit, which comes with that of what is written next. */
   concludeAhead(id: string, conclusion: Conclusion, sequence: Sequence): { at: string; committed: Promise<void> } {
     const at = this.#context.now;
-    // Also for the error of what had to be written before it.
-    const committed = this.#context.ride(sequence.leads(() => void this.#conclude(id, conclusion, at)));
-    return {
-      at,
-      committed: committed.catch((error: unknown) => {
-        throw contradictionIn(error, `operation ${id}`);
-      }),
-    };
+    const work = sequence.leads(() => withContradiction(id, () => void this.#conclude(id, conclusion, at)));
+    // What was handed over before it may be what the ledger cannot hold.
+    return { at, committed: this.#context.ride(() => withContradiction(id, work)) };
   }
 
   #conclude(id: string, conclusion: Conclusion, at: string): string {
@@ -389,5 +380,14 @@ export class Journal {
   /** Epoch milliseconds by a clock that, set forward meanwhile, ends no wait. */
   get surelyNow(): number {
     return this.#context.surelyNow;
+  }
+}
+
+/** Throws a Problem where what the work writes cannot stand beside what the ledger knows. */
+function withContradiction<Result>(id: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw contradictionIn(error, `operation ${id}`);
   }
 }

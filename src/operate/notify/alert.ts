@@ -53,7 +53,7 @@ export function manyOf(kind: AlertKind): string {
 
 /** A state that needs a person. People are notified when it starts, grows and ends. */
 export interface Alert {
-  /** The same state has the same key in every run, such as `hold:rev_0mb3` or `source-down:crm`. */
+  /** The same state has the same key in every run, such as `hold:h-0b3c5d7e` or `source-down:crm`. */
   key: string;
   kind: AlertKind;
   /** One sentence. No personal data and no secret: ids, counts and names of sources only. */
