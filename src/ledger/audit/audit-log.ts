@@ -63,13 +63,20 @@ interface Entry {
   body: JsonObject;
 }
 
+/** What a transaction adds to: the last entry and the tree, which lacks `leaves`. */
+interface Tail {
+  head: { sequence: number; hash: string } | undefined;
+  tree: Pick<AuditTreeTable, "size" | "roots"> | undefined;
+  leaves: string[];
+}
+
 /** Appends entries inside the caller's transaction; the head is read there and never remembered beyond its end. */
 export class AuditLog {
   readonly #head;
-  readonly #last: PerTransaction<AuditHead | undefined>;
+  readonly #tail: PerTransaction<Tail>;
   readonly #hashAt;
   readonly #insert;
-  readonly #tree;
+  readonly #ends;
   readonly #grown;
   readonly #tile;
   readonly #hashesAfter;
@@ -78,7 +85,7 @@ export class AuditLog {
   readonly #allowed: (entry: Entry) => void;
 
   /**
-   * `allowed` throws where an entry may not be written: the record keeps it for good. `last`: the head that the
+   * `allowed` throws where an entry may not be written: the record keeps it for good. `tail`: what the
    * transaction in progress has read; without it, each entry reads it.
    */
   constructor(
@@ -86,19 +93,22 @@ export class AuditLog {
     random: Randomness,
     {
       allowed = () => undefined,
-      last = new PerTransaction(() => undefined),
-    }: { allowed?: (entry: Entry) => void; last?: PerTransaction<AuditHead | undefined> } = {},
+      tail = new PerTransaction(() => undefined),
+    }: { allowed?: (entry: Entry) => void; tail?: PerTransaction<Tail> } = {},
   ) {
     this.#random = random;
     this.#allowed = allowed;
-    this.#last = last;
+    this.#tail = tail;
     this.#head = database.prepare<[], AuditHead>("select sequence, hash from audit order by sequence desc limit 1");
     this.#hashAt = database.prepare<[number], Pick<AuditTable, "hash">>("select hash from audit where sequence = +?");
     this.#insert = database.prepare(
       `insert into audit (sequence, format, at, kind, subject, body, previous, hash, salt)
        values (@sequence, @format, @at, @kind, @subject, @body, @previous, @hash, @salt)`,
     );
-    this.#tree = database.prepare<[], AuditTreeTable>("select * from audit_tree where only_one = 1");
+    this.#ends = database.prepare<[], AuditTreeTable & { sequence: number | null; hash: string | null }>(
+      `select size, roots, sequence, hash from audit_tree
+        left join audit on sequence = (select max(sequence) from audit) where only_one = 1`,
+    );
     this.#grown = database.prepare("update audit_tree set size = ?, roots = ? where only_one = 1");
     this.#tile = database.prepare("insert into audit_tile (number, root) values (?, ?)");
     this.#hashesAfter = database
@@ -109,7 +119,8 @@ export class AuditLog {
   /** What names a person (`by`) also says how it is known who that is. */
   append(entry: Entry): Omit<AuditHead, "root"> {
     this.#allowed(entry);
-    const head = this.#last.get(() => this.#head.get());
+    const tail = this.#tail.get(() => this.#read());
+    const { head } = tail;
     const row = {
       sequence: (head?.sequence ?? 0) + 1,
       format,
@@ -123,7 +134,8 @@ export class AuditLog {
     const hash = auditHash(row);
     this.#insert.run({ ...row, hash });
     const { sequence } = row;
-    this.#last.put({ sequence, hash });
+    tail.head = { sequence, hash };
+    tail.leaves.push(hash);
     return { sequence, hash };
   }
 
@@ -132,17 +144,25 @@ export class AuditLog {
    * the head, or undefined where there is no entry.
    */
   grow(): Required<AuditHead> | undefined {
-    const head = this.#last.get(() => this.#head.get());
-    const tree = this.#tree.get();
+    const { head, tree, leaves } = this.#tail.get(() => this.#read());
     if (tree === undefined) throw unreadableRow("audit_tree", "1", "size");
     if (head === undefined) return undefined;
     const frontier = new Frontier({ size: tree.size, roots: storedRoots(tree) });
-    for (const leaf of this.#hashesAfter.all(frontier.size)) {
+    for (const leaf of leaves) {
       const tile = frontier.append(leaf, tileLevel);
       if (tile !== undefined) this.#tile.run(frontier.size / tileLeaves - 1, tile);
     }
     if (frontier.size > tree.size) this.#grown.run(frontier.size, JSON.stringify(frontier.roots));
     return { ...head, root: frontier.root() };
+  }
+
+  #read(): Tail {
+    const row = this.#ends.get();
+    if (row === undefined) return { head: this.#head.get(), tree: undefined, leaves: [] };
+    const { sequence, hash, ...tree } = row;
+    if (sequence === null || hash === null) return { head: undefined, tree, leaves: [] };
+    // Entries that the tree lacks are there where some of a transaction was undone.
+    return { head: { sequence, hash }, tree, leaves: sequence === tree.size ? [] : this.#hashesAfter.all(tree.size) };
   }
 
   head(): AuditHead | undefined {
