@@ -10,7 +10,7 @@ import { AuditLog } from "./audit/audit-log.ts";
 import { KeptHeads } from "./audit/audit-heads.ts";
 import { databaseProblem, isFatal } from "./database/damage.ts";
 import { closeDatabase } from "./database/database.ts";
-import { commitsIn, groupBeginning, requireNewest } from "./database/newest.ts";
+import { commitCounter, requireNewest } from "./database/newest.ts";
 import type { Sqlite } from "./database/database.ts";
 import { epochKey, isRunLockHeld, takeRunLock } from "./database/lock.ts";
 import type { RunLock } from "./database/lock.ts";
@@ -77,6 +77,7 @@ export class LedgerContext {
   readonly #meta;
   readonly #beginReading;
   readonly #endReading;
+  readonly #keepMoment;
   readonly #observer: LedgerObserver | undefined;
   /** What was concluded in the transaction that is on. */
   #concluded: Parameters<LedgerObserver["concluded"]>[0][] = [];
@@ -103,14 +104,19 @@ export class LedgerContext {
     this.#meta = database.prepare<[string], Row<"meta", "value">>("select value from meta where key = +?");
     this.#beginReading = database.prepare("begin");
     this.#endReading = database.prepare("commit");
+    // When what is written in a transaction was so: what a row said before is kept with it, by triggers. The newest
+    // of these moments is what a clock is compared with.
+    this.#keepMoment = database.prepare(
+      `insert into meta (key, value) values ('moment', @now), ('newest', @now) on conflict (key) do update
+         set value = excluded.value where iif(key = 'moment', value <> excluded.value, value < excluded.value)`,
+    );
     this.closedUntil();
     this.#opened = { now: this.stampMs, monotonic: options.clock.monotonic() };
     const { sealSecret, formerSealSecret } = options;
     this.sealing = sealSecret === undefined ? undefined : sealingKey(sealSecret, this.#sealingSalt(), formerSealSecret);
     this.#files = new OpenFiles(options.path);
     this.#heads = new KeptHeads(options.path);
-    const groupBegins = groupBeginning(database);
-    let commit = 0;
+    const count = commitCounter(database);
     this.#writer = new Writer(database, {
       ...(options.groupSize === undefined ? {} : { groupSize: options.groupSize }),
       timed: timedBy(options),
@@ -118,12 +124,13 @@ export class LedgerContext {
         this.#concluded = [];
         this.#files.requireSame();
         this.#requireOwnEpoch();
-        commit = commitsIn(groupBegins.all({ now: this.now }));
+        this.#keepMoment.run({ now: this.now });
       },
       counted: () => {
-        const head = { commit, ...(this.audit.grow() ?? { sequence: 0, hash: "" }) };
+        const commit = Number(count.get()?.value);
+        const head = this.audit.grow() ?? { sequence: 0, hash: "" };
         return () => {
-          if (this.#heads.keep(head, this.now) && this.#lock !== undefined) this.#heads.shorten();
+          if (this.#heads.keep({ commit, ...head }, this.now) && this.#lock !== undefined) this.#heads.shorten();
           for (const conclusion of this.#concluded) this.#observer?.concluded(conclusion);
         };
       },

@@ -135,7 +135,7 @@ export class AuditLog {
     this.#insert.run({ ...row, hash });
     const { sequence } = row;
     tail.head = { sequence, hash };
-    tail.leaves.push(hash);
+    if (sequence > (tail.tree?.size ?? 0)) tail.leaves.push(hash);
     return { sequence, hash };
   }
 

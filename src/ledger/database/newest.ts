@@ -43,24 +43,10 @@ function requireFilled(database: Database.Database, path: string): void {
   );
 }
 
-/**
- * What each group of work begins with, inside its transaction. It keeps the moment `now`, since what a row said before is
- * kept with it by triggers, and the newest of all moments, which a clock is compared with; and it counts one more group:
- * the row `key` = `commits` of its answer says how many they are now.
- */
-export function groupBeginning(
-  database: Database.Database,
-): Database.Statement<[{ now: string }], { key: string; value: string }> {
-  return database.prepare(
-    `insert into meta (key, value) values ('moment', @now), ('newest', @now), ('${commitsKey}', '1')
-     on conflict (key) do update
-     set value = iif(key = '${commitsKey}', cast(value as integer) + 1, excluded.value)
-     where iif(key = 'newest', value < excluded.value, key = '${commitsKey}' or value <> excluded.value)
-     returning key, value`,
+/** Counts one more group of work, inside its transaction; the statement answers how many they are now. */
+export function commitCounter(database: Database.Database): Database.Statement<[], { value: string }> {
+  return database.prepare<[], { value: string }>(
+    `insert into meta (key, value) values ('${commitsKey}', '1')
+     on conflict (key) do update set value = cast(value as integer) + 1 returning value`,
   );
-}
-
-/** How many groups of work there are, by the answer of `groupBeginning`. */
-export function commitsIn(rows: readonly { key: string; value: string }[]): number {
-  return Number(rows.find(({ key }) => key === commitsKey)?.value);
 }
