@@ -100,7 +100,14 @@ export function readDocument(path: string): Result<Layer, Problem[]> {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return failed([mistake("config.encoding", `${path}:1:1`, "The text is not UTF-8.", "Save the file as UTF-8.")]);
+    return failed([
+      mistake(
+        "config.encoding",
+        `${path}:${lineOfInvalidUtf8(bytes)}:1`,
+        "The text is not UTF-8.",
+        "Save the file as UTF-8.",
+      ),
+    ]);
   }
   return parseSettings(text, path);
 }
@@ -262,6 +269,21 @@ function yamlCure(at: string, text: string): string {
   if (text.includes("${")) return "`${NAME}` is not filled in here. Write `env:NAME` for a secret.";
   if (at.includes("\t")) return "Indent with spaces; YAML has no tabs.";
   return "Check indentation, quotes and brackets on this line and the one before.";
+}
+
+/** UTF-8 has no line end inside a character, so each line can be read by itself. */
+function lineOfInvalidUtf8(bytes: Buffer): number {
+  const lines = bytes.toString("latin1").split("\n");
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const isInvalid = (line: string): boolean => {
+    try {
+      decoder.decode(Buffer.from(line, "latin1"));
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  return lines.findIndex(isInvalid) + 1;
 }
 
 function unreadable(path: string, thrown: unknown): Problem {
