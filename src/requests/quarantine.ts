@@ -44,7 +44,7 @@ async function leave(ledger: Ledger, ids: readonly string[], by: string): Promis
   return results;
 }
 
-/** Under the run lock, which it lets go of: a run of this process reads through the same sources. */
+/** Maps the rows under the run lock, and releases it. */
 async function mapAnew(
   application: Application,
   ledger: Ledger,
@@ -58,12 +58,7 @@ async function mapAnew(
     for (const one of ids) results.push(await retries.retry(one, by));
     return results;
   } finally {
-    try {
-      // Look-up tables of a mapping are read in the view of their source.
-      for (const source of application.sources()) await source.endReading();
-    } finally {
-      ledger.runs.releaseLock();
-    }
+    ledger.runs.releaseLock();
   }
 }
 

@@ -355,8 +355,8 @@ export class Journal {
   }
 
   /**
-   * What a run looks at although no record of its customer changed: what was refused in words that may pass, some
-   * times; and holds about a record that belongs to another customer by now and changed, which nobody can approve.
+   * Makes the run look at customers without a changed record. A rejection that may pass is tried again a few times. A
+   * hold about a record that moved to another customer and changed there can no longer be approved, so it is made anew.
    */
   async lookAgain(): Promise<void> {
     await this.#context.write(() => {

@@ -219,7 +219,7 @@ function withoutStaying(numbers: readonly string[], { away = [], known }: Orders
   return numbers.filter((number) => !staying.has(number));
 }
 
-/** An order that is placed: what stands of it is compared where the CRM says something else than it agreed to last. */
+/** Plans a placed order: compares its state with the CRM, if the CRM changed the order since they last agreed. */
 function planPlaced(
   given: OrdersGiven,
   order: OrderWithTree,

@@ -177,8 +177,8 @@ interface NumbersTaken {
 }
 
 /**
- * Asset numbers whose assets are gone: a number of the pool is never used again, what was done or refused of one is
- * asked for no more, and what the CRM asked for says nothing of what is bought under it.
+ * Asset numbers whose assets are removed. A number of the pool is never used again. Requests about such a number end, and
+ * requests of the CRM do not apply to an asset that is bought under it later.
  */
 interface NumbersEnded {
   type: "numbers-ended";

@@ -156,9 +156,8 @@ export class OrderStepRows {
   ): { number: string } | { takenBy: RecordKey; number: string } {
     const fixed = this.#sql.value<string>("unused", [namespace, id, hash]);
     if (fixed !== undefined) return { number: fixed };
-    // An order that was taken over may have had amendments of which nothing is shown any more, under numbers that
-    // count from 1 or from an earlier take-over: those of this ledger count from the second in which it took it over.
-    // So they do once the ledger was restored from a backup: what it lacks may have used the next ones.
+    // An adopted order may have used amendment numbers that the platform no longer shows. So this ledger counts from
+    // the second of the adoption. The same holds after a restore: the lost changes may have used the next numbers.
     const highest = this.#sql.value<number | null>("highest", { namespace, id });
     for (let n = (highest ?? 0) + 1; ; n += 1) {
       const number = make(n);
