@@ -71,8 +71,8 @@ async function taken(decision: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * A person who decides what waits for one, after a look at the platform, and approves what is held. Gives how many
- * decisions were taken.
+ * A person who decides what waits for one, after a look at the platform, approves what is held, and accepts what
+ * contradicted an assumption. Gives how many decisions were taken.
  */
 export async function decideAll(
   engine: Engine,
@@ -86,6 +86,9 @@ export async function decideAll(
     if (await engine.wait(taken(engine.ledger.decisions.decide(id, "approve", "it is meant", "tester"))))
       decisions += 1;
   }
+  const { assumptions: met } = engine.ledger;
+  for (const row of [...met.contradictions.keys()])
+    if (await engine.wait(met.accept(row, { by: "tester", reason: "it was a fault of the service" }))) decisions += 1;
   for (const row of await engine.wait(engine.ledger.journal.open())) {
     if (row.state !== "parked") continue;
     const there = isThere(row, services);
