@@ -48,22 +48,33 @@ export type OperationRow = Omit<OperationTable, "position" | "answer_ref" | "cla
   attempts: number;
 };
 
-const attemptCount = "(select count(*) from attempt a where a.operation_id = o.id) as attempts";
+const attemptsOf = (id: string): string => `(select count(*) from attempt a where a.operation_id = ${id})`;
 
 /** The columns of an operation `o`, as `OperationRow` names them. */
 export const operationColumns = `o.id, o.run_id, o.plan_id, o.question_id, o.customer_namespace, o.customer_id, o.kind,
   o.endpoint, o.stage, o.subject, o.hash, o.state,
   o.target, o.payload, o.wire_hash, o.context, o.reason, o.before, o.after, o.takes_away, o.created_at, o.updated_at,
   o.settle_after, o.verdict, o.evidence, o.outcome_code, o.outcome_message,
-  o.records, o.approved, ${attemptCount}`;
+  o.records, o.approved, ${attemptsOf("o.id")} as attempts`;
 
 /** The newest operation on a subject in one of these states. */
 export const newestOnSubject = `select o.id from operation o where o.subject = +?
   and o.state in (select value from json_each(?)) order by o.created_at desc, o.id desc limit 1`;
 
-/** What of an operation `o` counts when it is concluded. */
-export const standingColumns = `o.id, o.run_id, o.customer_namespace, o.customer_id, o.kind, o.endpoint, o.subject,
-  o.hash, o.state, o.wire_hash, o.records, o.question_id, o.approved, ${attemptCount}`;
+/** What of an operation counts when it is concluded. */
+const standingColumns = `id, run_id, customer_namespace, customer_id, kind, endpoint, subject, hash, state, wire_hash,
+  records, question_id, approved, ${attemptsOf("operation.id")} as attempts`;
+
+/** How an operation stands. */
+export const operationStands = `select ${standingColumns} from operation where id = +?`;
+
+/** How an operation stands from now on; nothing where its outcome is known already, or it is not as it was expected. */
+export const operationConcluded = `update operation set state = @state, updated_at = @at, settle_after = @settleAfter,
+    verdict = coalesce(@verdict, verdict), evidence = coalesce(@evidence, evidence), outcome_code = @code,
+    outcome_message = @message, answer_ref = coalesce(@answerRef, answer_ref)
+  where id = +@id and (@expected is null and state not in ('done', 'rejected', 'dropped')
+    or state = @expected and ${attemptsOf("operation.id")} = @attempts)
+  returning ${standingColumns}`;
 
 /** A row of these columns. */
 export type StandingRow = Pick<

@@ -16,7 +16,8 @@ import {
   operationColumns,
   plannedRow,
   recordsText,
-  standingColumns,
+  operationConcluded,
+  operationStands,
   standingOperation,
   weightColumn,
 } from "./journal-row.ts";
@@ -69,12 +70,7 @@ export class JournalTables {
              approved = max(approved, ${isApproved("operation.id")})
             where id = +? and state in ('planned', 'held', 'unknown')`,
         ),
-      state: () =>
-        database.prepare(
-          `update operation set state = ?, updated_at = ?, settle_after = ?, verdict = coalesce(?, verdict),
-           evidence = coalesce(?, evidence),
-           outcome_code = ?, outcome_message = ?, answer_ref = coalesce(?, answer_ref) where id = +?`,
-        ),
+      conclude: () => database.prepare<[Record<string, string | number | null>], StandingRow>(operationConcluded),
       refusedOrders: () => database.prepare<[string, string], OperationRow>(refusedOrdersOf(operationColumns)),
       sendings: () =>
         database.prepare<[{ stream: string; namespace: string; id: string; kind: string }], { count: number }>(
@@ -92,8 +88,7 @@ export class JournalTables {
       byId: () =>
         database.prepare<[string], OperationRow>(`select ${operationColumns} from operation o where o.id = +?`),
       newestOn: () => database.prepare<[string, string], Pick<OperationRow, "id">>(newestOnSubject),
-      standing: () =>
-        database.prepare<[string], StandingRow>(`select ${standingColumns} from operation o where o.id = +?`),
+      standing: () => database.prepare<[string], StandingRow>(operationStands),
       open: () =>
         database.prepare<[], OperationRow>(
           `select ${operationColumns} from operation o where o.state in ('sending', 'unknown', 'parked')
@@ -227,28 +222,35 @@ export class JournalTables {
     }
   }
 
+  /**
+   * How the operation stands from now on. Undefined where its outcome is known already, or where it is not as it was
+   * expected: then nothing changed of it.
+   */
   finish(
     id: string,
-    fields: Omit<Conclusion, "expected" | "settleMs" | "changes" | "rejections" | "audit">,
+    fields: Omit<Conclusion, "settleMs" | "changes" | "rejections" | "audit">,
     at: string,
-  ): void {
+  ): Standing | undefined {
     if (fields.attempt !== undefined) this.attempts.finish(id, fields.attempt, at);
     let answerRef: string | null = null;
     if (fields.answer !== undefined) {
       answerRef = `answer/${id}`;
       this.#statements.answer.run(answerRef, this.attempts.of(id).length, fields.answer, at);
     }
-    this.#statements.state.run(
-      fields.state,
-      at,
-      fields.settleAfter ?? null,
-      fields.verdict ?? null,
-      fields.evidence === undefined ? null : JSON.stringify(fields.evidence),
-      fields.code ?? null,
-      fields.message ?? null,
-      answerRef,
+    const row = this.#statements.conclude.get({
       id,
-    );
+      at,
+      answerRef,
+      state: fields.state,
+      settleAfter: fields.settleAfter ?? null,
+      verdict: fields.verdict ?? null,
+      evidence: fields.evidence === undefined ? null : JSON.stringify(fields.evidence),
+      code: fields.code ?? null,
+      message: fields.message ?? null,
+      expected: fields.expected?.state ?? null,
+      attempts: fields.expected?.attempts ?? null,
+    });
+    return row && standingOf(row);
   }
 
   newestOn(subject: string, states: readonly OperationState[]): JournalRow | undefined {
@@ -274,17 +276,7 @@ export class JournalTables {
   /** How an operation stands, whatever the form of what is sent. */
   standing(id: string): Standing | undefined {
     const row = this.#statements.standing.get(id);
-    if (row === undefined) return undefined;
-    const { state, attempts, run_id: runId, wire_hash: wireHash, question_id: questionId } = row;
-    return {
-      state,
-      attempts,
-      runId,
-      wireHash,
-      questionId,
-      approved: row.approved === 1,
-      operation: standingOperation(row),
-    };
+    return row && standingOf(row);
   }
 
   byId(id: string): JournalRow | undefined {
@@ -329,4 +321,9 @@ export class JournalTables {
   operationStates(run: string, carriedIn: readonly string[]): Record<string, number> {
     return foundStates(this.#statements.operationStates.get({ run, carriedIn: JSON.stringify(carriedIn) }));
   }
+}
+
+function standingOf(row: StandingRow): Standing {
+  const { state, attempts, run_id: runId, wire_hash: wireHash, question_id: questionId, approved } = row;
+  return { state, attempts, runId, wireHash, questionId, approved: approved === 1, operation: standingOperation(row) };
 }

@@ -138,28 +138,10 @@ export class Journal {
   }
 
   #conclude(id: string, conclusion: Conclusion, at: string): string {
-    const row = this.#journal.standing(id);
-    if (row === undefined) throw new Error(`operation ${id} is not in the journal`);
-    if (row.state === "done" || row.state === "rejected" || row.state === "dropped") {
-      throw new Problem({
-        code: "journal.already-concluded",
-        message: `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) is already ${row.state}`,
-        cure: "nothing needs to be done: the outcome is recorded",
-      });
-    }
-    const { expected } = conclusion;
-    if (expected !== undefined && (row.state !== expected.state || row.attempts !== expected.attempts)) {
-      throw new Problem({
-        code: "journal.moved-on",
-        message:
-          `operation ${id} (${row.operation.endpoint}, ${row.operation.subject}) has changed meanwhile: it is ` +
-          `${row.state} after ${row.attempts} attempts`,
-        cure: "look at the operation again with `crm-sync settle list`. Nothing was changed",
-      });
-    }
     const { settleMs } = conclusion;
     const settleAfter = settleMs === undefined ? conclusion.settleAfter : toInstant(Date.parse(at) + settleMs);
-    this.#journal.finish(id, { ...conclusion, settleAfter }, at);
+    const row = this.#journal.finish(id, { ...conclusion, settleAfter }, at);
+    if (row === undefined) throw this.#movedOn(id);
     for (const change of conclusion.changes) this.#changes.apply(change, at);
     if (conclusion.state === "done" && this.#hasRejections.get(() => this.#rejections.any())) {
       this.#rejections.forget(row.operation, conclusion.rejections?.parts);
@@ -192,6 +174,25 @@ export class Journal {
     return at;
   }
 
+  /** Why an operation cannot be concluded. */
+  #movedOn(id: string): Error {
+    const row = this.#journal.standing(id);
+    if (row === undefined) return new Error(`operation ${id} is not in the journal`);
+    const { state, attempts } = row;
+    const named = `operation ${id} (${row.operation.endpoint}, ${row.operation.subject})`;
+    return state === "done" || state === "rejected" || state === "dropped"
+      ? new Problem({
+          code: "journal.already-concluded",
+          message: `${named} is already ${state}`,
+          cure: "nothing needs to be done: the outcome is recorded",
+        })
+      : new Problem({
+          code: "journal.moved-on",
+          message: `${named} has changed meanwhile: it is ${state} after ${attempts} attempts`,
+          cure: "look at the operation again with `crm-sync settle list`. Nothing was changed",
+        });
+  }
+
   /**
    * Keeps what a reading showed about an operation that is not settled by it; what is concluded by now keeps what it
    * was concluded on.
@@ -217,7 +218,9 @@ export class Journal {
       if (row?.state !== "rejected") throw new Error(`operation ${id} is ${row?.state ?? "not in the journal"}`);
       const at = this.#context.now;
       const code = row.outcomeCode ?? undefined;
-      this.#journal.finish(id, { state: "parked", verdict: refusedYetShown, evidence, code, message: reason }, at);
+      const expected = { state: row.state, attempts: row.attempts };
+      const parked = { state: "parked" as const, verdict: refusedYetShown, evidence, code, message: reason };
+      this.#journal.finish(id, { ...parked, expected }, at);
       const { endpoint, kind, subject, customer } = row.operation;
       this.#context.audit.append({
         at,
