@@ -24,7 +24,7 @@ export function goingWithout(operations: readonly Operation[], left: readonly Op
 }
 
 function nameOf({ stage, subject }: Need): string {
-  return JSON.stringify([stage, subject]);
+  return `${stage} ${subject}`;
 }
 
 function isFor({ stage, subject }: Need): (operation: Operation) => boolean {
