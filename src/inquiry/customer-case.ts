@@ -2,9 +2,8 @@ import { sql } from "kysely";
 import type { NotNull, RawBuilder } from "kysely";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { formatKey } from "../crm/keys.ts";
-import type { RecordKey, Stream } from "../crm/model.ts";
+import type { RecordKey, Staff, Stream } from "../crm/model.ts";
 import { stored } from "../ledger/database/damage.ts";
-import type { DesiredStaff } from "../engine/model/desired.ts";
 import type { AssignmentCase, CustomerCase, OrderCase, ShownItem, StaffCase } from "../report/reconciliation/case.ts";
 import { placedOrdersOf, renewedUnits, stepsOf } from "./placed-orders.ts";
 import { orderCaseOf, sentNumbers, standing } from "./order-cases.ts";
@@ -190,7 +189,7 @@ function staffCases(
       key: { namespace: row.namespace, id: row.id },
       crm: standing(row),
       member: member === undefined ? null : { memberGlobalId: member.memberGlobalId, at: member.at },
-      claims: stored<DesiredStaff>(row.body ?? "").assets.map((claim) =>
+      claims: stored<Pick<Staff, "assets">>(row.body ?? "").assets.map((claim) =>
         "assetNumber" in claim
           ? {
               claim: `asset number ${claim.assetNumber}`,

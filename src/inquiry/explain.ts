@@ -18,7 +18,7 @@ import type { QuarantineFilter } from "./quarantine.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { lastReads, readsOf, skippedInReading } from "./runs.ts";
 import { isJsonObject } from "../base/canonical-json.ts";
-import { isPrivateMarker } from "../engine/model/references.ts";
+import { isCommitment } from "../engine/model/references.ts";
 
 const most = { versions: 20, operations: 20, audit: 30, quarantine: 20, waiting: 20, similar: 10 };
 
@@ -301,7 +301,7 @@ async function similarTo(
 function fieldsOf(body: JsonObject): FieldFacts[] {
   const fields: FieldFacts[] = [];
   const visit = (name: string, value: Json): void => {
-    if (isPrivateMarker(value)) {
+    if (isCommitment(value)) {
       fields.push({ name, private: true, mark: value.commitment });
     } else if (Array.isArray(value)) {
       value.forEach((item, index) => visit(`${name}[${elementName(item, index)}]`, item));

@@ -4,9 +4,9 @@ import { buildAssets } from "../crm/tree.ts";
 import { stored } from "../ledger/database/damage.ts";
 import type { RecordTable, RecordVersionTable } from "../ledger/records/tables.ts";
 import type { AssetNumberTable } from "../resources/order/state/asset-number-rows.ts";
-import type { DesiredOrder } from "../engine/model/desired.ts";
+import type { KeptOrder } from "../engine/model/desired.ts";
 import type { StandingParts } from "../resources/order/fold.ts";
-import type { PrivateMarker } from "../engine/model/references.ts";
+import type { Commitment } from "../engine/model/references.ts";
 import { sentItems } from "../resources/order/payload.ts";
 import { crmDate } from "../report/crm-date.ts";
 import type { CrmStanding, OrderCase, PlacedItem, Purchase, SentItem } from "../report/reconciliation/case.ts";
@@ -58,9 +58,9 @@ export function orderCaseOf(
     numbers: FixedNumbers;
   },
 ): OrderCase {
-  const body = stored<DesiredOrder>(row.body ?? "");
-  const items = (version: DesiredOrder): ReturnType<typeof numberedItems> =>
-    numberedItems(buildAssets<PrivateMarker>(version.instances).assets, (asset, product) => {
+  const body = stored<KeptOrder>(row.body ?? "");
+  const items = (version: KeptOrder): ReturnType<typeof numberedItems> =>
+    numberedItems(buildAssets<Commitment>(version.instances).assets, (asset, product) => {
       const fixed = sentNumbers(numbers.get(JSON.stringify([row.namespace, row.id, asset])));
       return fixed.length > 0 || product === undefined ? fixed : (known?.shownNumbers.get(product) ?? []);
     });
@@ -70,7 +70,7 @@ export function orderCaseOf(
       key: { namespace: row.namespace, id: row.id },
       customer,
       channelOrderId: known.placed.channelOrderId,
-      form: stored<DesiredOrder>(known.body),
+      form: stored<KeptOrder>(known.body),
       payload: known.placedFor === undefined ? known.payload : null,
     };
     const { placedFor } = known;
@@ -79,7 +79,7 @@ export function orderCaseOf(
     return { ...orderCase(row, body, known, amended), ...sides, units: unitsOf(parts.numbers, sides.units) };
   }
   const isPlacedHere = known?.placedFor === undefined;
-  const placed = isPlacedHere && typeof known?.body === "string" ? items(stored<DesiredOrder>(known.body)) : nothing;
+  const placed = isPlacedHere && typeof known?.body === "string" ? items(stored<KeptOrder>(known.body)) : nothing;
   const sent =
     isPlacedHere && typeof known?.payload === "string"
       ? sentItems(stored<OrderShapes["payload"]>(known.payload), (unit) => numberOfUnit(numbers, unit))
@@ -94,12 +94,12 @@ export function orderCaseOf(
 
 function orderCase(
   row: RecordRow,
-  body: DesiredOrder,
+  body: KeptOrder,
   known: PlacedForm | undefined,
   steps: readonly Pick<StepRow, "channel_order_id">[] = [],
 ): Omit<OrderCase, "products" | "packages" | "units"> {
   const now = crmDate(body.placedAt, zonesIn(row.date_zones), "placedAt");
-  const form = typeof known?.body === "string" ? stored<DesiredOrder>(known.body) : body;
+  const form = typeof known?.body === "string" ? stored<KeptOrder>(known.body) : body;
   const placed = crmDate(form.placedAt, zonesIn(known?.zones ?? null), "placedAt");
   return {
     key: { namespace: row.namespace, id: row.id },
@@ -144,14 +144,14 @@ type Sides = Pick<OrderCase, "products" | "packages" | "units" | "isOver">;
 
 /** What stands of an amended order: what was bought of it and by which purchase, without what is gone since. */
 export function amendedSides(
-  placed: Pick<PlacedOrder, "key" | "customer" | "channelOrderId"> & { form: DesiredOrder; payload: string | null },
+  placed: Pick<PlacedOrder, "key" | "customer" | "channelOrderId"> & { form: KeptOrder; payload: string | null },
   rows: readonly StepRow[],
   parts: Pick<StandingParts, "numbers" | "licenceOrders" | "placedFor">,
   wanted: ReturnType<typeof numberedItems>,
 ): Sides {
-  const forms = new Map<number, DesiredOrder>([[placedVersion, placed.form]]);
+  const forms = new Map<number, KeptOrder>([[placedVersion, placed.form]]);
   for (const row of rows)
-    if (row.version !== null && row.body !== null) forms.set(row.version, stored<DesiredOrder>(row.body));
+    if (row.version !== null && row.body !== null) forms.set(row.version, stored<KeptOrder>(row.body));
   const kept = rows.map((row) => stepOf(row));
   const of: PlacedOrder = { ...placed, bodyHash: "", version: placedVersion, origin: "placed" };
   const standing = standingOf(of, { ...parts, forms, steps: kept });
@@ -262,7 +262,7 @@ function standingItems(
 }
 
 /** A package with those lower ones alone of which something stands, or that never had any product. */
-function standingPackage(item: Package<PrivateMarker>, stands: ReadonlySet<string>): Package<PrivateMarker> {
+function standingPackage(item: Package<Commitment>, stands: ReadonlySet<string>): Package<Commitment> {
   const children = item.children.filter((child) => {
     const inside = productsUnder(child);
     return inside.length === 0 || inside.some(({ id }) => stands.has(id));

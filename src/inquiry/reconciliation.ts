@@ -14,7 +14,7 @@ import { asOf } from "./audit.ts";
 import { customerCase, shownOf, standingNumbers } from "./customer-case.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { stored } from "../ledger/database/damage.ts";
-import type { DesiredOrder } from "../engine/model/desired.ts";
+import type { KeptOrder } from "../engine/model/desired.ts";
 import type { OrderSides } from "../report/order-tree.ts";
 import { orderRows } from "../report/reconciliation/compare-orders.ts";
 import { stepsOfOrder, placedOrderOf, renewedNumbers } from "./placed-orders.ts";
@@ -136,7 +136,7 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
     .where("r.id", "=", key.id)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { instances } = stored<DesiredOrder>(row.body);
+  const { instances } = stored<KeptOrder>(row.body);
   const customer = { namespace: row.customer_namespace, id: row.customer_id };
   const numbers = await numbersOf(ledger, key);
   if (instances.length + numbers.length > mostThings) return "tooLarge";
@@ -158,7 +158,7 @@ export async function orderSides(ledger: ReadOnlyLedger, key: RecordKey): Promis
   };
 }
 
-function thingsOf(instances: DesiredOrder["instances"]): OrderSides["things"] {
+function thingsOf(instances: KeptOrder["instances"]): OrderSides["things"] {
   return instances.flatMap((one): OrderSides["things"][number][] => {
     if (one.kind === "asset") return [{ kind: "asset", id: one.id, item: one.id, parent: null, name: one.licenseType }];
     if (one.kind === "package")

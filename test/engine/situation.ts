@@ -4,6 +4,7 @@ import type { Resource } from "../../src/engine/model/resource.ts";
 import { readsOf } from "../../src/engine/plan/input.ts";
 import type { z } from "zod";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
+import { parseJsonObject } from "../../src/base/canonical-json.ts";
 import { bindingsFrom } from "../../src/engine/deliver.ts";
 import { withTree } from "../../src/engine/model/desired.ts";
 import { standingOf } from "../../src/resources/order/fold.ts";
@@ -12,7 +13,7 @@ import { assumptionSettingsSchema } from "../../src/contract/assumption-settings
 import type { AssumptionSettings } from "../../src/contract/assumption-settings.ts";
 import { customerSchema, orderSchema, staffSchema } from "../../src/crm/model.ts";
 import type { RecordKey, Stream } from "../../src/crm/model.ts";
-import { privatise } from "../../src/ledger/private/private.ts";
+import { privatise, withMarkers } from "../../src/ledger/private/private.ts";
 import { bind } from "../../src/engine/plan/bind.ts";
 import { acknowledgedFields } from "../../src/resources/enterprise/state.ts";
 import type { Assignment } from "../../src/resources/assignment/state.ts";
@@ -87,7 +88,7 @@ const values = new Map<string, Json>();
 function desired<Body>(stream: Stream, record: object & RecordKey, standing: Standing): Desired<Body> {
   const ref = `${stream}/${record.namespace}/${record.id}`;
   const version = standing.version ?? 1;
-  const split = privatise(stream, JSON.parse(JSON.stringify(record)) as JsonObject, `salt of ${ref}`, ref, version);
+  const split = privatise(stream, JSON.parse(JSON.stringify(record)) as JsonObject, `salt of ${ref}`);
   for (const [field, value] of Object.entries({ ...split.values, ...split.secrets })) {
     if (value !== undefined) values.set(markerKey({ $private: ref, field, version }), value);
   }
@@ -98,7 +99,7 @@ function desired<Body>(stream: Stream, record: object & RecordKey, standing: Sta
     bodyHash: split.bodyHash,
     state: standing.state ?? "current",
     pending: standing.pending ?? true,
-    body: JSON.parse(split.body) as Body,
+    body: withMarkers(stream, record, version, parseJsonObject(split.body)) as Body,
   };
 }
 

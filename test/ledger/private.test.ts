@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/base/canonical-json.ts";
-import { sha256 } from "../../src/base/canonical-json.ts";
+import { parseJsonObject, sha256 } from "../../src/base/canonical-json.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import { privateFields } from "../../src/crm/model.ts";
-import { formHash, privatise } from "../../src/ledger/private/private.ts";
+import { commitmentTo, privatise, withMarkers } from "../../src/ledger/private/private.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { isPrivateMarker } from "../../src/engine/model/references.ts";
+import { isPrivateMarker, privateMarker } from "../../src/engine/model/references.ts";
 import type { PrivateMarker } from "../../src/engine/model/references.ts";
 import { doneWith, intend, problemOf, update } from "./opened.ts";
 import { customerRecord, key, orderRecord, staffRecord } from "../support/world/records.ts";
@@ -162,7 +162,7 @@ describe("private values", () => {
     expect(ledger.private.valueOf(one)).toBe(`${canary} adminName C`);
   });
 
-  it("leave the hash of a form in what is kept of any version of it", () => {
+  it("stand as commitments in what is kept, and as markers in what is read of it", () => {
     const order = {
       ...orderRecord("O1", "C1"),
       instances: [{ kind: "product", id: "P", passwords: ["zq"], none: null }],
@@ -172,12 +172,23 @@ describe("private values", () => {
       orders: order,
       staff: { ...staffRecord("S1", "C1"), password: "zq" },
     }) as [Stream, JsonObject][]) {
-      const [first, later] = [1, 7].map((version) => privatise(stream, record, "salt", `${stream}/crm/1`, version));
-      expect(later?.bodyHash).toBe(first?.bodyHash);
-      for (const split of [first, later]) expect(formHash(split?.body ?? "")).toBe(first?.bodyHash);
-      expect(formHash(privatise(stream, { ...record, more: 1 }, "salt", `${stream}/crm/1`, 1).body)).not.toBe(
-        first?.bodyHash,
+      const text = JSON.stringify(record);
+      const split = privatise(stream, record, "salt");
+      expect(JSON.stringify(record)).toBe(text);
+      expect(sha256(split.body)).toBe(split.bodyHash);
+      expect(privatise(stream, { ...record, more: 1 }, "salt").bodyHash).not.toBe(split.bodyHash);
+      const ref = `${stream}/crm/1`;
+      const marked = withMarkers(stream, { namespace: "crm", id: "1" }, 7, parseJsonObject(split.body));
+      const markers = (JSON.stringify(marked).match(/\{"\$private":[^}]*\}/gu) ?? []).map((one) =>
+        privateMarker.parse(JSON.parse(one)),
       );
+      expect(markers.map(({ field }) => field).sort()).toEqual(
+        Object.keys({ ...split.values, ...split.secrets }).sort(),
+      );
+      for (const { $private, version, field, commitment } of markers) {
+        expect([$private, version]).toEqual([ref, 7]);
+        expect(commitment).toBe(commitmentTo("salt", field, { ...split.values, ...split.secrets }[field] ?? null));
+      }
     }
   });
 

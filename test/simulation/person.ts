@@ -87,7 +87,7 @@ export async function decideAll(
       decisions += 1;
   }
   const { assumptions: met } = engine.ledger;
-  for (const row of [...met.contradictions.keys()])
+  for (const row of met.contradictions.keys())
     if (await engine.wait(met.accept(row, { by: "tester", reason: "it was a fault of the service" }))) decisions += 1;
   for (const row of await engine.wait(engine.ledger.journal.open())) {
     if (row.state !== "parked") continue;

@@ -1,6 +1,6 @@
 import type { Customer, InstanceWith, Order, RecordKey, Staff } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
-import type { PrivateMarker } from "./references.ts";
+import type { Commitment, PrivateMarker } from "./references.ts";
 
 /** A canonical record with markers instead of its private fields. */
 export type DesiredCustomer = Omit<Customer, CustomerPrivate> & { name: PrivateMarker } & {
@@ -18,6 +18,8 @@ type CustomerPrivate =
 
 export type DesiredInstance = InstanceWith<PrivateMarker>;
 export type DesiredOrder = Omit<Order, "instances"> & { instances: DesiredInstance[] };
+/** An order as its kept form has it, which leads to no private value. */
+export type KeptOrder = Omit<Order, "instances"> & { instances: InstanceWith<Commitment>[] };
 
 export type DesiredStaff = Omit<Staff, "userName" | "name" | "remark" | "mobile" | "password"> & {
   userName: PrivateMarker;

@@ -27,6 +27,9 @@ export const privateMarker = z.object({
 });
 export type PrivateMarker = z.infer<typeof privateMarker>;
 
+/** What a kept form of a record has in the place of a private value. */
+export type Commitment = Pick<PrivateMarker, "commitment">;
+
 /** A password that is generated when the payload is bound; the text is the key of the staff record. */
 export const generatedPassword = z.object({ $initialPassword: z.string() });
 
@@ -45,6 +48,10 @@ export function isPrivateMarker(value: Json | undefined): value is PrivateMarker
     typeof value["version"] === "number" &&
     typeof value["commitment"] === "string"
   );
+}
+
+export function isCommitment(value: Json | undefined): value is Commitment {
+  return isJsonObject(value) && typeof value["commitment"] === "string";
 }
 
 export function assetNumberReference(

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { sha256 } from "../../base/canonical-json.ts";
 import { usage } from "../../base/errors.ts";
 import { ledgerBegan } from "../../ledger/database/began.ts";
 import type { Sqlite } from "../../ledger/database/database.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { treeEndingWith } from "../../ledger/audit/kept-tree.ts";
-import { formHash } from "../../ledger/private/private.ts";
 import { daysOf } from "../../ledger/runs/retention.ts";
 import type { HistoryKind } from "../../ledger/runs/retention.ts";
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
@@ -95,7 +95,7 @@ function shadow(database: Sqlite, at: string): void {
   );
   const head = last.pluck().get(at) ?? 0;
   const tree = head === 0 ? undefined : treeEndingWith(database, head);
-  database.function("crm_sync_form_hash", { deterministic: true }, (body) => formHash(String(body)));
+  database.function("crm_sync_sha256", { deterministic: true }, (text) => sha256(String(text)));
   const then = (text: string): string => text.replaceAll(":at", `'${at}'`).replaceAll(":head", String(head));
   database.exec(then(operationsAsOf));
   database.exec("create unique index temp.as_of_operation_by_id on as_of_operation (id)");

@@ -73,7 +73,7 @@ const record: Stood = {
   rows: "t.first_seen <= :at",
   columns: {
     source: `iif(${isSameVersion}, t.source, v.source)`,
-    body_hash: `iif(${isSameVersion}, t.body_hash, crm_sync_form_hash(v.body))`,
+    body_hash: `iif(${isSameVersion}, t.body_hash, crm_sync_sha256(v.body))`,
     version: "v.version",
     customer_namespace: `iif(${isOwnCustomer}, t.customer_namespace,
       coalesce(json_extract(v.body, '$.customerNamespace'), t.namespace))`,

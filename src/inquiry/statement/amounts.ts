@@ -4,7 +4,7 @@ import { buildAssets } from "../../crm/tree.ts";
 import { foldOrder } from "../../resources/order/fold.ts";
 import type { LineChange, LineUnit, StepChange } from "../../resources/order/fold.ts";
 import type { StandingProduct } from "../../resources/order/model.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
+import type { Commitment } from "../../engine/model/references.ts";
 import type { StepOrigin } from "../../resources/order/state/changes.ts";
 import { minus } from "../../report/statement/cells.ts";
 import type { Exact } from "../../report/statement/cells.ts";
@@ -15,12 +15,12 @@ import type { HistoryStep, OrderHistory } from "./order-history.ts";
 /** One product in one unit of an asset, by the purchase that brought it. */
 export interface UnitProduct {
   unit: LineUnit;
-  asset: Asset<PrivateMarker>;
+  asset: Asset<Commitment>;
   /** Its amount is what it costs in all units of its asset, as agreed last. */
-  product: Product<PrivateMarker>;
+  product: Product<Commitment>;
   zones: DatedOrder["zones"];
   /** The packages that it stands in, the outermost first. */
-  packages: readonly Package<PrivateMarker>[];
+  packages: readonly Package<Commitment>[];
   channelOrderId: string;
   /** Null where more than one could be meant. */
   licenceOrderId: string | null;
@@ -233,8 +233,8 @@ type FormLine = Pick<UnitProduct, "asset" | "product" | "packages">;
 const noLines: ReadonlyMap<string, FormLine> = new Map();
 
 function linesOf(form: DatedOrder): ReadonlyMap<string, FormLine> {
-  const lines = buildAssets<PrivateMarker>(form.instances).assets.flatMap((asset) => {
-    const under = (item: Package<PrivateMarker>, around: readonly Package<PrivateMarker>[]): FormLine[] => {
+  const lines = buildAssets<Commitment>(form.instances).assets.flatMap((asset) => {
+    const under = (item: Package<Commitment>, around: readonly Package<Commitment>[]): FormLine[] => {
       const packages = [...around, item];
       const own = item.products.map((product) => ({ asset, product, packages }));
       return [...own, ...item.children.flatMap((child) => under(child, packages))];

@@ -3,7 +3,7 @@ import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import type { RecordTable, RecordVersionTable } from "../../ledger/records/tables.ts";
 import type { PlacedOrderTable } from "../../resources/order/state/placed-order-rows.ts";
-import type { DesiredOrder } from "../../engine/model/desired.ts";
+import type { KeptOrder } from "../../engine/model/desired.ts";
 import type { CrmDate } from "../../report/crm-date.ts";
 import { becameOf, correctionRow } from "../../report/statement/corrections.ts";
 import type {
@@ -127,7 +127,7 @@ export function changedOrder(
 
 /** A form of an order as it is kept, with the zones of its dates. */
 export function formIn(body: string, zones: string | null): OrderForm {
-  return orderForm(stored<DesiredOrder>(body), zonesIn(zones));
+  return orderForm(stored<KeptOrder>(body), zonesIn(zones));
 }
 
 /** Whether a change is of the product that is asked for: of an order, where one of its forms has that product. */

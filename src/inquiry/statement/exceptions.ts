@@ -4,7 +4,7 @@ import { streams } from "../../crm/model.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { askedBefore } from "../../ledger/decisions/what-is-asked.ts";
-import type { DesiredOrder } from "../../engine/model/desired.ts";
+import type { KeptOrder } from "../../engine/model/desired.ts";
 import { ownerOf, ownerOfQuarantine } from "../../engine/plan/owner.ts";
 import type { ExceptionFacts } from "../../report/statement/exception-row.ts";
 import { concernedRows, ExceptionTotals, signOffRow, statedException } from "../../report/statement/exceptions.ts";
@@ -197,12 +197,12 @@ function ofRecord(ledger: ReadOnlyLedger, stream: Stream, key: RecordKey, to: st
 }
 
 function concernedOrder({ namespace, id, body, date_zones: zones }: OrderRow): ConcernedOrder {
-  const { placedAt, amount } = stored<DesiredOrder>(body);
+  const { placedAt, amount } = stored<KeptOrder>(body);
   return { key: { namespace, id }, crmDate: crmDate(placedAt, zonesIn(zones), "placedAt"), amount };
 }
 
 function isOfProduct({ body }: OrderRow, { product = "" }: Filters): boolean {
-  return stored<DesiredOrder>(body).instances.some((one) => one.kind === "product" && isProduct(one, product));
+  return stored<KeptOrder>(body).instances.some((one) => one.kind === "product" && isProduct(one, product));
 }
 
 const sourceOf = Object.fromEntries(

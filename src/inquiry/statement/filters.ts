@@ -7,7 +7,7 @@ import type { Filters, Period, PeriodBy } from "../../report/statement/shape.ts"
 import type { ReadOnlyLedger } from "../read-only-ledger.ts";
 import type { DateZones } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
-import type { DesiredOrder } from "../../engine/model/desired.ts";
+import type { KeptOrder } from "../../engine/model/desired.ts";
 import { periodDays } from "../../report/statement/period.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import { asked } from "../read-only-ledger.ts";
@@ -157,7 +157,7 @@ export function ofSource({ source }: Filters, column: RawBuilder<unknown>): RawB
 }
 
 /** A form of an order with the zones of its local dates. */
-export type DatedOrder = DesiredOrder & { zones: DateZones | undefined };
+export type DatedOrder = KeptOrder & { zones: DateZones | undefined };
 
 /** The zones of the local dates of a form, as they are kept. */
 export function zonesIn(kept: string | null | undefined): DateZones | undefined {

@@ -1,7 +1,7 @@
 import type { RecordKey } from "../../crm/model.ts";
 import { stored } from "../../ledger/database/damage.ts";
 import { stepOf } from "../../resources/order/state/order-step-rows.ts";
-import type { DesiredOrder } from "../../engine/model/desired.ts";
+import type { KeptOrder } from "../../engine/model/desired.ts";
 import type { OrderPast } from "../../resources/order/fold.ts";
 import type { LicenceOrder, OrderStep } from "../../resources/order/state/changes.ts";
 import { isSameKey } from "../../engine/model/state-part.ts";
@@ -131,7 +131,7 @@ function formsOf(
   const forms = new Map<number, DatedOrder>();
   for (const { version, body, zones } of rows)
     if (version !== null && body !== null && !forms.has(version))
-      forms.set(version, { ...stored<DesiredOrder>(body), zones: zonesIn(zones) });
+      forms.set(version, { ...stored<KeptOrder>(body), zones: zonesIn(zones) });
   return forms;
 }
 

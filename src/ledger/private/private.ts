@@ -1,10 +1,10 @@
-import { isJsonObject, canonicalJson, hashOf, parseJsonObject, sha256 } from "../../base/canonical-json.ts";
+import { isJsonObject, canonicalJson, sha256 } from "../../base/canonical-json.ts";
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import { exitCodes, messageOf, Problem } from "../../base/errors.ts";
-import type { Stream } from "../../crm/model.ts";
+import { formatKey } from "../../crm/keys.ts";
+import type { RecordKey, Stream } from "../../crm/model.ts";
 import { privateFields } from "../../crm/model.ts";
-import type { PrivateMarker } from "../../engine/model/references.ts";
 
 /** What a sealed value belongs to. It opens for this and for nothing else, so that no row can stand in for another. */
 export interface SealedFor {
@@ -110,63 +110,58 @@ export function commitmentTo(salt: string, field: string, value: Json): string {
 
 /** A record split into what every table may hold and what only the private table may hold. */
 export interface PrivatisedRecord {
-  /** The record with a marker in place of every private or secret value, all at `version`. */
+  /** The record as canonical JSON, with the commitment to every private or secret value in its place. */
   body: string;
-  /** Hash of the record with commitments only: equal records of any version have equal hashes. */
+  /** Hash of `body`: equal records of one salt have equal hashes. */
   bodyHash: string;
   values: JsonObject;
   secrets: JsonObject;
 }
 
-/** The hash of a record as `privatise` gave it, from the text in which any version of it is kept. */
-export function formHash(body: string): string {
-  const record = parseJsonObject(body);
-  const unversioned = (holder: JsonObject, key: string): void => {
-    const marker = holder[key];
-    if (isJsonObject(marker) && typeof marker["$private"] === "string") holder[key] = { ...marker, version: 0 };
-  };
-  for (const key of Object.keys(record)) unversioned(record, key);
-  const instances: Json = record["instances"] ?? [];
-  if (Array.isArray(instances))
-    for (const instance of instances) if (isJsonObject(instance)) unversioned(instance, "passwords");
-  return hashOf(record);
-}
-
 /**
- * Splits a canonical record. Private fields (names, mobiles, e-mails, addresses) and secrets (passwords) become markers
- * `{$private, field, version, commitment}`; licence passwords are addressed as `instances[<id>].passwords`.
+ * Splits a canonical record. Private fields (names, mobiles, e-mails, addresses) and secrets (passwords) become
+ * `{commitment}`; licence passwords are addressed as `instances[<id>].passwords`.
  */
-export function privatise(
-  stream: Stream,
-  record: JsonObject,
-  salt: string,
-  ref: string,
-  version: number,
-): PrivatisedRecord {
+export function privatise(stream: Stream, record: JsonObject, salt: string): PrivatisedRecord {
   const values: JsonObject = {};
   const secrets: JsonObject = {};
   const body: JsonObject = { ...record };
-  const markers: PrivateMarker[] = [];
-  const replace = (holder: JsonObject, key: string, field: string, into: JsonObject): void => {
-    const value = holder[key];
+  const { instances } = record;
+  if (Array.isArray(instances)) body["instances"] = instances.map((one) => (isJsonObject(one) ? { ...one } : one));
+  const split = (into: JsonObject) => (holder: JsonObject, name: string, field: string) => {
+    const value = holder[name];
     if (value === undefined) return;
     into[field] = value;
-    const marker = { $private: ref, field, version: 0, commitment: commitmentTo(salt, field, value) };
-    markers.push(marker);
-    holder[key] = marker;
+    holder[name] = { commitment: commitmentTo(salt, field, value) };
   };
-  for (const field of privateFields[stream]) replace(body, field, field, values);
-  if (stream === "staff") replace(body, "password", "password", secrets);
-  if (stream === "orders" && Array.isArray(body["instances"])) {
-    body["instances"] = body["instances"].map((instance) => {
-      if (!isJsonObject(instance) || instance["passwords"] === undefined) return instance;
-      const copy = { ...instance };
-      const id = typeof instance["id"] === "string" ? instance["id"] : "";
-      replace(copy, "passwords", `instances[${id}].passwords`, secrets);
-      return copy;
-    });
-  }
-  const bodyHash = hashOf(body);
-  for (const marker of markers) marker.version = version;
-  return { body: JSON.stringify(body), bodyHash, values, secrets };
+  for (const name of privateFields[stream]) split(values)(body, name, name);
+  forEachSecret(stream, body, split(secrets));
+  const text = canonicalJson(body);
+  return { body: text, bodyHash: sha256(text), values, secrets };
+}
+
+/** The opposite of `privatise`: a kept record, with markers that lead to its private values at this version. */
+export function withMarkers(stream: Stream, key: RecordKey, version: number, body: JsonObject): JsonObject {
+  const ref = `${stream}/${formatKey(key)}`;
+  const mark = (holder: JsonObject, name: string, field: string): void => {
+    const kept = holder[name];
+    if (isJsonObject(kept)) holder[name] = { $private: ref, field, version, commitment: kept["commitment"] };
+  };
+  for (const name of privateFields[stream]) mark(body, name, name);
+  forEachSecret(stream, body, mark);
+  return body;
+}
+
+/** Visits the secrets of a record: what holds each, its name there, and the field that it is sealed as. */
+function forEachSecret(
+  stream: Stream,
+  body: JsonObject,
+  visit: (holder: JsonObject, name: string, field: string) => void,
+): void {
+  if (stream === "staff") visit(body, "password", "password");
+  const { instances } = body;
+  if (stream !== "orders" || !Array.isArray(instances)) return;
+  for (const one of instances)
+    if (isJsonObject(one))
+      visit(one, "passwords", `instances[${typeof one["id"] === "string" ? one["id"] : ""}].passwords`);
 }

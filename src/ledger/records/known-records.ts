@@ -47,7 +47,7 @@ export function mayName(row: string, line: string): string {
 
 /** Whether a member of a known record is not there to be compared: a secret, or what was erased. */
 export function isWithheld(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "$private" in value;
+  return typeof value === "object" && value !== null && "commitment" in value;
 }
 
 /** What a read is compared with. Reads only. */

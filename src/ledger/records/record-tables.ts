@@ -143,7 +143,7 @@ export class RecordTables {
     const ref = `${stream}/${namespace}/${id}`;
     // A record that is new has no private values yet.
     const salt = (existing === undefined ? undefined : this.#statements.salt.get(ref)?.salt) ?? this.#random();
-    const split = privatise(stream, item.record, salt, ref, (existing?.version ?? 0) + 1);
+    const split = privatise(stream, item.record, salt);
     const isBlocked = options.isQuarantineEmpty !== true && this.#staysBlocked(of, item.key, now, options);
     const arrival = { of, item, existing, isBlocked, now };
     const became =

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/model/desired.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
@@ -5,6 +6,7 @@ import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
 import { statements } from "../database/statements.ts";
 import { stored } from "../database/damage.ts";
+import { withMarkers } from "../private/private.ts";
 import type { Row } from "../tables.ts";
 
 type DesiredRow = Row<"record", "stream" | "namespace" | "id" | "version" | "body_hash"> &
@@ -56,18 +58,18 @@ export class DesiredRows {
   /** What the CRM said of an order when it was at a version; nothing where that is not kept any more. */
   orderVersion({ namespace, id }: RecordKey, version: number): DesiredOrder | undefined {
     const row = this.#statements.orderVersion.get(namespace, id, version);
-    return row === undefined ? undefined : stored<DesiredOrder>(row.body);
+    return row === undefined ? undefined : marked<DesiredOrder>("orders", { namespace, id }, { version, ...row });
   }
 
   /** Every form that is kept of a record, newest first. */
   forms<Body>(stream: Stream, { namespace, id }: RecordKey): Body[] {
-    return this.#statements.forms.all(stream, namespace, id).map((row) => stored<Body>(row.body));
+    return this.#statements.forms.all(stream, namespace, id).map((row) => marked<Body>(stream, { namespace, id }, row));
   }
 
   /** The marker of a person's account name in the newest form that had this one; nothing where no form has. */
   accountName({ namespace, id }: RecordKey, commitment: string): PrivateMarker | undefined {
     const row = this.#statements.accountName.get(namespace, id, commitment);
-    return row === undefined ? undefined : stored<DesiredStaff>(row.body).userName;
+    return row === undefined ? undefined : marked<DesiredStaff>("staff", { namespace, id }, row).userName;
   }
 
   quarantine({ namespace, id }: RecordKey): InQuarantine {
@@ -90,8 +92,19 @@ export function desired<Body>(row: DesiredRow): Desired<Body> {
     pending: row.pending === 1,
     ...(row.missed > 0 && row.state !== "absent" ? { missing: true } : {}),
     ...(row.flips === 0 ? {} : { flips: row.flips }),
-    body: stored<Body>(row.body),
+    body: marked<Body>(row.stream, row, row),
   };
+}
+
+/** A kept form as planning reads it: with markers that lead to its private values. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the shape of a stream's records
+function marked<Body>(
+  stream: Stream,
+  key: RecordKey,
+  { version, body }: Row<"record_version", "version" | "body">,
+): Body {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+  return withMarkers(stream, key, version, stored<JsonObject>(body)) as Body;
 }
 
 /**
@@ -143,12 +156,12 @@ function prepareStatements(database: Sqlite) {
          where stream = 'orders' and namespace = +@namespace and id = +@id limit 1`,
       ),
     forms: () =>
-      database.prepare<[string, string, string], Row<"record_version", "body">>(
-        `select body from record_version where stream = +? and namespace = +? and id = +? order by version desc`,
+      database.prepare<[string, string, string], Row<"record_version", "version" | "body">>(
+        `select version, body from record_version where stream = +? and namespace = +? and id = +? order by version desc`,
       ),
     accountName: () =>
-      database.prepare<[string, string, string], Row<"record_version", "body">>(
-        `select body from record_version where stream = 'staff' and namespace = +? and id = +?
+      database.prepare<[string, string, string], Row<"record_version", "version" | "body">>(
+        `select version, body from record_version where stream = 'staff' and namespace = +? and id = +?
          and json_extract(body, '$.userName.commitment') = ? order by version desc limit 1`,
       ),
     customerInQuarantine: () =>

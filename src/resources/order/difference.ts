@@ -358,8 +358,8 @@ function comparePackage(
   });
   const difference = {
     superseded: packages.length > 0 ? [{ unit, whole: false, products, packages, by }] : [],
-    wording: [...packageWords(fits.form.item, item), ...words.flatMap((one) => one.wording)],
-    price: words.flatMap((one) => one.price),
+    wording: [...packageWords(fits.form.item, item), ...words.flatMap((one) => one.wording ?? [])],
+    price: words.flatMap((one) => one.price ?? []),
   };
   return { gone, difference };
 }
@@ -369,7 +369,7 @@ function productsOf(unit: StandingUnit, { item, channelOrderId }: StandingPackag
   return unit.products.filter((one) => one.packageId === item.id && one.channelOrderId === channelOrderId);
 }
 
-function compareWords(before: PlannedProduct, after: PlannedProduct): Pick<OrderDifference, "wording" | "price"> {
+function compareWords(before: StandingProduct["product"], after: PlannedProduct): Difference {
   const names = new Map(before.features.map((feature) => [feature.code, feature.name]));
   const words = [
     { field: "name", from: before.name, to: after.name },
@@ -383,7 +383,7 @@ function compareWords(before: PlannedProduct, after: PlannedProduct): Pick<Order
   };
 }
 
-function packageWords(before: PlannedPackage, after: PlannedPackage): WordingChange[] {
+function packageWords(before: StandingPackage["item"], after: StandingPackage["item"]): WordingChange[] {
   const children = new Map(before.children.map((child) => [child.id, child]));
   const own = { instanceId: after.id, field: "name", from: before.name, to: after.name };
   return [

@@ -1,10 +1,10 @@
 import { formatKey } from "../../crm/keys.ts";
 import type { Asset, LicenseType, Money, RecordKey } from "../../crm/model.ts";
 import { buildAssets } from "../../crm/tree.ts";
-import type { DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
+import type { KeptOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import { productsUnder, termsOf } from "./model.ts";
 import type { Bought, EndedProduct, OrderStanding, StandingPackage, StandingProduct, StandingUnit } from "./model.ts";
-import type { PrivateMarker, FixedNumber } from "../../engine/model/references.ts";
+import type { Commitment, FixedNumber } from "../../engine/model/references.ts";
 import type { BoughtItem, RemovedItem } from "./payload.ts";
 import type {
   LicenceOrder,
@@ -20,7 +20,7 @@ import { compareBytes, isSameKey } from "../../engine/model/state-part.ts";
 /** What a standing is made from. */
 export interface StandingParts {
   /** Forms of the order, by version: the one that was placed, and those that steps were made from. */
-  forms: ReadonlyMap<number, DesiredOrder>;
+  forms: ReadonlyMap<number, KeptOrder>;
   /** Numbers fixed to units of the order. */
   numbers: readonly FixedNumber[];
   /** Licence orders of the placing. */
@@ -56,7 +56,7 @@ export interface OrderPast {
     licenceOrders: readonly LicenceOrder[];
   };
   /** By version; a form that is not kept any more is missing. */
-  forms: ReadonlyMap<number, DesiredOrder>;
+  forms: ReadonlyMap<number, KeptOrder>;
   /** In their order, of all customers. */
   steps: readonly OrderStep[];
   /** The number of a unit whose purchase names none. `product` is the first one that was bought in it. */
@@ -111,7 +111,7 @@ export function foldOrder({ order, placing, forms, steps, numberOf }: OrderPast)
     folds.set(name, fold);
     return fold;
   };
-  const formFor = (customer: RecordKey, version: number): DesiredOrder | undefined => {
+  const formFor = (customer: RecordKey, version: number): KeptOrder | undefined => {
     const form = forms.get(version);
     const name = formatKey(customer);
     if (form === undefined && !lost.has(name)) lost.set(name, lostForm(order, version));
@@ -226,12 +226,12 @@ class CustomerFold {
     };
   }
 
-  buy(form: DesiredOrder | undefined, { channelOrderId, version, items, licenceOrders }: Purchase): LineChange[] {
+  buy(form: KeptOrder | undefined, { channelOrderId, version, items, licenceOrders }: Purchase): LineChange[] {
     this.#amount = this.cost ?? form?.amount;
     this.#versions.set(channelOrderId, version);
     if (form === undefined) return [];
     const byInstance = Map.groupBy(items ?? [], ({ instanceId }) => instanceId);
-    return buildAssets<PrivateMarker>(form.instances).assets.flatMap((asset) => {
+    return buildAssets<Commitment>(form.instances).assets.flatMap((asset) => {
       const bought: Bought = { channelOrderId, licenseOrderId: licenceOrderOf(licenceOrders, asset.licenseType) };
       if (items === undefined)
         return Array.from({ length: asset.quantity }, (_, unit) =>
@@ -246,7 +246,7 @@ class CustomerFold {
   }
 
   #buyUnit(
-    asset: Asset<PrivateMarker>,
+    asset: Asset<Commitment>,
     { unit, number, continues }: Pick<BoughtItem, "unit" | "number" | "continues">,
     bought: Bought,
   ): LineChange[] {

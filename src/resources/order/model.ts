@@ -5,7 +5,7 @@ import type { Endings } from "./removal-parts.ts";
 import type { Renewing } from "./renewals.ts";
 import type { Asset, EarlierInstance, LicenseType, Money, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree, RecordState } from "../../engine/model/desired.ts";
-import type { EarlierUnit, FixedNumber, PrivateMarker } from "../../engine/model/references.ts";
+import type { EarlierUnit, FixedNumber, Commitment } from "../../engine/model/references.ts";
 import type { OrderHistory } from "./fold.ts";
 
 /** What an E5 says of an asset beside its numbers and what is in it. */
@@ -13,6 +13,10 @@ export type AssetTerms = Pick<
   Asset,
   "id" | "licenseType" | "limitStart" | "limitEnd" | "borrowedUsbKey" | "transferredAssetNumber" | "extensions"
 >;
+
+/** As a kept form of an order has it: whether licence passwords changed can be seen of it, and nothing else of them. */
+export type FormProduct = Product<Commitment>;
+export type FormPackage = Package<Commitment>;
 
 /** By which purchase something stands. */
 export interface Bought {
@@ -23,7 +27,7 @@ export interface Bought {
 
 export interface StandingProduct extends Bought {
   /** As it was bought, with the amount that was agreed last. */
-  product: Product<PrivateMarker>;
+  product: FormProduct;
   /** The outermost package that brought it. */
   packageId: string | undefined;
   /** It had ended, and the platform shows it again. */
@@ -40,7 +44,7 @@ export interface EndedProduct {
 
 /** An outermost package with everything in it, as it was bought. Its products stand in the unit too. */
 export interface StandingPackage extends Bought {
-  item: Package<PrivateMarker>;
+  item: FormPackage;
 }
 
 /** One unit of an asset instance, which has an asset number of its own. */

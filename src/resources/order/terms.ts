@@ -3,14 +3,13 @@ import type { ShownForm } from "../../ledger/state/observations.ts";
 import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { productsUnder, uriOf, termsOf as assetTermsOf } from "./model.ts";
-import type { AssetTerms, StandingProduct } from "./model.ts";
-import type { PlannedPackage, PlannedProduct } from "./records.ts";
+import type { AssetTerms, FormPackage, FormProduct, StandingProduct } from "./model.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
 import type { PayloadUse } from "../../contract/assumptions/missing.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 
 /** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */
-export function termsOf({ name: _name, amount: _amount, passwords, features, ...terms }: PlannedProduct): object {
+export function termsOf({ name: _name, amount: _amount, passwords, features, ...terms }: FormProduct): object {
   return {
     ...terms,
     // Which version of the record holds them says nothing about what they are.
@@ -24,13 +23,13 @@ export function termsOf({ name: _name, amount: _amount, passwords, features, ...
  * where anything else differs. Products can be taken out of a package (A42), and nothing can be put into it.
  */
 export function endedIn(
-  { name: _name, products, children, ...terms }: PlannedPackage,
-  wanted: PlannedPackage,
+  { name: _name, products, children, ...terms }: FormPackage,
+  wanted: FormPackage,
   stands: ReadonlySet<string>,
 ): string[] | undefined {
   const { name: _called, products: wantedProducts, children: wantedChildren, ...wantedTerms } = wanted;
   if (!isSame(terms, wantedTerms)) return undefined;
-  const isHere = (product: PlannedProduct): boolean =>
+  const isHere = (product: FormProduct): boolean =>
     stands.has(product.id) && products.some((one) => one.id === product.id && changedTerms(one, product).length === 0);
   if (!wantedProducts.every(isHere)) return undefined;
   const inChildren = wantedChildren.map((child) => {
@@ -46,7 +45,7 @@ export function endedIn(
 }
 
 /** Names of the terms in which two forms of a product differ. */
-export function changedTerms(before: PlannedProduct, after: PlannedProduct): string[] {
+export function changedTerms(before: FormProduct, after: FormProduct): string[] {
   return changedFields(termsOf(before), termsOf(after));
 }
 
@@ -128,7 +127,7 @@ type Observed = "same" | "other" | "silent" | "unreadable";
  * The terms of a product that M7 shows, against those of a form of it. What follows from each is the matter of who asks:
  * an adopted order may leave terms empty, a form that is read back may not, and a deletion compares its own way (R4).
  */
-export function observedTerms(row: ObservedForm, product: PlannedProduct, limits: Limits) {
+export function observedTerms(row: ObservedForm, product: FormProduct, limits: Limits) {
   const { trial } = row;
   const term = row.timeDurationExpression ?? "";
   return {
@@ -142,18 +141,18 @@ export function observedTerms(row: ObservedForm, product: PlannedProduct, limits
 }
 
 /** Whether a row of M7 is this form of a product, as far as M7 always tells forms apart: by what it is, and its nodes. */
-export function isForm(row: ObservedForm, product: PlannedProduct): boolean {
+export function isForm(row: ObservedForm, product: FormProduct): boolean {
   return observedUri(row, product) === "same" && observedNodes(row, product) === "same";
 }
 
-function observedUri({ productUri, gmsPid, appKey }: ObservedForm, product: PlannedProduct): Observed {
+function observedUri({ productUri, gmsPid, appKey }: ObservedForm, product: FormProduct): Observed {
   const uri = uriOf(product);
   const shown = [productUri, gmsPid, appKey].filter((text) => (text ?? "") !== "");
   if (uri === undefined) return "same";
   return shown.length === 0 ? "silent" : sameOrOther(shown.includes(uri));
 }
 
-function observedNodes({ limitConcurrent }: ObservedForm, { nodes }: PlannedProduct): Observed {
+function observedNodes({ limitConcurrent }: ObservedForm, { nodes }: FormProduct): Observed {
   return limitConcurrent === null || limitConcurrent === undefined ? "silent" : sameOrOther(limitConcurrent === nodes);
 }
 

@@ -277,7 +277,7 @@ export class OrderHistories {
     { key, version, placedFor }: PlacedOrder,
     customer: RecordKey,
     { numbers }: Pick<Known, "numbers">,
-  ): StandingParts {
+  ): StandingParts & { forms: ReadonlyMap<number, DesiredOrder> } {
     const steps = this.#steps.of(key);
     const forms = new Map<number, DesiredOrder>();
     for (const of of [version, ...steps.flatMap((step) => (step.kind === "bought" ? [step.version] : []))]) {
