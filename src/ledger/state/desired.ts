@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/model/desired.ts";
+import type { OperationName } from "../../engine/model/resource.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -48,6 +49,11 @@ export class DesiredRows {
   /** A customer as the CRM says it now. */
   customer({ namespace, id }: RecordKey): DesiredRow | undefined {
     return this.#statements.customer.get(namespace, id);
+  }
+
+  /** Why an operation of this kind for a customer's own record was refused, and has not gone through since. */
+  refusal({ namespace, id }: RecordKey, kind: OperationName): string | undefined {
+    return this.#statements.refusal.get(namespace, id, kind)?.reason;
   }
 
   /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
@@ -142,6 +148,11 @@ function prepareStatements(database: Sqlite) {
     customer: () =>
       database.prepare<[string, string], DesiredRow>(
         `select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
+      ),
+    refusal: () =>
+      database.prepare<[string, string, OperationName], Row<"rejection", "reason">>(
+        `select reason from rejection where stream = 'customers' and namespace = +? and record_id = +?
+         and kind = +? order by at desc limit 1`,
       ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(

@@ -188,14 +188,15 @@ export function planDeparture(
   return planned({ endings: [endingsOf(standing, parts, { why, what, needs: [] })] });
 }
 
-/** Why an order cannot be bought for its new customer, as the CRM has both now. */
-function faultOf({ order, buyer, taken, unclear }: AwayOrder): string | undefined {
+/** Why an order cannot be bought for its new customer, as far as is known now. */
+function faultOf({ order, buyer, refusal, taken, unclear }: AwayOrder): string | undefined {
   const [fault] = order.tree.faults;
   if (fault !== undefined || unclear !== undefined) return fault?.message ?? unclear;
   const [number] = taken;
   if (number !== undefined)
     return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
   if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
+  if (refusal !== undefined) return `the order service refused the enterprise of that customer: ${refusal}`;
   const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
   return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
 }

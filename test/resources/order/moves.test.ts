@@ -43,7 +43,9 @@ function departures(now: OrderFields = {}) {
     known: linked(undefined, { placedOrders: new Map([["crm/1", anchor]]), numbers }),
     observed: { contents: new Map([reading("N1", row("p", "L1")), reading("N2", row("q", "L1"))]) },
   });
-  const away = [{ order: moved, owner, standing, unclear: undefined, buyer: own.desiredCustomer, taken: [] }];
+  const away = [
+    { order: moved, owner, standing, unclear: undefined, refusal: undefined, buyer: own.desiredCustomer, taken: [] },
+  ];
   const prepared = prepare({ ...own, away }, settings);
   const stage = planOrders(prepared, options);
   const { meant, blocks } = planRemovals(prepared, stage.endings, options);

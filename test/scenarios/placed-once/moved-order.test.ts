@@ -209,6 +209,23 @@ it.each<[what: string, change: (w: World) => void, undo: (w: World) => void]>([
   expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
 
+it("removes nothing while the order service refuses the new customer", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers.push({ id: "C0" });
+  w.write();
+  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004" });
+  await runs(w, 1);
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C0" });
+  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+  expect(await productsBy(w)).toEqual(before);
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+  w.sandbox.faults.clear();
+  w.later(1);
+  await w.does("resync", "--customer", "C0");
+  await expectMoved(w, "C0");
+});
+
 it("buys the order under the number that the CRM gives once the old asset is gone", { tags: "long" }, async () => {
   const w = await moved("apply", { first: { assets: [{ id: "A1", numbers: ["7700000001"] }] }, staff: [] });
   await expectMoved(w, "C2");

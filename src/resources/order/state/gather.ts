@@ -148,7 +148,9 @@ export class OrderGathering {
       const order = withTree(desired<DesiredOrder>(row));
       const ownerRow = this.#ledger.desired.customer(owner);
       const buyer = ownerRow && desired<DesiredCustomer>(ownerRow);
-      return [{ order, owner, standing, unclear: rows.unclear(key, owner), buyer, taken: rows.taken(order, owner) }];
+      const refusal = this.#ledger.desired.refusal(owner, "create-enterprise");
+      const [unclear, taken] = [rows.unclear(key, owner), rows.taken(order, owner)];
+      return [{ order, owner, standing, unclear, buyer, refusal, taken }];
     });
   }
 
