@@ -6,7 +6,8 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { flushFile, keepReadOnly, makePrivateFolder } from "../base/private-files.ts";
 import { openRegular, UnfitFile } from "../base/regular-file.ts";
 import { headsPath, KeptHeads, lastMark } from "../ledger/audit/audit-heads.ts";
-import { erasedAfter, ledgerFacts, noteRestored } from "../ledger/database/backup.ts";
+import { ledgerFacts, noteRestored, saidAfter } from "../ledger/database/backup.ts";
+import type { SaidSince } from "../ledger/database/backup.ts";
 import { schemaVersion } from "../ledger/database/database.ts";
 import { holdFolder } from "../ledger/database/held-folder.ts";
 import type { HeldFolder } from "../ledger/database/held-folder.ts";
@@ -38,6 +39,8 @@ interface Restored {
   periods: number;
   /** Who was erased after the backup, as far as the ledger that stood there tells: it is all there again. */
   erased: string[];
+  /** The pause that was on in the ledger that stood there: it goes on. */
+  paused: SaidSince["paused"];
 }
 
 /**
@@ -74,9 +77,10 @@ export async function restoreBackup(
     const gap = gapOf(ledgerPath, fresh, manifest);
     const periods = await missingBooks(ledgerPath, file, manifest);
     const at = toInstant(application.clock.now());
-    if (gap.kind !== "none") noteRestored(fresh, { backup: manifest.file, at, unknown: gap.kind === "unknown" }, name);
+    const { erased, paused } = saidSince(ledgerPath, manifest);
+    const note = { backup: manifest.file, at, unknown: gap.kind === "unknown" };
+    if (gap.kind !== "none") noteRestored(fresh, note, { name, paused });
     flushFile(fresh);
-    const erased = erasedSince(ledgerPath, manifest);
     // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
     if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
     const aside = putAside(ledgerPath, at);
@@ -87,7 +91,7 @@ export async function restoreBackup(
       await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "periods", group });
       keepReadOnly(to, group);
     }
-    return { path: ledgerPath, manifest, gap, aside, periods: periods.length, erased };
+    return { path: ledgerPath, manifest, gap, aside, periods: periods.length, erased, paused };
   } catch (error) {
     if (error instanceof UnfitFile) throw changed(file, error.message);
     if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
@@ -172,13 +176,13 @@ function nameOf(ledgerPath: string): string | null | undefined {
   }
 }
 
-function erasedSince(ledgerPath: string, { audit }: BackupManifest): string[] {
+function saidSince(ledgerPath: string, { audit }: BackupManifest): SaidSince {
   try {
-    return existsSync(ledgerPath) ? erasedAfter(ledgerPath, audit?.sequence ?? 0) : [];
+    if (existsSync(ledgerPath)) return saidAfter(ledgerPath, audit?.sequence ?? 0);
   } catch {
     // What is damaged is what a backup is for.
-    return [];
   }
+  return { erased: [], paused: undefined };
 }
 
 /** What the file of heads beside the ledger names, and the backup lacks. */

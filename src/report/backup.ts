@@ -1,4 +1,5 @@
 import type { ClockDoubt } from "../base/trusted-time.ts";
+import type { Paused } from "./status.ts";
 import { counted, printable } from "./text.ts";
 
 /** What is told of a backup. */
@@ -39,10 +40,11 @@ interface RestoredFacts {
   aside: string | undefined;
   periods: number;
   erased: string[];
+  paused: Paused | undefined;
 }
 
 /** What stands there now, what it lacks and what that means, and what to do next. */
-export function restoredLines({ path, manifest, gap, aside, periods, erased }: RestoredFacts): string[] {
+export function restoredLines({ path, manifest, gap, aside, periods, erased, paused }: RestoredFacts): string[] {
   const { audit, at } = manifest;
   const record = audit === null ? "no audit entry" : `audit entry ${audit.sequence}`;
   return [
@@ -50,6 +52,9 @@ export function restoredLines({ path, manifest, gap, aside, periods, erased }: R
     ...(aside === undefined ? [] : [`the file that was there before is kept as ${aside}`]),
     ...(periods === 0 ? [] : [`${counted(periods, "file", "files")} of closed periods put back`]),
     ...gapLines(gap),
+    ...(paused === undefined
+      ? []
+      : [`the pause of ${paused.since} by ${printable(paused.by)} goes on: \`crm-sync resume\` ends it`]),
     ...erased.map((subject) => `  erased after it, and there again: ${printable(subject)}`),
   ];
 }

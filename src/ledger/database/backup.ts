@@ -4,6 +4,9 @@ import { refused } from "./damage.ts";
 import { connect } from "./ledger-file.ts";
 import { openReadOnly } from "./database.ts";
 import { gapKeys } from "./newest.ts";
+import { pauseKey, pauseOn } from "../pause.ts";
+import type { PauseWord } from "../pause.ts";
+import type { Paused } from "../../report/status.ts";
 
 /** How far a copy of the ledger is. */
 export interface CopiedLedger {
@@ -84,12 +87,19 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
   }
 }
 
-/** Whose personal data a ledger erased after an entry of its audit log. Throws the error of SQLite as above. */
-export function erasedAfter(path: string, sequence: number): string[] {
+/** What people said in a ledger that a backup of it lacks: whose data they erased, and the pause that is on. */
+export interface SaidSince {
+  erased: string[];
+  paused: Paused | undefined;
+}
+
+/** That of a ledger, after an entry of its audit log. Throws the error of SQLite as above. */
+export function saidAfter(path: string, sequence: number): SaidSince {
   const database = connect(path, { readonly: true });
   try {
     const subjects = "select distinct subject from audit where kind = 'erased' and sequence > ? order by subject";
-    return database.prepare<[number], string>(subjects).pluck().all(sequence);
+    const word = database.prepare<[string], string>("select value from meta where key = ?").pluck().get(pauseKey);
+    return { erased: database.prepare<[number], string>(subjects).pluck().all(sequence), paused: pauseOn(word) };
   } finally {
     database.close();
   }
@@ -97,13 +107,13 @@ export function erasedAfter(path: string, sequence: number): string[] {
 
 /**
  * Has a copy that is put back say which backup it is of, so that a rebuild can tell what it lacks. `unknown`: nobody
- * knows what was done after it. One from before its ledger had a name gets the `name` of the ledger that it is put
- * over.
+ * knows what was done after it. From the ledger that it is put over it has a pause, and its `name` if it is from before
+ * that had one.
  */
 export function noteRestored(
   path: string,
   note: { backup: string; at: string; unknown: boolean },
-  name: string | null,
+  { name, paused }: { name: string | null; paused: Paused | undefined },
 ): void {
   const copy = connect(path, {});
   try {
@@ -112,6 +122,7 @@ export function noteRestored(
       "insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value",
     );
     if (name !== null && own === undefined) set.run("ledger", name);
+    if (paused !== undefined) set.run(pauseKey, JSON.stringify({ ...paused, isPaused: true } satisfies PauseWord));
     set.run(gapKeys.restored, JSON.stringify(note));
   } finally {
     copy.close();

@@ -224,6 +224,20 @@ it("a restored backup is as paused as the ledger was", { tags: "long" }, async (
   expect((await w.run("status")).stdout).toMatch(paused);
 });
 
+it("a pause that began after the backup stands in the restored ledger too", async () => {
+  const w = await world({ records: company(1, 1) });
+  await w.run("plan");
+  const { path } = await w.ask("backup", "--to", w.path("backups"));
+  await pause(w);
+  expect((await w.run("restore", path)).stdout).toMatch(
+    /^the pause of 2026-11-02 08:\d\d:00 UTC by anna\.lee goes on/mu,
+  );
+  for (const command of [["status"], ["rebuild"], ["status"]])
+    expect((await w.run(...command)).stdout, command.join(" ")).toMatch(paused);
+  await resume(w);
+  expect((await w.run("status")).stdout).not.toMatch(paused);
+});
+
 it("is told by alerts, by health and by metrics as long as it is on", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 1) });
   await w.run("plan");
