@@ -206,11 +206,11 @@ interface Ready {
 type NotReady = { kind: "blocked"; again?: string } & Unready;
 
 /**
- * The hash of the sent payload, which the audit log keeps for good. It also covers the salts of the private values, so
- * that nobody can guess an erased value from the hash.
+ * The hash of the sent payload, which the audit log keeps for good: of the endpoint, the target and the body, a line
+ * each. It also covers the salts of the private values, so that nobody can guess an erased value from the hash.
  */
-function wireHashOf(sent: readonly Json[], salts: readonly string[]): string {
-  return sha256(JSON.stringify(salts.length === 0 ? sent : [...sent, salts]));
+function wireHashOf(sent: { endpoint: string; target: Json; body: string }, salts: readonly string[]): string {
+  return sha256([sent.endpoint, JSON.stringify(sent.target), sent.body, ...salts].join("\n"));
 }
 
 const noPasswords: MadePasswords = { initial: new Map(), anew: new Map(), toSeal: [] };
@@ -253,7 +253,7 @@ function makeReady(
   }
   const { wire } = bound;
   const body = wireText(wire);
-  const wireHash = wireHashOf([operation.endpoint, target.wire, body], reader.salts());
+  const wireHash = wireHashOf({ endpoint: operation.endpoint, target: target.wire, body }, reader.salts());
   if (existing !== undefined && existing.wireHash !== wireHash) {
     const reason = "the payload differs from the payload that was recorded for this operation, so nothing was sent";
     return { kind: "blocked", code: "payload.differs", reason };
