@@ -314,7 +314,11 @@ describe("a ledger", () => {
   it("whose making broke off cannot be read, and the next program that writes makes the rest", async () => {
     const path = begunLedger();
     expect(await problemOf(() => openReadOnly(path))).toMatchObject({ code: "ledger.unknown-version", exitCode: 65 });
-    expect(await problemOf(() => openReadOnly(`${path}.none`))).toMatchObject({ code: "ledger.missing" });
+    for (const text of [undefined, ""]) {
+      const missing = join(folder(), "ledger.db");
+      if (text !== undefined) writeFileSync(missing, text);
+      expect(await problemOf(() => openReadOnly(missing))).toMatchObject({ code: "ledger.missing" });
+    }
     const { ledger } = await openLedger({ path });
     await intend(ledger, update("1"));
   });

@@ -64,17 +64,16 @@ export function notWritable(path: string, error: unknown): Problem {
 
 export function requireThere(path: string): void {
   const now = statOf(path);
-  if (now === undefined) {
+  if (now?.isFile() === false)
+    throw refused("ledger.not-a-file", path, `the ledger ${path} is not a file`, "set ledger.path to a file");
+  if (now?.size === 0n) refuseLostLedger(path);
+  if (now === undefined || now.size === 0n)
     throw refused(
       "ledger.missing",
       path,
-      `there is no ledger at ${path}`,
+      `there is no ledger at ${path} yet`,
       "correct ledger.path in the configuration. If no job ever ran here, run one: `crm-sync run customers-and-orders`",
     );
-  }
-  if (!now.isFile())
-    throw refused("ledger.not-a-file", path, `the ledger ${path} is not a file`, "set ledger.path to a file");
-  if (now.size === 0n) refuseLostLedger(path);
 }
 
 function statOf(path: string): BigIntStats | undefined {
