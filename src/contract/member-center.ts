@@ -9,7 +9,6 @@ import {
   wireIntegerSchema,
   or,
 } from "./answer-fields.ts";
-import { unchanged } from "./fits.ts";
 import { limits } from "./limits.ts";
 
 const text = z.string().min(1);
@@ -106,13 +105,10 @@ export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
 /** Data of M1, in the full success and in the partial one (60027). */
 export const staffAddedSchema = z.looseObject({
-  succeeded: unchanged(
-    z
-      .array(addedStaffSchema)
-      .nullable()
-      .transform((rows) => rows ?? []),
-    z.array(addedStaffSchema),
-  ),
+  succeeded: z
+    .array(addedStaffSchema)
+    .nullable()
+    .transform((rows) => rows ?? []),
   failed: or(z.array(refusedStaffSchema), () => []),
 });
 export type StaffAdded = z.infer<typeof staffAddedSchema>;

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import type { LockTarget } from "../../contract/limits.ts";
 import { compareLocks, lockRequestSchema } from "../../contract/order-service.ts";
 import type { LockResult } from "../../contract/order-service.ts";
@@ -110,7 +109,7 @@ function switching(wanted: Wanted, send: Send): Omit<OperationType<LockShapes>, 
     stages: ["requests"],
     invalidates: [],
     prepare({ operation, wire }) {
-      const request = checked(lockRequestSchema, wire);
+      const request = lockRequestSchema.safeParse(wire);
       if (!request.success) return notSendable(request.error.issues);
       const { assetNums, operatorIdentity } = request.data;
       return {
