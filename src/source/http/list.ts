@@ -2,7 +2,7 @@ import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { keyReader, toItem } from "../json.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
-import { acceptOf, readAnswer } from "./answer.ts";
+import { readAnswer } from "./answer.ts";
 import type { Page } from "./answer.ts";
 import { ListProblems, mostPasses } from "./list-problems.ts";
 import {
@@ -321,7 +321,7 @@ class PagedList implements List {
 
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
-    const { method, query, body, bodyAs, parametersIn, errors, nothing, answer: kind } = this.#settings;
+    const { method, query, body, bodyAs, parametersIn, errors, nothing } = this.#settings;
     const { position, number, asked, options } = reading;
     const { request } = this.#deps;
     try {
@@ -336,10 +336,10 @@ class PagedList implements List {
       const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who, known: request.known };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
-        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },
+        { url, method, headers, body, bodyAs, placed, errors, nothing },
         position.beyond === undefined ? request : { ...request, lacking: beyondList(reading.total !== undefined) },
-        async (answer): Promise<Fetched> => ({
-          ...(await readAnswer(answer, { form: this.#settings, changesOnly: asked !== undefined }, named)),
+        (answer): Fetched => ({
+          ...readAnswer(answer, { form: this.#settings, changesOnly: asked !== undefined }, named),
           answer,
           url,
         }),
