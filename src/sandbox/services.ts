@@ -3,7 +3,7 @@ import { failure, Refusal } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { assetOperations } from "./assets.ts";
 import { createContradicted } from "./contradictions.ts";
-import { createDropping } from "./deletions.ts";
+import { dropOrders } from "./deletions.ts";
 import { endpointIds, routes } from "./endpoints.ts";
 import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
 import { enterpriseOperations } from "./enterprises.ts";
@@ -12,7 +12,7 @@ import { handEditSchema, peopleEdits } from "./hand-edits.ts";
 import type { EditOf, Edits, HandEdit, HandEditInput, HandResult } from "./hand-edits.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
-import type { ContradictedRow } from "./sandbox-settings.ts";
+import type { ContradictedRow } from "./contradictions.ts";
 import { staffListOperations } from "./staff-list.ts";
 import { isObject, staffOperations } from "./staff.ts";
 import type { DeferredKind } from "./store.ts";
@@ -59,27 +59,24 @@ function operationsOf(platform: Platform) {
 export function createServices(platform: Platform): Services {
   const { store } = platform;
   const { runs, applyDeferred, failDeferred } = operationsOf(platform);
-  const dropOrders = createDropping(platform);
   const hand = createHand(platform);
   const contradicted = createContradicted(platform.settings.contradicts);
-  const countEffect = store.prepare<[string]>(
-    "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
-  );
-
   const answerTo = (operation: EndpointId, call: Call): Answer => contradicted.run(operation, call, runs[operation]);
 
   function write(operation: EndpointId, call: Call): Answer {
     const answer = answerTo(operation, call);
     // 60027 is the one error that leaves something done.
-    countEffect.run(operation);
+    store.run(
+      "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
+      operation,
+    );
     return answer;
   }
-  const transact = store.transaction(write);
 
   return {
     run(operation, call) {
       try {
-        return routes[operation].writes ? transact.immediate(operation, call) : answerTo(operation, call);
+        return routes[operation].writes ? store.transact(() => write(operation, call)) : answerTo(operation, call);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
@@ -110,7 +107,7 @@ export function createServices(platform: Platform): Services {
     },
     contradict: (rows) => contradicted.set(rows),
     hand,
-    dropOrders,
+    dropOrders: (channelOrderId) => dropOrders(platform, channelOrderId),
   };
 }
 
@@ -138,6 +135,8 @@ function createHand(platform: Platform): (edit: HandEditInput) => HandResult {
   const edits: Edits = { ...contentEdits(platform), ...peopleEdits(platform) };
   const carryOut = <Action extends HandEdit["action"]>(edit: EditOf<Action>): HandResult | undefined =>
     edits[edit.action](edit);
-  const transact = platform.store.transaction((edit: HandEdit) => carryOut(edit) ?? {});
-  return (given) => transact.immediate(handEditSchema.parse(given));
+  return (given) => {
+    const edit: HandEdit = handEditSchema.parse(given);
+    return platform.store.transact(() => carryOut(edit) ?? {});
+  };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { assumptions, cannotBeSeen } from "../../src/contract/assumptions.ts";
 import { assumptionSettingsSchema, missingAssumptions } from "../../src/contract/assumption-settings.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
-import { contradictedRows } from "../../src/sandbox/sandbox-settings.ts";
+import { contradictedRows } from "../../src/sandbox/contradictions.ts";
 
 describe("assumptions", () => {
   test("are A1 to A43, nine of them choices", () => {

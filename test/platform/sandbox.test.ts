@@ -28,13 +28,13 @@ async function started() {
     {
       orderService: orderServiceSettingsSchema.parse({
         ...shared,
-        baseUrl: sandbox.orderServiceBaseUrl,
+        baseUrl: sandbox.url,
         appKey: credentials.appKey,
         tokens: { authorization },
       }),
       memberCenter: memberCenterSettingsSchema.parse({
         ...shared,
-        baseUrl: sandbox.memberCenterBaseUrl,
+        baseUrl: sandbox.url,
         tokens: { authorization, userToken },
       }),
       assumptions: assumptionSettingsSchema.parse({}),
