@@ -142,6 +142,7 @@ describe("parameters at any place of a request", () => {
     ],
     [{ paging: { kind: "keyset", parameter: "after" } }, "paging by keys needs the field of the key"],
     [{ answer: "xml" }, 'Unrecognized key: "answer"'],
+    [{ paging: { kind: "offset", moving: "overlap" } }, 'Invalid option: expected one of "again"|"trust"'],
   ])("%j are refused before anything is read", (stream, message) => {
     const customers = { url: "https://crm.example.com/c", mapping: customerMapping, ...stream };
     const result = sourceSettingsSchema.safeParse({ kind: "http", streams: { customers } });

@@ -213,13 +213,11 @@ class PagedList implements List {
   /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
   #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
     this.#dropRepeated(reading, page);
-    const seam = this.#seamProblem(reading, page);
+    const unexpected = this.#endProblem(reading, page);
     const records = page.items.length;
     reading.sum += records;
     reading.yielded += records;
     reading.newest?.see(page);
-    const last = page.items.at(-1);
-    if (last !== undefined) reading.last = identityOf(last, this.#keyOf);
     try {
       const said = totalOf(this.#settings, page);
       reading.total = (this.#settings.paging.kind === "keyset" ? reading.total : said) ?? said ?? reading.total;
@@ -228,7 +226,7 @@ class PagedList implements List {
       if (reading.total === undefined && !isNothing && (total ?? totalHeader) !== undefined)
         throw this.#problems.noTotal(page.url);
       const next = isNothing ? undefined : reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
-      if (seam !== undefined) throw seam;
+      if (unexpected !== undefined) throw unexpected;
       if (next === undefined) {
         if (!isNothing) reading.beyond = this.#problems.beyond(page, reading);
         return {};
@@ -283,25 +281,11 @@ class PagedList implements List {
     pages.add(mark);
   }
 
-  /**
-   * Where pages overlap, the record that the page before ended with stands here again, or the list moved; it is taken
-   * out, since it was read.
-   */
-  #seamProblem({ position, last, resumed, sum }: Reading, page: Fetched): Problem | undefined {
-    if (position.beyond === "surely") {
-      const more = page.items.length > 0;
-      page.items = [];
-      return more ? this.#problems.moreBehind(page.url) : undefined;
-    }
-    if (position.overlaps !== true) return undefined;
-    const [first, ...others] = page.items;
-    const isKnown = first !== undefined && identityOf(first, this.#keyOf) === last;
-    // A reading that goes on does not know how the page before ended.
-    const isMoved = !isKnown && !(resumed && last === undefined);
-    // What stands on a page that moved may have been read before, in another form.
-    page.items = isMoved ? [] : others;
-    if (isMoved) return this.#problems.moved(page.url, `after ${sum} records`);
-    return undefined;
+  /** Behind a page that held nothing new there is nothing, or nobody knows where the list ends. */
+  #endProblem({ position }: Reading, page: Fetched): Problem | undefined {
+    if (position.beyond !== "surely" || page.items.length === 0) return undefined;
+    page.items = [];
+    return this.#problems.moreBehind(page.url);
   }
 
   #reached({ position, number, sum, total, newest, options }: Reading): string | undefined {

@@ -17,9 +17,6 @@ const sizeFields = {
   size: z.int().min(1).default(100).describe("Records to a page"),
 };
 const moving = {
-  overlap:
-    "each page begins with the last record of the previous page. If it does not, the list changed. This costs one record " +
-    "more a page, and finds every change of a list with a fixed order",
   again:
     "crm-sync reads the list until a pass finds all records of the previous pass, and the previous pass found no key " +
     "twice. Records that only a later pass finds are used too. This costs at least twice the requests, unless the list has one page",
@@ -40,7 +37,6 @@ const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
     });
 const movingField = {
   counted: { moving: movingSchema(["again", "trust"], "again") },
-  offset: { moving: movingSchema(["overlap", "again", "trust"], "overlap") },
   placed: {
     moving: movingSchema(
       ["again", "trust"],
@@ -97,7 +93,7 @@ export const pagingSchema = () =>
       parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
       ...sizeFields,
       ...moreField,
-      ...movingField.offset,
+      ...movingField.counted,
       ...sureField,
       lastPage: lastPageSchema,
     }),
