@@ -56,27 +56,7 @@ const productInstancesSchema = or(z.array(productInstanceSchema), () => []);
 /**
  * A package under an asset (M7), with its products and lower packages; the nulls of the lowest level are read as [].
  */
-export interface MerchandiseNode {
-  id: string;
-  licenseType: string | null;
-  merchandiseNum: string | null;
-  merchandiseName: string | null;
-  parentId: string | null;
-  parentMerchandiseNum: string | null;
-  customerId: string | null;
-  licenseOrderId: string | null;
-  channelOrderId: string | null;
-  createTime: string | number | null;
-  updateTime: string | number | null;
-  channelCode: string | null;
-  timeDurationExpression: string | null;
-  srcLicenseOrderId: string | null;
-  children: MerchandiseNode[];
-  productInstanceList: ProductInstance[];
-  [field: string]: unknown;
-}
-
-const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
+const merchandiseNodeSchema = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,
   merchandiseNum: nullableIdentifierSchema,
@@ -91,9 +71,12 @@ const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
   channelCode: nullableTextSchema,
   timeDurationExpression: nullableTextSchema,
   srcLicenseOrderId: nullableIdentifierSchema,
-  children: z.lazy(() => merchandiseNodesSchema),
+  get children() {
+    return or(z.array(merchandiseNodeSchema), () => []);
+  },
   productInstanceList: productInstancesSchema,
 });
+export type MerchandiseNode = z.infer<typeof merchandiseNodeSchema>;
 
 const merchandiseNodesSchema = or(z.array(merchandiseNodeSchema), () => []);
 

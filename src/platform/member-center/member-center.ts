@@ -77,7 +77,6 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       client.write({
         endpoint: "M1",
         target: { enterpriseGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: staffAddedSchema,
         ...sending(call, body),
       }),
@@ -85,7 +84,6 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       client.write({
         endpoint: "M2",
         target: { enterpriseGlobalId, memberGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: noDataSchema,
         ...sending(call, body),
       }),
@@ -93,29 +91,19 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       client.write({
         endpoint: "M3",
         target: { enterpriseGlobalId, memberGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    deleteStaff: (enterpriseGlobalId, memberGlobalId, call) =>
-      client.write({
-        endpoint: "M4",
-        target: { enterpriseGlobalId, memberGlobalId },
-        enterprise: enterpriseGlobalId,
-        schema: noDataSchema,
-        nonce: call.nonce,
-        signal: call.signal,
-        beforeSending: call.beforeSending,
-        mayLeave: call.mayLeave,
-        recorded: call.recorded,
-        customer: call.customer,
-      }),
+    deleteStaff(enterpriseGlobalId, memberGlobalId, call) {
+      const { body: _body, ...bare } = call;
+      const target = { enterpriseGlobalId, memberGlobalId };
+      return client.write({ endpoint: "M4", target, schema: noDataSchema, ...bare });
+    },
     listStaff: (enterpriseGlobalId, call) => listStaff(client, options.staffPage, enterpriseGlobalId, call),
     listAssetNumbers: (enterpriseGlobalId, call) =>
       client.read({
         endpoint: "M6",
         target: { enterpriseGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: assetNumberRowsSchema,
         ...call,
       }),
@@ -131,7 +119,6 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       client.read({
         endpoint: "M8",
         target: { enterpriseGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: borrowedLocksSchema,
         ...call,
       }),
@@ -175,7 +162,6 @@ export async function listStaff(
     const answer = await client.read({
       endpoint: "M5",
       target: { enterpriseGlobalId },
-      enterprise: enterpriseGlobalId,
       query: { pageNum: String(page.base + number), pageSize: String(page.size) },
       schema: staffPageSchema,
       ...call,

@@ -30,19 +30,6 @@ interface ListDeps {
   staging?: Staging | undefined;
 }
 
-/** One list of a service. Making one costs nothing, so that a chain of requests may make one for each of them. */
-export interface List {
-  /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
-  read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
-  /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
-  check(signal: AbortSignal | undefined): Promise<Problem | undefined>;
-}
-
-/** The list behind an address. What messages call it stands in `deps.request.who`. */
-export function createList(settings: ListSettings, url: URL, deps: ListDeps): List {
-  return new PagedList(settings, url, deps);
-}
-
 interface Fetched extends Page {
   answer: PageAnswer;
   url: URL;
@@ -50,7 +37,11 @@ interface Fetched extends Page {
 
 type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
 
-class PagedList implements List {
+/**
+ * The list behind an address, which messages call as `deps.request.who` does. Making one costs nothing, so that a chain of
+ * requests may make one for each of them.
+ */
+export class List {
   readonly #who: string;
   readonly #settings: ListSettings;
   readonly #url: URL;
@@ -67,6 +58,7 @@ class PagedList implements List {
     this.#keyOf = keyReader(settings.key);
   }
 
+  /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
     const reading = this.#begin({}, undefined);
     const result = await this.#ask(reading, signal);
@@ -76,6 +68,7 @@ class PagedList implements List {
     return problem ?? reading.beyond;
   }
 
+  /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
   async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
