@@ -111,7 +111,6 @@ export const staffAddedSchema = z.looseObject({
     .transform((rows) => rows ?? []),
   failed: or(z.array(refusedStaffSchema), () => []),
 });
-export type StaffAdded = z.infer<typeof staffAddedSchema>;
 
 /** A row of the staff list (M5). `assetNums` are the asset numbers held, `borrowNum` the borrowed lock. */
 export const staffRowSchema = z.looseObject({
@@ -178,7 +177,6 @@ const assetNumberRowSchema = z.looseObject({
   borrowedFlag: or(z.boolean(), () => false),
   onlineFlag: or(z.boolean(), () => false),
 });
-export type AssetNumberRow = z.infer<typeof assetNumberRowSchema>;
 export const assetNumberRowsSchema = z.array(assetNumberRowSchema);
 
 /** A borrowed lock (M8): the lock and who borrowed it, not which assets went into it. */
@@ -189,5 +187,4 @@ const borrowedLockSchema = z.looseObject({
   borrowedFlag: z.boolean(),
   cloudAccountGlobalId: holderIdSchema,
 });
-export type BorrowedLock = z.infer<typeof borrowedLockSchema>;
 export const borrowedLocksSchema = z.array(borrowedLockSchema);

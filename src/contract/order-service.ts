@@ -56,7 +56,6 @@ export const platformCustomerSchema = z.looseObject({
   enterpriseName: nullableTextSchema,
   isDefault: z.boolean(),
 });
-export type PlatformCustomer = z.infer<typeof platformCustomerSchema>;
 
 /** Data of E3. Only `[]` says that there is none; what null or absent data mean is a setting (A13). */
 export const platformCustomersSchema = orNull(z.array(platformCustomerSchema));
@@ -67,7 +66,6 @@ export const enterpriseCreatedSchema = z.looseObject({
   defaultType: z.boolean().nullish(),
   members: or(z.array(z.looseObject({ memberGlobalId: idSchema, memberIdentity: nullableTextSchema })), () => []),
 });
-export type EnterpriseCreated = z.infer<typeof enterpriseCreatedSchema>;
 
 /** One result of E5: which order record became which licence order. A delete record may carry no customerId. */
 const batchOrderResultSchema = z.looseObject({
@@ -125,7 +123,6 @@ const virtualAssetSchema = z.looseObject({
   assetExtends: or(z.array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema })), () => []),
   borrowedUsbKey: z.boolean().nullish(),
 });
-export type VirtualAsset = z.infer<typeof virtualAssetSchema>;
 export const virtualAssetsSchema = z.array(virtualAssetSchema);
 
 /**

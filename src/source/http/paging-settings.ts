@@ -25,24 +25,19 @@ const moving = {
 } as const;
 export type Moving = keyof typeof moving;
 
-const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
-  z
-    .enum(kinds)
+const movingField = {
+  moving: z
+    .enum(["again", "trust"])
     .optional()
     .meta({
       description:
-        "How crm-sync notices that the list changed during a read. Such a read counts as incomplete. " +
-        `By default: ${otherwise}. ${kinds.map((kind) => `${kind}: ${moving[kind]}`).join(". ")}`,
+        "How crm-sync notices that the list changed during a read. Such a read counts as incomplete. By default: again " +
+        "if the next page is found by counting pages or records, otherwise trust. " +
+        Object.entries(moving)
+          .map(([kind, what]) => `${kind}: ${what}`)
+          .join(". "),
       examples: ["again"],
-    });
-const movingField = {
-  counted: { moving: movingSchema(["again", "trust"], "again") },
-  placed: {
-    moving: movingSchema(
-      ["again", "trust"],
-      "`again` if the next page is found by counting pages or records, otherwise `trust`",
-    ),
-  },
+    }),
 };
 const sureField = {
   sure: z
@@ -84,7 +79,7 @@ export const pagingSchema = () =>
       first: z.int().min(0).default(1).describe("Number of the first page"),
       ...sizeFields,
       ...moreField,
-      ...movingField.counted,
+      ...movingField,
       ...sureField,
       lastPage: lastPageSchema,
     }),
@@ -93,7 +88,7 @@ export const pagingSchema = () =>
       parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
       ...sizeFields,
       ...moreField,
-      ...movingField.counted,
+      ...movingField,
       ...sureField,
       lastPage: lastPageSchema,
     }),
@@ -107,7 +102,7 @@ export const pagingSchema = () =>
         }),
         ...sizeFields,
         ...moreField,
-        ...movingField.placed,
+        ...movingField,
         ...sureField,
       })
       .meta({
@@ -162,12 +157,12 @@ export const pagingSchema = () =>
         description: "Where an answer holds the address of the next page; the last page has none",
         examples: ["links.next"],
       }),
-      ...movingField.placed,
+      ...movingField,
       ...sureField,
     }),
     z.strictObject({
       kind: z.literal("linkHeader").describe("The Link header of an answer names the next page."),
-      ...movingField.placed,
+      ...movingField,
       ...sureField,
     }),
   ]);
