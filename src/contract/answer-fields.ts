@@ -83,33 +83,25 @@ export const noDataSchema = z.null();
  */
 export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5): string[] {
   const found = new Set<string>();
-  visit(schema, data, "", 0, sample, found);
+  const visit = (of: z.core.$ZodType, value: unknown, path: string, depth: number): void => {
+    if (depth > 20 || value === null || typeof value !== "object") return;
+    const inner = unwrap(of);
+    if (inner instanceof z.ZodArray && Array.isArray(value)) {
+      for (const element of value.slice(0, sample)) visit(inner.element, element, `${path}[]`, depth + 1);
+      return;
+    }
+    if (!(inner instanceof z.ZodObject) || Array.isArray(value)) return;
+    const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
+    for (const [key, member] of Object.entries(value)) {
+      const name = /^[A-Za-z_][\w-]{0,60}$/.test(key) ? key : "(odd name)";
+      const place = path === "" ? name : `${path}.${name}`;
+      const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      if (field === undefined) found.add(place);
+      else visit(field, member, place, depth + 1);
+    }
+  };
+  visit(schema, data, "", 0);
   return [...found];
-}
-
-function visit(
-  schema: z.core.$ZodType,
-  data: unknown,
-  path: string,
-  depth: number,
-  sample: number,
-  found: Set<string>,
-): void {
-  if (depth > 20 || data === null || typeof data !== "object") return;
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray && Array.isArray(data)) {
-    for (const element of data.slice(0, sample)) visit(inner.element, element, `${path}[]`, depth + 1, sample, found);
-    return;
-  }
-  if (!(inner instanceof z.ZodObject) || Array.isArray(data)) return;
-  const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
-  for (const [key, value] of Object.entries(data)) {
-    const name = /^[A-Za-z_][\w-]{0,60}$/.test(key) ? key : "(odd name)";
-    const place = path === "" ? name : `${path}.${name}`;
-    const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (field === undefined) found.add(place);
-    else visit(field, value, place, depth + 1, sample, found);
-  }
 }
 
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {

@@ -85,7 +85,7 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         ...sending(call, body),
       }),
     /**
-     * E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. Not sent where one of them
+     * E6: disables locks. `done` says that each lock has its own status, see `otherLocks`. Not sent where one of them
      * is not eligible.
      */
     lockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>

@@ -49,7 +49,7 @@ export function prepareOrder<S extends Shapes>(
           if (outcome.kind !== "done") return { doubt: "no data" };
           const matched = matchBySequence(request, outcome.data);
           if (!matched.ok) {
-            const doubt = matched.error.map((problem) => problem.message).join("; ");
+            const doubt = matched.error.join("; ");
             return { doubt, met: otherSequences(request, outcome.data) };
           }
           const licenceOrders = [...matched.value].map(
