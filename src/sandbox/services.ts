@@ -17,24 +17,6 @@ import { staffListOperations } from "./staff-list.ts";
 import { isObject, staffOperations } from "./staff.ts";
 import type { DeferredKind } from "./store.ts";
 
-/** The two services behind their doors. */
-export interface Services {
-  /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
-  run(operation: EndpointId, call: Call): Answer;
-  /** Runs the call later, whatever becomes of this process. */
-  runLater(operation: EndpointId, call: Call, delayMs: number): void;
-  /** Does noted work, inside the transaction of the caller. */
-  runDeferred: (kind: DeferredKind, payload: string) => void;
-  /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
-  giveUpDeferred: (kind: DeferredKind, payload: string) => void;
-  /** Which rows of A1–A43 the services contradict from now on. */
-  contradict(rows: readonly ContradictedRow[]): void;
-  /** Does something as a person on the platform's own pages; throws NotThere. */
-  hand(edit: HandEditInput): HandResult;
-  /** Removes what the orders of a channel order number brought; answers how many orders. */
-  dropOrders(channelOrderId: string): number;
-}
-
 const notedCallSchema = z.strictObject({
   operation: z.enum(endpointIds),
   parameters: z.array(z.string()),
@@ -56,7 +38,10 @@ function operationsOf(platform: Platform) {
   return { runs, applyDeferred, failDeferred };
 }
 
-export function createServices(platform: Platform): Services {
+/** The two services behind their doors. */
+export type Services = ReturnType<typeof createServices>;
+
+export function createServices(platform: Platform) {
   const { store } = platform;
   const { runs, applyDeferred, failDeferred } = operationsOf(platform);
   const hand = createHand(platform);
@@ -74,7 +59,8 @@ export function createServices(platform: Platform): Services {
   }
 
   return {
-    run(operation, call) {
+    /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
+    run(operation: EndpointId, call: Call): Answer {
       try {
         return routes[operation].writes ? store.transact(() => write(operation, call)) : answerTo(operation, call);
       } catch (error) {
@@ -82,7 +68,8 @@ export function createServices(platform: Platform): Services {
         return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
       }
     },
-    runLater(operation, call, delayMs) {
+    /** Runs the call later, whatever becomes of this process. */
+    runLater(operation: EndpointId, call: Call, delayMs: number): void {
       const noted: z.infer<typeof notedCallSchema> = {
         operation,
         parameters: [...call.parameters],
@@ -91,7 +78,8 @@ export function createServices(platform: Platform): Services {
       };
       platform.defer("call", JSON.stringify(noted), delayMs);
     },
-    runDeferred(kind, payload) {
+    /** Does noted work, inside the transaction of the caller. */
+    runDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") return applyDeferred(payload);
       const { operation, parameters, query, text } = notedCallSchema.parse(JSON.parse(payload));
       write(operation, {
@@ -102,12 +90,16 @@ export function createServices(platform: Platform): Services {
         failingEntries: 0,
       });
     },
-    giveUpDeferred(kind, payload) {
+    /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
+    giveUpDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") failDeferred(payload);
     },
-    contradict: (rows) => contradicted.set(rows),
+    /** Which rows of A1–A43 the services contradict from now on. */
+    contradict: (rows: readonly ContradictedRow[]): void => contradicted.set(rows),
+    /** Does something as a person on the platform's own pages; throws NotThere. */
     hand,
-    dropOrders: (channelOrderId) => dropOrders(platform, channelOrderId),
+    /** Removes what the orders of a channel order number brought; answers how many orders. */
+    dropOrders: (channelOrderId: string): number => dropOrders(platform, channelOrderId),
   };
 }
 
