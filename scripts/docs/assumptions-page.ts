@@ -1,16 +1,9 @@
-import { assumptions } from "../../src/contract/assumptions/registry.ts";
-import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
-import type { Assumption } from "../../src/contract/assumptions/registry.ts";
+import { assumptions } from "../../src/contract/assumptions.ts";
+import type { Assumption } from "../../src/contract/assumptions.ts";
 import { code, page, table } from "./markdown.ts";
 
 function decidedBy({ decidedBy }: Assumption): string {
   return decidedBy === "fixed" ? "the program" : decidedBy.setting.replaceAll(/[\w]+(?:\.\w+)+/gu, code);
-}
-
-/** What contradicts a row, and what that stops; nothing of a choice. */
-function contradictedBy({ id, kind }: Assumption): [by: string, stops: string] {
-  const evidence = evidenceOfRows.get(id);
-  return evidence === undefined || kind === "choice" ? ["", ""] : [evidence.contradictedBy, evidence.stops];
 }
 
 /** What the contracts leave open, row by row. */
@@ -32,7 +25,7 @@ export function assumptionsPage(): string {
         row.default,
         decidedBy(row),
         row.requiredBefore.join(", "),
-        ...contradictedBy(row),
+        ...(row.kind === "choice" ? ["", ""] : [row.contradictedBy, row.stops]),
       ]),
     ),
   ]);

@@ -1,30 +1,20 @@
 import { z } from "zod";
-import { unchanged } from "./fits.ts";
 
 /** Absent data as null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
-  return unchanged(
-    schema.nullish().transform((value) => value ?? null),
-    schema.nullable(),
-  );
+  return z.nullable(schema).default(null);
 }
 
 /** Absent data and null as something of the same kind. */
 export function or<Schema extends z.ZodType>(schema: Schema, instead: () => z.output<Schema>) {
-  return unchanged(
-    schema.nullish().transform((value) => value ?? instead()),
-    schema,
-  );
+  return schema.nullish().transform((value) => value ?? instead());
 }
 
 /**
  * An identifier of the services. Some endpoints send it as text, others as a number (M1, M5, M7): here it is always
  * text.
  */
-export const identifierSchema = unchanged(
-  z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context)),
-  z.string(),
-);
+export const identifierSchema = z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context));
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
@@ -54,35 +44,16 @@ function idFault(id: string): string | undefined {
  * An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds
  * nothing.
  */
-export const idSchema = unchanged(
-  z.unknown().transform((value, context) => {
-    const id = textOf(value);
-    if (id === undefined) return isNone(value, context);
-    const fault = idFault(id);
-    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-    return id;
-  }),
-  isId,
-);
-
-function isId(value: unknown): boolean {
-  return typeof value === "string" && idFault(value) === undefined;
-}
+export const idSchema = identifierSchema.superRefine((id, context) => {
+  const fault = idFault(id);
+  if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+});
 
 /** A nullable id; a missing one is null, an empty one is a fault. */
 export const nullableIdSchema = orNull(idSchema);
 
 /** Who or what something belongs to; null, absent and empty all mean nobody. */
-export const holderIdSchema = unchanged(
-  identifierSchema
-    .nullish()
-    .transform((id) => (id === undefined || id === "" ? null : id))
-    .superRefine((id, context) => {
-      const fault = id === null ? undefined : idFault(id);
-      if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-    }),
-  idSchema.nullable(),
-);
+export const holderIdSchema = z.preprocess((id) => (id === "" ? null : id), nullableIdSchema);
 
 /** A nullable identifier that is only shown or compared; a missing one is null. */
 export const nullableIdentifierSchema = orNull(identifierSchema);
@@ -112,37 +83,30 @@ export const noDataSchema = z.null();
  */
 export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5): string[] {
   const found = new Set<string>();
-  visit(schema, data, "", 0, sample, found);
+  const visit = (of: z.core.$ZodType, value: unknown, path: string, depth: number): void => {
+    if (depth > 20 || value === null || typeof value !== "object") return;
+    const inner = unwrap(of);
+    if (inner instanceof z.ZodArray && Array.isArray(value)) {
+      for (const element of value.slice(0, sample)) visit(inner.element, element, `${path}[]`, depth + 1);
+      return;
+    }
+    if (!(inner instanceof z.ZodObject) || Array.isArray(value)) return;
+    const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
+    for (const [key, member] of Object.entries(value)) {
+      const name = /^[A-Za-z_][\w-]{0,60}$/.test(key) ? key : "(odd name)";
+      const place = path === "" ? name : `${path}.${name}`;
+      const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      if (field === undefined) found.add(place);
+      else visit(field, member, place, depth + 1);
+    }
+  };
+  visit(schema, data, "", 0);
   return [...found];
 }
 
-function visit(
-  schema: z.core.$ZodType,
-  data: unknown,
-  path: string,
-  depth: number,
-  sample: number,
-  found: Set<string>,
-): void {
-  if (depth > 20 || data === null || typeof data !== "object") return;
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray && Array.isArray(data)) {
-    for (const element of data.slice(0, sample)) visit(inner.element, element, `${path}[]`, depth + 1, sample, found);
-    return;
-  }
-  if (!(inner instanceof z.ZodObject) || Array.isArray(data)) return;
-  const shape: Readonly<Record<string, z.core.$ZodType>> = inner.shape;
-  for (const [key, value] of Object.entries(data)) {
-    const name = /^[A-Za-z_][\w-]{0,60}$/.test(key) ? key : "(odd name)";
-    const place = path === "" ? name : `${path}.${name}`;
-    const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
-    if (field === undefined) found.add(place);
-    else visit(field, value, place, depth + 1, sample, found);
-  }
-}
-
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap());
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return unwrap(schema.unwrap());
   if (schema instanceof z.ZodLazy) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodCustom ? schema.out : schema.in);
   return schema;

@@ -8,7 +8,6 @@ import {
   nullableWireTimeSchema,
   or,
 } from "./answer-fields.ts";
-import { unchanged } from "./fits.ts";
 
 /**
  * A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends
@@ -57,27 +56,7 @@ const productInstancesSchema = or(z.array(productInstanceSchema), () => []);
 /**
  * A package under an asset (M7), with its products and lower packages; the nulls of the lowest level are read as [].
  */
-export interface MerchandiseNode {
-  id: string;
-  licenseType: string | null;
-  merchandiseNum: string | null;
-  merchandiseName: string | null;
-  parentId: string | null;
-  parentMerchandiseNum: string | null;
-  customerId: string | null;
-  licenseOrderId: string | null;
-  channelOrderId: string | null;
-  createTime: string | number | null;
-  updateTime: string | number | null;
-  channelCode: string | null;
-  timeDurationExpression: string | null;
-  srcLicenseOrderId: string | null;
-  children: MerchandiseNode[];
-  productInstanceList: ProductInstance[];
-  [field: string]: unknown;
-}
-
-const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
+const merchandiseNodeSchema = z.looseObject({
   id: identifierSchema,
   licenseType: nullableTextSchema,
   merchandiseNum: nullableIdentifierSchema,
@@ -92,9 +71,12 @@ const merchandiseNodeSchema: z.ZodType<MerchandiseNode> = z.looseObject({
   channelCode: nullableTextSchema,
   timeDurationExpression: nullableTextSchema,
   srcLicenseOrderId: nullableIdentifierSchema,
-  children: z.lazy(() => merchandiseNodesSchema),
+  get children() {
+    return or(z.array(merchandiseNodeSchema), () => []);
+  },
   productInstanceList: productInstancesSchema,
 });
+export type MerchandiseNode = z.infer<typeof merchandiseNodeSchema>;
 
 const merchandiseNodesSchema = or(z.array(merchandiseNodeSchema), () => []);
 
@@ -107,15 +89,12 @@ const contentsSchema = z.looseObject({
  * Data of M7: everything that belongs to one asset. Data with neither list is no answer, and never read as "holds
  * nothing".
  */
-export const assetContentsSchema = unchanged(
-  z
-    .custom<unknown>(
-      (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),
-      "holds neither productInstanceList nor children",
-    )
-    .pipe(contentsSchema),
-  contentsSchema,
-);
+export const assetContentsSchema = z
+  .custom<unknown>(
+    (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),
+    "holds neither productInstanceList nor children",
+  )
+  .pipe(contentsSchema);
 export type AssetContents = z.infer<typeof assetContentsSchema>;
 
 /** Every product of an asset, those of its packages included, in the order of the answer. */

@@ -10,7 +10,8 @@ import type { EndpointId } from "./endpoints.ts";
  * - `partial`: part was done and the data says which.
  * - `settle`: refused in words that an earlier, unseen success would explain: reading shows which.
  */
-export type CodeEffect = "rejected" | "unknown" | "already-done" | "refresh-token" | "partial" | "settle";
+export type CodeEffect = (typeof effects)[number];
+const effects = ["rejected", "unknown", "already-done", "refresh-token", "partial", "settle"] as const;
 
 export interface CodeMeaning {
   effect: CodeEffect;
@@ -28,235 +29,172 @@ export interface CodeMeaning {
   token?: "application" | "user";
 }
 
-interface Row {
-  effect: CodeEffect;
-  meaning: string;
-  cure: string;
-  alert?: true;
-  token?: "application" | "user";
-  /** Operations for which the effect, and with it the cure, is another one. */
-  except?: Partial<Record<EndpointId, { effect: CodeEffect; cure: string }>>;
+/**
+ * Every code of the two contracts; the endpoints that list a code stand in `endpoints`. Behind the effect stand the token
+ * that is meant, `alert`, and `of the` with whom a refusal is about, or `of` with the field of the record; then the
+ * meaning. Below stands the cure, and by operation what is otherwise there: another effect with its cure, or the cure once
+ * reading showed that nothing of it is there (`not-there`). An indented line goes on with the one before.
+ */
+const codes = `
+500 unknown: the service reports a network error on its side
+- Nothing. If this happens again and again, ask the provider of the service.
+10003 rejected of userName: the account name has other characters than letters and digits
+- Correct the account name in the CRM or in the mapping.
+10004 rejected of mobile: the mobile number is not valid
+- Correct the mobile number in the CRM, or map no mobile number.
+13004 rejected: the service does not accept the value of a field
+- Correct the field that the message names, in the CRM or in the mapping. If its value is right, ask the provider of
+  the order service. crm-sync sends the record again when it changes.
+30002 rejected of name: the name is too long
+- Shorten the name in the CRM to 30 characters. If it is not longer, set assumptions.lengthUnit: bytes.
+30003 rejected of remark: the note is too long
+- Shorten the note in the CRM to 200 characters. If it is not longer, set assumptions.lengthUnit: bytes.
+33003 rejected: the staff member may not borrow these assets
+- Give the staff member these assets in the CRM first; the next run then lends the lock.
+33006 rejected: there are not enough nodes to lend
+- Lend fewer assets, or buy more nodes.
+33007 settle: the assets are lent to another borrowed lock
+- Nothing: crm-sync reads the current state and continues from there.
+- M10 not-there: The assets are in another borrowed lock already: have it returned on the platform, then ask again; or
+  take the request back with --withdraw.
+33008 rejected: the state of the borrowed lock is abnormal
+- Have the lock checked on the platform before it is lent again.
+33009 unknown: the loan failed, and the service does not say how much of it was done
+- Nothing: crm-sync reads the borrowed locks before it does anything else.
+33018 settle: the borrowed lock is lent to another staff member
+- Nothing: crm-sync reads the current state and continues from there.
+- M10 not-there: The lock is with another staff member: have it returned on the platform, then ask again; or take the
+  request back with --withdraw.
+40000 rejected: a required field is empty
+- Fill in the missing field in the CRM, or correct the mapping.
+40001 rejected of password: the password is empty
+- If passwords come from the CRM, enter a password for this person there. If not, set assumptions.passwordSource:
+  generate.
+40006 rejected of the enterprise: the enterprise has no account suffix
+- Ask the provider of the service to give the enterprise its code. Then run \`crm-sync resync --customer CUSTOMER\`.
+40008 rejected of userName: the account name is empty
+- Enter an account name for the staff member in the CRM, or correct the mapping.
+40009 rejected of departmentId: the department is empty
+- Enter a department for the staff member in the CRM, or set assumptions.defaultDepartmentId.
+40021 rejected of the call: the staff list is empty
+- Report this as a defect of the program: it never sends an empty list.
+40022 rejected of name: the name is empty
+- Enter a name for the staff member in the CRM, or correct the mapping.
+50003 rejected of password: the password is too short or too long
+- Set assumptions.generatedPasswordLength to a length that the message allows.
+60000 refresh-token application of the service: the application token is invalid, expired or lacks the permission
+- If this happens again, check the key, secret and scope (auth_me) of the application, and that the scope was
+  approved.
+60002 rejected: the staff member does not exist
+- Check whether somebody deleted the account on the platform; the next run plans again from the new state.
+- M4 already-done: Nothing: the staff member was to be deleted, and does not exist.
+60005 refresh-token user of the service: the user token is invalid or expired
+- If this happens again, check the account and password of the user token of this enterprise.
+60009 rejected of the enterprise: the enterprise may have no more trial accounts
+- Remove trial accounts of the enterprise, or buy ordinary accounts (the message names the largest number). Then run
+  \`crm-sync resync --customer CUSTOMER\`.
+60013 rejected of the call: more than 100 staff were sent at once
+- Report this as a defect of the program: it sends at most 100.
+60017 rejected: the account of the user token belongs to no authorization customer, so the service does not show it
+  this data
+- Configure a user token of an account that belongs to this enterprise. Until then, nothing is removed because of this
+  missing data.
+60023 rejected: the account matches several staff members
+- Merge the duplicate staff members of this enterprise on the platform, or remove the duplicates there. Then run
+  \`crm-sync resync --customer CUSTOMER\`.
+60024 rejected: the asset number does not exist
+- Check that the order of this asset was placed, and that nobody removed the asset on the platform.
+- M9 settle: Nothing yet: crm-sync reads the assets of the staff member. If the number is really missing, check the
+  order of this asset.
+- M9 not-there: Check that the order that brings the asset went through, and that nobody removed the number on the
+  platform; then crm-sync resync --customer.
+60025 rejected: the asset number belongs to another customer
+- Check which customer the CRM gives this asset to; the link between customer and enterprise may be wrong.
+60026 rejected: the account matches no staff member
+- Look for the person on the platform. If the account was deleted, the next run plans to add this person again. If it
+  has another account name, enter that name in the CRM.
+- M9 settle: Nothing yet: crm-sync reads the staff list. If the staff member was really deleted, the next run plans to
+  add this person again.
+- M9 not-there: Check whether somebody deleted the staff member's account on the platform; once it is there, crm-sync
+  resync --customer.
+60027 partial: some of the people were added, and others were not
+- Look at the people who were not added: each has a reason.
+60028 settle: the asset number already has a holder
+- Nothing yet: crm-sync reads who the holder is. If it is another staff member, take the asset from that person on the
+  platform, or correct the CRM.
+- M9 not-there: Take the number away from whoever holds it on the platform, or correct the CRM; then crm-sync resync
+  --customer.
+70001 rejected alert of the service: the security check of the service refused the call
+- Ask the provider of the service why it refuses this application. crm-sync does not send the call again by itself.
+80001 unknown: the user center that the service uses failed
+- Nothing. If this happens again and again, ask the provider of the service.
+`;
+
+/**
+ * Whom a refused call is about.
+ * - `record`: the record that it was sent for, or one of them; the others are sent without it.
+ * - `enterprise`: all that was sent for this enterprise alike.
+ * - `call`: the call as such, by a defect of the program; no record is at fault.
+ * - `service`: this application as a whole; no record is at fault, and nothing else would be taken either.
+ */
+export type RefusalScope = (typeof scopes)[number];
+const scopes = ["record", "enterprise", "call", "service"] as const;
+
+/** What a code means on an operation. */
+type Meaning = Omit<CodeMeaning, "listed">;
+
+interface Row extends Meaning {
+  code: string;
+  scope: RefusalScope;
+  /** The field of a staff member that the code speaks of, as the CRM's mapping names it. */
+  field?: string;
+  /** By operation and effect: the cure. */
+  others: readonly (readonly [endpoint: string, effect: string, cure: string])[];
 }
 
-const settles = "Nothing: crm-sync reads the current state and continues from there.";
+function oneOf<const Word extends string>(words: readonly Word[], text: string | undefined): Word {
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw new TypeError(`${text} is none of ${words.join(", ")}`);
+  return found;
+}
 
-/** Every code of the two contracts. The endpoints that list a code stand in `endpoints`. */
-const rows: Record<string, Row> = {
-  "13004": {
-    effect: "rejected",
-    meaning: "the service does not accept the value of a field",
-    cure:
-      "Correct the field that the message names, in the CRM or in the mapping. If its value is right, ask the " +
-      "provider of the order service. crm-sync sends the record again when it changes.",
-  },
-  "500": {
-    effect: "unknown",
-    meaning: "the service reports a network error on its side",
-    cure: "Nothing. If this happens again and again, ask the provider of the service.",
-  },
-  "60000": {
-    effect: "refresh-token",
-    token: "application",
-    meaning: "the application token is invalid, expired or lacks the permission",
-    cure:
-      "If this happens again, check the key, secret and scope (auth_me) of the application, and that the scope was " +
-      "approved.",
-  },
-  "60005": {
-    effect: "refresh-token",
-    token: "user",
-    meaning: "the user token is invalid or expired",
-    cure: "If this happens again, check the account and password of the user token of this enterprise.",
-  },
-  "70001": {
-    effect: "rejected",
-    meaning: "the security check of the service refused the call",
-    cure:
-      "Ask the provider of the service why it refuses this application. crm-sync does not send the call again by " +
-      "itself.",
-    alert: true,
-  },
-  "80001": {
-    effect: "unknown",
-    meaning: "the user center that the service uses failed",
-    cure: "Nothing. If this happens again and again, ask the provider of the service.",
-  },
-  "40000": {
-    effect: "rejected",
-    meaning: "a required field is empty",
-    cure: "Fill in the missing field in the CRM, or correct the mapping.",
-  },
-  "60002": {
-    effect: "rejected",
-    meaning: "the staff member does not exist",
-    cure: "Check whether somebody deleted the account on the platform; the next run plans again from the new state.",
-    except: {
-      M4: { effect: "already-done", cure: "Nothing: the staff member was to be deleted, and does not exist." },
-    },
-  },
-  "40021": {
-    effect: "rejected",
-    meaning: "the staff list is empty",
-    cure: "Report this as a defect of the program: it never sends an empty list.",
-  },
-  "60013": {
-    effect: "rejected",
-    meaning: "more than 100 staff were sent at once",
-    cure: "Report this as a defect of the program: it sends at most 100.",
-  },
-  "40008": {
-    effect: "rejected",
-    meaning: "the account name is empty",
-    cure: "Enter an account name for the staff member in the CRM, or correct the mapping.",
-  },
-  "40001": {
-    effect: "rejected",
-    meaning: "the password is empty",
-    cure:
-      "If passwords come from the CRM, enter a password for this person there. If not, set " +
-      "assumptions.passwordSource: generate.",
-  },
-  "40009": {
-    effect: "rejected",
-    meaning: "the department is empty",
-    cure: "Enter a department for the staff member in the CRM, or set assumptions.defaultDepartmentId.",
-  },
-  "40022": {
-    effect: "rejected",
-    meaning: "the name is empty",
-    cure: "Enter a name for the staff member in the CRM, or correct the mapping.",
-  },
-  "50003": {
-    effect: "rejected",
-    meaning: "the password is too short or too long",
-    cure: "Set assumptions.generatedPasswordLength to a length that the message allows.",
-  },
-  "30002": {
-    effect: "rejected",
-    meaning: "the name is too long",
-    cure: "Shorten the name in the CRM to 30 characters. If it is not longer, set assumptions.lengthUnit: bytes.",
-  },
-  "30003": {
-    effect: "rejected",
-    meaning: "the note is too long",
-    cure: "Shorten the note in the CRM to 200 characters. If it is not longer, set assumptions.lengthUnit: bytes.",
-  },
-  "10003": {
-    effect: "rejected",
-    meaning: "the account name has other characters than letters and digits",
-    cure: "Correct the account name in the CRM or in the mapping.",
-  },
-  "10004": {
-    effect: "rejected",
-    meaning: "the mobile number is not valid",
-    cure: "Correct the mobile number in the CRM, or map no mobile number.",
-  },
-  "40006": {
-    effect: "rejected",
-    meaning: "the enterprise has no account suffix",
-    cure:
-      "Ask the provider of the service to give the enterprise its code. Then run " +
-      "`crm-sync resync --customer CUSTOMER`.",
-  },
-  "60009": {
-    effect: "rejected",
-    meaning: "the enterprise may have no more trial accounts",
-    cure:
-      "Remove trial accounts of the enterprise, or buy ordinary accounts (the message names the largest number). " +
-      "Then run `crm-sync resync --customer CUSTOMER`.",
-  },
-  "60027": {
-    effect: "partial",
-    meaning: "some of the people were added, and others were not",
-    cure: "Look at the people who were not added: each has a reason.",
-  },
-  "60017": {
-    effect: "rejected",
-    meaning:
-      "the account of the user token belongs to no authorization customer, so the service does not show it this data",
-    cure:
-      "Configure a user token of an account that belongs to this enterprise. Until then, nothing is removed because " +
-      "of this missing data.",
-  },
-  "60023": {
-    effect: "rejected",
-    meaning: "the account matches several staff members",
-    cure:
-      "Merge the duplicate staff members of this enterprise on the platform, or remove the duplicates there. Then " +
-      "run `crm-sync resync --customer CUSTOMER`.",
-  },
-  "60024": {
-    effect: "rejected",
-    meaning: "the asset number does not exist",
-    cure: "Check that the order of this asset was placed, and that nobody removed the asset on the platform.",
-    except: {
-      M9: {
-        effect: "settle",
-        cure:
-          "Nothing yet: crm-sync reads the assets of the staff member. If the number is really missing, check the " +
-          "order of this asset.",
-      },
-    },
-  },
-  "60025": {
-    effect: "rejected",
-    meaning: "the asset number belongs to another customer",
-    cure: "Check which customer the CRM gives this asset to; the link between customer and enterprise may be wrong.",
-  },
-  "60026": {
-    effect: "rejected",
-    meaning: "the account matches no staff member",
-    cure:
-      "Look for the person on the platform. If the account was deleted, the next run plans to add this person again. " +
-      "If it has another account name, enter that name in the CRM.",
-    except: {
-      M9: {
-        effect: "settle",
-        cure:
-          "Nothing yet: crm-sync reads the staff list. If the staff member was really deleted, the next run plans " +
-          "to add this person again.",
-      },
-    },
-  },
-  "60028": {
-    effect: "settle",
-    meaning: "the asset number already has a holder",
-    cure:
-      "Nothing yet: crm-sync reads who the holder is. If it is another staff member, take the asset from that " +
-      "person on the platform, or correct the CRM.",
-  },
-  "33006": {
-    effect: "rejected",
-    meaning: "there are not enough nodes to lend",
-    cure: "Lend fewer assets, or buy more nodes.",
-  },
-  "33003": {
-    effect: "rejected",
-    meaning: "the staff member may not borrow these assets",
-    cure: "Give the staff member these assets in the CRM first; the next run then lends the lock.",
-  },
-  "33007": { effect: "settle", meaning: "the assets are lent to another borrowed lock", cure: settles },
-  "33008": {
-    effect: "rejected",
-    meaning: "the state of the borrowed lock is abnormal",
-    cure: "Have the lock checked on the platform before it is lent again.",
-  },
-  "33018": { effect: "settle", meaning: "the borrowed lock is lent to another staff member", cure: settles },
-  "33009": {
-    effect: "unknown",
-    meaning: "the loan failed, and the service does not say how much of it was done",
-    cure: "Nothing: crm-sync reads the borrowed locks before it does anything else.",
-  },
-};
+function rowOf(text: string): Row {
+  const [first = "", cure = "", ...others] = text.replaceAll("\n  ", " ").trimEnd().split("\n- ");
+  const parts = /^(\d+) (\S+)(?: (application|user))?( alert)?(?: of the (\w+)| of (\w+))?: (.*)$/u.exec(first) ?? [];
+  const [, code = "", effect, token, alert, scope = "record", field, meaning = ""] = parts;
+  return {
+    code,
+    effect: oneOf(effects, effect),
+    meaning,
+    cure,
+    alert: alert !== undefined,
+    ...(token === undefined ? {} : { token: oneOf(["application", "user"], token) }),
+    scope: oneOf(scopes, scope),
+    ...(field === undefined ? {} : { field }),
+    others: others.map((other) => {
+      const [, endpoint = "", otherEffect = "", otherCure = ""] = /^(\S+) (\S+): (.*)$/u.exec(other) ?? [];
+      return [endpoint, otherEffect, otherCure];
+    }),
+  };
+}
+
+const rows = new Map(
+  codes
+    .trimStart()
+    .split(/\n(?=\d)/u)
+    .map((text) => [rowOf(text).code, rowOf(text)]),
+);
 
 /** The codes of the two contracts. */
-export const documentedCodes: readonly string[] = Object.keys(rows);
+export const documentedCodes: readonly string[] = [...rows.keys()];
 
-function meaningFrom(row: Row, endpoint: EndpointId): CodeMeaning {
-  const { effect, cure } = row.except?.[endpoint] ?? row;
-  const meaning: CodeMeaning = { effect, meaning: row.meaning, cure, listed: true, alert: row.alert === true };
-  if (row.token !== undefined && effect === "refresh-token") meaning.token = row.token;
-  return meaning;
+const notThere = "not-there";
+
+function meaningFrom({ meaning, alert, token, ...row }: Row, endpoint: EndpointId): CodeMeaning {
+  const [, effect = row.effect, cure = row.cure] =
+    row.others.find(([of, other]) => of === endpoint && other !== notThere) ?? [];
+  const known = { effect: oneOf(effects, effect), meaning, cure, listed: true, alert };
+  return token === undefined || effect !== "refresh-token" ? known : { ...known, token };
 }
 
 const unlisted: CodeMeaning = {
@@ -269,13 +207,14 @@ const unlisted: CodeMeaning = {
   alert: false,
 };
 
-const table = new Map<string, CodeMeaning>();
-for (const endpoint of endpointIds) {
-  for (const code of endpoints[endpoint].codes) {
-    const row = rows[code];
-    if (row !== undefined) table.set(`${endpoint} ${code}`, meaningFrom(row, endpoint));
-  }
-}
+const table = new Map<string, CodeMeaning>(
+  endpointIds.flatMap((endpoint) =>
+    endpoints[endpoint].codes.flatMap((code) => {
+      const row = rows.get(code);
+      return row === undefined ? [] : [[`${endpoint} ${code}`, meaningFrom(row, endpoint)]];
+    }),
+  ),
+);
 
 /** Whether the contract lists a code for an endpoint. */
 export function isListed(code: string, endpoint: string): boolean {
@@ -303,43 +242,9 @@ export function meaningOf(code: string, endpoint: EndpointId, tokenCodes: readon
   return unlisted;
 }
 
-/**
- * Whom a refused call is about.
- * - `record`: the record that it was sent for, or one of them; the others are sent without it.
- * - `enterprise`: all that was sent for this enterprise alike.
- * - `call`: the call as such, by a defect of the program; no record is at fault.
- * - `service`: this application as a whole; no record is at fault, and nothing else would be taken either.
- */
-export type RefusalScope = "record" | "enterprise" | "call" | "service";
-
-interface Refusal {
-  scope: RefusalScope;
-  /** The field of a staff member that the code speaks of, as the CRM's mapping names it. */
-  field?: string;
-}
-
-const refusals: Record<string, Refusal> = {
-  "60000": { scope: "service" },
-  "60005": { scope: "service" },
-  "70001": { scope: "service" },
-  "40021": { scope: "call" },
-  "60013": { scope: "call" },
-  "40006": { scope: "enterprise" },
-  "60009": { scope: "enterprise" },
-  "10003": { scope: "record", field: "userName" },
-  "10004": { scope: "record", field: "mobile" },
-  "30002": { scope: "record", field: "name" },
-  "30003": { scope: "record", field: "remark" },
-  "40001": { scope: "record", field: "password" },
-  "40008": { scope: "record", field: "userName" },
-  "40009": { scope: "record", field: "departmentId" },
-  "40022": { scope: "record", field: "name" },
-  "50003": { scope: "record", field: "password" },
-};
-
-/** Whom a code that refuses a call is about; what the table does not name is about the record. */
-export function refusalOf(code: string): Refusal {
-  return Object.hasOwn(refusals, code) ? (refusals[code] ?? { scope: "record" }) : { scope: "record" };
+/** Whom a code that refuses a call is about, and the field; what no row names is about the record. */
+export function refusalOf(code: string): Pick<Row, "scope" | "field"> {
+  return rows.get(code) ?? { scope: "record" };
 }
 
 /**
@@ -351,19 +256,6 @@ export function refusedUnlessThere(code: string | null, endpoint: EndpointId): b
 }
 
 /** What a person does about a code that said no in such words, once reading showed that nothing of it is there. */
-export const settledCures: Readonly<Record<string, string>> = {
-  "M10 33007":
-    "The assets are in another borrowed lock already: have it returned on the platform, then ask again; or take the " +
-    "request back with --withdraw.",
-  "M10 33018":
-    "The lock is with another staff member: have it returned on the platform, then ask again; or take the request " +
-    "back with --withdraw.",
-  "M9 60024":
-    "Check that the order that brings the asset went through, and that nobody removed the number on the " +
-    "platform; then crm-sync resync --customer.",
-  "M9 60026":
-    "Check whether somebody deleted the staff member's account on " +
-    "the platform; once it is there, crm-sync resync --customer.",
-  "M9 60028":
-    "Take the number away from whoever holds it on the platform, or correct the CRM; then crm-sync resync --customer.",
-};
+export function settledCure(code: string, endpoint: EndpointId): string | undefined {
+  return rows.get(code)?.others.find(([of, other]) => of === endpoint && other === notThere)?.[2];
+}

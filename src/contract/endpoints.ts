@@ -1,31 +1,10 @@
 import { Problem } from "../base/errors.ts";
 
+type Digit = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 /** The 19 endpoints of the two services: E1–E9 of the order service, M1–M10 of the member-center. */
-export const endpointIds = [
-  "E1",
-  "E2",
-  "E3",
-  "E4",
-  "E5",
-  "E6",
-  "E7",
-  "E8",
-  "E9",
-  "M1",
-  "M2",
-  "M3",
-  "M4",
-  "M5",
-  "M6",
-  "M7",
-  "M8",
-  "M9",
-  "M10",
-] as const;
-export type EndpointId = (typeof endpointIds)[number];
+export type EndpointId = `E${Digit}` | `M${Digit | 10}`;
 
-const services = ["order-service", "member-center"] as const;
-export type ServiceName = (typeof services)[number];
+export type ServiceName = "order-service" | "member-center";
 
 /** What people call the service of an endpoint. */
 export function serviceNameOf(endpoint: string): "order service" | "member-center" {
@@ -73,6 +52,7 @@ export interface Endpoint {
   codes: readonly string[];
 }
 
+const words = (text: string): string[] => text.split(" ");
 const orderHeaders = ["Authorization", "Content-Type"] as const;
 const memberHeaders = ["Authorization", "clientToken", "userToken"] as const;
 const memberBodyHeaders = [...memberHeaders, "Content-Type"] as const;
@@ -138,21 +118,8 @@ const table = {
     path: member,
     codes: [
       ...userCenterCodes,
-      "40000",
-      "40021",
-      "60013",
-      "40008",
-      "40001",
-      "40009",
-      "40022",
-      "50003",
-      "30002",
-      "30003",
-      "10003",
-      "10004",
-      "40006",
-      "60009",
-      "60027",
+      ...words("40000 40021 60013 40008 40001 40009 40022 50003"),
+      ...words("30002 30003 10003 10004 40006 60009 60027"),
     ],
   }),
   M2: memberEndpoint({
@@ -218,11 +185,12 @@ const table = {
     title: "borrow assets into a lock",
     ...post,
     path: "/enterprise/member/{memberGlobalId}/borrow",
-    codes: [...memberCodes, "40000", "60026", "33006", "33003", "33007", "33008", "33018", "33009"],
+    codes: [...memberCodes, ...words("40000 60026 33006 33003 33007 33008 33018 33009")],
   }),
 } satisfies Record<EndpointId, Endpoint>;
 
 export const endpoints: Record<EndpointId, Endpoint> = table;
+export const endpointIds: readonly EndpointId[] = Object.values(endpoints).map(({ id }) => id);
 
 /** The endpoints that change something. */
 export type WritingEndpoint = {

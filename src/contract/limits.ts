@@ -55,20 +55,15 @@ export function checkStaffTexts(
         `of ${options.enterpriseCodeLength} at most ${longest} fit`,
     });
   }
-  const nameLength = lengthOf(staff.name, options.lengthUnit);
-  if (nameLength === 0) problems.push({ field: "name", problem: "is empty" });
-  if (nameLength > limits.nameLength) {
-    problems.push({
-      field: "name",
-      problem: `has ${nameLength} ${options.lengthUnit}, at most ${limits.nameLength} are allowed`,
-    });
-  }
-  const remarkLength = lengthOf(staff.remark ?? "", options.lengthUnit);
-  if (remarkLength > limits.remarkLength) {
-    problems.push({
-      field: "remark",
-      problem: `has ${remarkLength} ${options.lengthUnit}, at most ${limits.remarkLength} are allowed`,
-    });
+  if (staff.name === "") problems.push({ field: "name", problem: "is empty" });
+  const texts = [
+    ["name", staff.name, limits.nameLength],
+    ["remark", staff.remark ?? "", limits.remarkLength],
+  ] as const;
+  for (const [field, text, most] of texts) {
+    const length = lengthOf(text, options.lengthUnit);
+    if (length > most)
+      problems.push({ field, problem: `has ${length} ${options.lengthUnit}, at most ${most} are allowed` });
   }
   return problems;
 }

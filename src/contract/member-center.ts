@@ -9,7 +9,6 @@ import {
   wireIntegerSchema,
   or,
 } from "./answer-fields.ts";
-import { unchanged } from "./fits.ts";
 import { limits } from "./limits.ts";
 
 const text = z.string().min(1);
@@ -106,16 +105,12 @@ export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
 /** Data of M1, in the full success and in the partial one (60027). */
 export const staffAddedSchema = z.looseObject({
-  succeeded: unchanged(
-    z
-      .array(addedStaffSchema)
-      .nullable()
-      .transform((rows) => rows ?? []),
-    z.array(addedStaffSchema),
-  ),
+  succeeded: z
+    .array(addedStaffSchema)
+    .nullable()
+    .transform((rows) => rows ?? []),
   failed: or(z.array(refusedStaffSchema), () => []),
 });
-export type StaffAdded = z.infer<typeof staffAddedSchema>;
 
 /** A row of the staff list (M5). `assetNums` are the asset numbers held, `borrowNum` the borrowed lock. */
 export const staffRowSchema = z.looseObject({
@@ -182,7 +177,6 @@ const assetNumberRowSchema = z.looseObject({
   borrowedFlag: or(z.boolean(), () => false),
   onlineFlag: or(z.boolean(), () => false),
 });
-export type AssetNumberRow = z.infer<typeof assetNumberRowSchema>;
 export const assetNumberRowsSchema = z.array(assetNumberRowSchema);
 
 /** A borrowed lock (M8): the lock and who borrowed it, not which assets went into it. */
@@ -193,5 +187,4 @@ const borrowedLockSchema = z.looseObject({
   borrowedFlag: z.boolean(),
   cloudAccountGlobalId: holderIdSchema,
 });
-export type BorrowedLock = z.infer<typeof borrowedLockSchema>;
 export const borrowedLocksSchema = z.array(borrowedLockSchema);

@@ -56,7 +56,6 @@ export const platformCustomerSchema = z.looseObject({
   enterpriseName: nullableTextSchema,
   isDefault: z.boolean(),
 });
-export type PlatformCustomer = z.infer<typeof platformCustomerSchema>;
 
 /** Data of E3. Only `[]` says that there is none; what null or absent data mean is a setting (A13). */
 export const platformCustomersSchema = orNull(z.array(platformCustomerSchema));
@@ -67,7 +66,6 @@ export const enterpriseCreatedSchema = z.looseObject({
   defaultType: z.boolean().nullish(),
   members: or(z.array(z.looseObject({ memberGlobalId: idSchema, memberIdentity: nullableTextSchema })), () => []),
 });
-export type EnterpriseCreated = z.infer<typeof enterpriseCreatedSchema>;
 
 /** One result of E5: which order record became which licence order. A delete record may carry no customerId. */
 const batchOrderResultSchema = z.looseObject({
@@ -125,7 +123,6 @@ const virtualAssetSchema = z.looseObject({
   assetExtends: or(z.array(z.looseObject({ extendCode: z.string(), extendValue: nullableTextSchema })), () => []),
   borrowedUsbKey: z.boolean().nullish(),
 });
-export type VirtualAsset = z.infer<typeof virtualAssetSchema>;
 export const virtualAssetsSchema = z.array(virtualAssetSchema);
 
 /**
@@ -133,12 +130,6 @@ export const virtualAssetsSchema = z.array(virtualAssetSchema);
  * does not fit.
  */
 export const assetDigitsSchema = z.array(z.string());
-
-interface MatchProblem {
-  code: "missing" | "repeated" | "unexpected" | "other-customer" | "no-licence-order";
-  sequence: number;
-  message: string;
-}
 
 /**
  * Ties the results of E5 to the order records by `sequence`, never by position. Each sequence must come back exactly
@@ -148,78 +139,37 @@ interface MatchProblem {
 export function matchBySequence(
   request: BatchOrderRequest,
   results: readonly BatchOrderResult[],
-): Result<Map<number, BatchOrderResult>, MatchProblem[]> {
-  const problems: MatchProblem[] = [];
+): Result<Map<number, BatchOrderResult>, string[]> {
+  const problems: string[] = [];
   const sent = new Map(request.orderList.map((order) => [order.sequence, order]));
   const matched = new Map<number, BatchOrderResult>();
   for (const result of results) {
-    const { sequence } = result;
+    const { sequence, customerId } = result;
+    const problem = (what: string): unknown => problems.push(`sequence ${sequence} came back ${what}`);
     const order = sent.get(sequence);
-    if (order === undefined) {
-      problems.push({ code: "unexpected", sequence, message: `sequence ${sequence} came back and was not sent` });
-      continue;
-    }
-    if (matched.has(sequence)) {
-      problems.push({ code: "repeated", sequence, message: `sequence ${sequence} came back more than once` });
-      continue;
-    }
-    matched.set(sequence, result);
-    const purchase = order.orderType === "new_buy";
-    if (
-      order.customerId !== undefined &&
-      result.customerId !== order.customerId &&
-      (purchase || result.customerId !== null)
-    ) {
-      problems.push({
-        code: "other-customer",
-        sequence,
-        message: `sequence ${sequence} came back for another customer`,
-      });
-    }
-    if (purchase && (result.licenseOrderId === null || result.licenseOrderId === "")) {
-      problems.push({
-        code: "no-licence-order",
-        sequence,
-        message: `sequence ${sequence} came back without a licence order`,
-      });
+    if (order === undefined) problem("and was not sent");
+    else if (matched.has(sequence)) problem("more than once");
+    else {
+      matched.set(sequence, result);
+      const isPurchase = order.orderType === "new_buy";
+      const isOther = order.customerId !== undefined && customerId !== order.customerId;
+      if (isOther && (isPurchase || customerId !== null)) problem("for another customer");
+      if (isPurchase && (result.licenseOrderId ?? "") === "") problem("without a licence order");
     }
   }
-  for (const sequence of sent.keys()) {
-    if (!matched.has(sequence))
-      problems.push({ code: "missing", sequence, message: `sequence ${sequence} did not come back` });
-  }
+  for (const sequence of sent.keys())
+    if (!matched.has(sequence)) problems.push(`sequence ${sequence} did not come back`);
   return problems.length === 0 ? ok(matched) : failed(problems);
 }
 
-interface LockComparison {
-  /** Lock numbers that were sent and did not come back. */
-  missing: string[];
-  /** Lock numbers that came back and were not sent. */
-  unexpected: string[];
-  /** Lock numbers that came back more than once. */
-  repeated: string[];
-  /** True when the returned set is the set sent, each once. */
-  same: boolean;
-}
-
 /**
- * Compares the locks that E6 or E7 answered for with the locks that were sent. The status of each lock is judged apart.
+ * The locks in which an answer of E6 or E7 differs from what was sent: those that did not come back, that were not sent,
+ * or that came back more than once. The status of each lock is judged apart.
  */
-export function compareLocks(sent: readonly string[], results: readonly LockResult[]): LockComparison {
-  const expected = new Set(sent);
-  const seen = new Set<string>();
-  const repeated = new Set<string>();
-  const unexpected = new Set<string>();
-  for (const { assetNum } of results) {
-    if (seen.has(assetNum)) repeated.add(assetNum);
-    seen.add(assetNum);
-    if (!expected.has(assetNum)) unexpected.add(assetNum);
-  }
-  const missing = [...expected].filter((assetNum) => !seen.has(assetNum));
-  return {
-    missing,
-    unexpected: [...unexpected],
-    repeated: [...repeated],
-    same: missing.length === 0 && unexpected.size === 0 && repeated.size === 0,
-  };
+export function otherLocks(sent: readonly string[], results: readonly LockResult[]): string[] {
+  const came = results.map(({ assetNum }) => assetNum);
+  const missing = sent.filter((number) => !came.includes(number));
+  const unexpected = came.filter((number) => !sent.includes(number));
+  const repeated = came.filter((number, index) => came.indexOf(number) !== index);
+  return [...new Set(missing), ...new Set(unexpected), ...new Set(repeated)];
 }

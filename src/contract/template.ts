@@ -11,40 +11,14 @@ export function placeholdersOf(template: string): string[] {
   return [...new Set([...template.matchAll(placeholder)].map((match) => match[1] ?? ""))];
 }
 
-/** Texts and, between them, the names of placeholders. */
-interface Template {
-  texts: readonly string[];
-  names: readonly string[];
-}
-
-/** The templates of a configuration, which are filled again and again. */
-const known = new Map<string, Template>();
-const mostKnown = 1_000;
-
-function templateOf(text: string): Template {
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  const parts = text.split(placeholder);
-  const template = {
-    texts: parts.filter((_, index) => index % 2 === 0),
-    names: parts.filter((_, index) => index % 2 === 1),
-  };
-  if (known.size < mostKnown) known.set(text, template);
-  return template;
-}
-
 /** Fills a template. Throws a RangeError for a placeholder without a value: a half-filled number must never be sent. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string | undefined>>): string {
-  const { texts, names } = templateOf(template);
-  let filled = texts[0] ?? "";
-  for (let index = 0; index < names.length; index += 1) {
-    const name = names[index] ?? "";
+  return template.replaceAll(placeholder, (_, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined || value === "")
       throw new RangeError(`the template "${template}" has no value for {${name}}`);
-    filled += value + (texts[index + 1] ?? "");
-  }
-  return filled;
+    return value;
+  });
 }
 
 /**

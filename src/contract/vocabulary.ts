@@ -52,9 +52,3 @@ export const lockStatusMeanings: Record<
   3: { effect: "retry-later", meaning: "the operation failed" },
   4: { effect: "permanent", meaning: "the lock is of a type that cannot be disabled or enabled" },
 };
-
-/**
- * The lock chip generations of E8 (`keyChipType`).
- * @public
- */
-export const keyChipTypes = { 1: "generation-4 lock", 2: "generation-5 lock" } as const;

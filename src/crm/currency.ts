@@ -17,21 +17,6 @@ export function minorDigits(currency: string): number {
   return digitsBesideTwo.get(currency) ?? 2;
 }
 
-/** The decimals that every amount was read with before each was read with those of its currency. */
-const earlierDigits = 2;
-
-/**
- * What is said where two amounts in minor units are the same one, once read with two decimals and once with those of
- * its currency; undefined of all others. Which it was is not kept: it is said, and nothing is left out for it.
- */
-export function readWithOtherDecimals(currency: string, before: number, after: number): string | undefined {
-  const digits = minorDigits(currency);
-  const [one, other] = [BigInt(before) * 10n ** BigInt(digits), BigInt(after) * 10n ** BigInt(earlierDigits)];
-  if (digits === earlierDigits || before === 0 || one !== other) return undefined;
-  const [from, to] = [decimalText(before, currency), decimalText(after, currency)];
-  return `${currency} has ${digits} decimals: read with ${earlierDigits}, as once, ${to} is ${from}`;
-}
-
 /** An amount in minor units as a decimal with all the digits of its currency, such as `-12.50` or `500`. */
 export function decimalText(minor: number | bigint, currency: string): string {
   const digits = minorDigits(currency);

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { identifier, keyFields, namespace, orderSchema, text } from "./order-schemas.ts";
-import type { Extension, Feature, Instance, LicenseType, Money, Order } from "./order-schemas.ts";
+import type { Instance, Order } from "./order-schemas.ts";
 import { staffSchema } from "./staff-schemas.ts";
 import type { Staff } from "./staff-schemas.ts";
 
 export { licenseTypes } from "./order-schemas.ts";
 export type { LicenseType } from "./order-schemas.ts";
 export { instanceSchema, orderSchema } from "./order-schemas.ts";
-export type { Extension, Feature, Instance, Money, Order } from "./order-schemas.ts";
+export type { Feature, Instance, Money, Order } from "./order-schemas.ts";
 export { staffSchema } from "./staff-schemas.ts";
 export type { Staff } from "./staff-schemas.ts";
 
@@ -112,55 +112,21 @@ export interface EarlierInstance {
   instanceId: string;
 }
 
+type InstanceOf<Kind extends Instance["kind"]> = Omit<Extract<Instance, { kind: Kind }>, "kind">;
+
 /** A product as it stands in the tree. */
-export interface Product<Passwords = string[]> {
-  id: string;
-  parentId: string;
-  name: string;
-  gmsPid?: string | undefined;
-  appKey?: string | undefined;
-  type: string;
-  limitStart?: string | undefined;
-  limitEnd?: string | undefined;
-  nodes: number;
-  usage?: number | undefined;
-  trial: boolean;
-  trialEnd?: string | undefined;
+export interface Product<Passwords = string[]> extends Omit<InstanceOf<"product">, "passwords"> {
   passwords?: Passwords | undefined;
-  timeUnit: string;
-  timeUnitQuantity: number;
-  term: string;
-  srcLicenseOrderId?: string | undefined;
-  transferredFrom?: EarlierInstance | undefined;
-  amount?: Money | undefined;
-  features: Feature[];
 }
 
 /** A package (merchandise) with its products and lower packages. `parentNumber` is absent for a root. */
-export interface Package<Passwords = string[]> {
-  id: string;
-  parentId: string;
-  number: string;
-  name: string;
-  parentNumber?: string | undefined;
-  term: string;
+export interface Package<Passwords = string[]> extends InstanceOf<"package"> {
   products: Product<Passwords>[];
   children: Package<Passwords>[];
 }
 
 /** An asset with everything that belongs to it, in a stable order. */
-export interface Asset<Passwords = string[]> {
-  id: string;
-  licenseType: LicenseType;
-  assetNumbers: string[];
-  quantity: number;
-  limitStart?: string | undefined;
-  limitEnd?: string | undefined;
-  borrowedUsbKey?: boolean | undefined;
-  transferredAssetNumber?: boolean | undefined;
-  continues?: EarlierInstance | undefined;
-  locked?: boolean | undefined;
-  extensions: Extension[];
+export interface Asset<Passwords = string[]> extends InstanceOf<"asset"> {
   products: Product<Passwords>[];
   packages: Package<Passwords>[];
 }

@@ -104,7 +104,6 @@ const extensionSchema = z.strictObject({
   code: text.describe("Code of the extension."),
   value: z.string().describe("Value of the extension."),
 });
-export type Extension = z.infer<typeof extensionSchema>;
 
 /** An instance of another order of the same customer, or of one in another namespace. */
 const instanceOfOrder = {

@@ -1,7 +1,7 @@
 import type { PrivateMarker } from "./model/references.ts";
 import { handedIn } from "./model/registry.ts";
 import type { Seeking } from "./model/resource.ts";
-import type { AssumptionId } from "../contract/assumptions/row.ts";
+import type { AssumptionId } from "../contract/assumptions.ts";
 import type { AssumptionMet } from "./model/assumptions-met.ts";
 import { toJson } from "../base/canonical-json.ts";
 import { Problem } from "../base/errors.ts";

@@ -1,4 +1,4 @@
-import { meaningOf, refusalOf, settledCures } from "../contract/codes.ts";
+import { meaningOf, refusalOf, settledCure } from "../contract/codes.ts";
 import type { RefusalScope } from "../contract/codes.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { NewRejections } from "../ledger/journal/rejections.ts";
@@ -32,7 +32,7 @@ export function refusedWith(
   const inParts = typeOf(operation).can.items?.(operation) !== undefined;
   const shared = inParts && scope === "record" && operation.records.length > 1;
   const said = words === "" ? "" : ` (the service says: ${words}${productNamed(operation, words)})`;
-  const next = settledCures[`${operation.endpoint} ${code}`] ?? cure;
+  const next = settledCure(code, operation.endpoint) ?? cure;
   const reasonFor = (record: string): string => {
     const what = inParts && field !== undefined ? ` for the field ${field} of ${record}` : "";
     return `${operation.endpoint} was rejected with ${code}${what}: ${meaning}${said}. ${next}`;

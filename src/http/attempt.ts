@@ -129,30 +129,31 @@ interface Permitted {
   signed: SignedHeaders;
 }
 
+/** Whose user token is used. */
+function enterpriseOf<T>({ enterprise, target }: Call<T>): string | undefined {
+  return enterprise ?? target.enterpriseGlobalId;
+}
+
 /** The permit of a call that has to wait for nothing; undefined where something has to be waited for, or is refused. */
-function permitAtOnce<T>(
-  { circuit, pace, headers }: ServiceContext,
-  { endpoint, enterprise, signal }: Call<T>,
-): Permitted | undefined {
+function permitAtOnce<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Permitted | undefined {
+  const { endpoint, signal } = call;
   if (signal?.aborted === true || circuit.probeEnds() !== undefined || circuit.refusal() !== undefined)
     return undefined;
-  const signed = headers.writeAtOnce(endpoints[endpoint], enterprise);
+  const signed = headers.writeAtOnce(endpoints[endpoint], enterpriseOf(call));
   if (signed === undefined || !pace.turnAtOnce()) return undefined;
   const permit = circuit.ask();
   return permit.kind === "refused" ? undefined : { kind: "permitted", permit, signed };
 }
 
 /** Waits for what a call needs before its intent is committed: its turn, its tokens and, last, the circuit's permit. */
-async function obtainPermit<T>(
-  { circuit, pace, headers }: ServiceContext,
-  { endpoint, enterprise, signal }: Call<T>,
-): Promise<Permitted | Unsent> {
+async function obtainPermit<T>({ circuit, pace, headers }: ServiceContext, call: Call<T>): Promise<Permitted | Unsent> {
+  const { endpoint, signal } = call;
   try {
     await probeEnded(circuit, signal);
     const closed = circuit.refusal();
     if (closed !== undefined) return circuitOpen(closed);
     await pace.turn(signal);
-    const signed = await headers.write(endpoints[endpoint], enterprise, signal);
+    const signed = await headers.write(endpoints[endpoint], enterpriseOf(call), signal);
     signal?.throwIfAborted();
     const permit = await askPermit(circuit, signal);
     return permit.kind === "refused" ? circuitOpen(permit.reason) : { kind: "permitted", permit, signed };

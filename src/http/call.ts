@@ -25,7 +25,7 @@ export interface Call<T> {
   schema: z.ZodType<T>;
   /** What is wrong with data of the right shape. */
   check?: ((data: T) => string | undefined) | undefined;
-  /** Whose user token is used. */
+  /** Whose user token is used, where the path does not name the enterprise. */
   enterprise?: string | undefined;
   /** Whom the call is for, in the words of the ledger: customers with unlisted codes are counted (A2). */
   customer?: string | undefined;

@@ -34,7 +34,6 @@ export interface ServiceState {
   /** So many calls are in flight at most. */
   callsAtOnce: number;
   callsWaiting: number;
-  retriesLeft: number;
   /** What the service's last Date header said. */
   heard?: HeardTime | undefined;
 }
@@ -75,7 +74,7 @@ export function createServiceClient(
   dependencies: ClientDependencies,
 ): ServiceClient {
   const context = createContext(service, settings, dependencies);
-  const { circuit, pace, budget, transport } = context;
+  const { circuit, pace, transport } = context;
   const slots = new Slots(settings.callsAtOnce);
   return {
     read: (call) => read(context, slots, dependencies.random, call),
@@ -86,7 +85,6 @@ export function createServiceClient(
       callsInFlight: slots.taken,
       callsAtOnce: settings.callsAtOnce,
       callsWaiting: slots.waiting,
-      retriesLeft: budget.left(),
       heard: context.heard.last,
     }),
     close: () => transport.close(),

@@ -135,16 +135,9 @@ export function requestPath(
   nonce: string,
   query: Readonly<Record<string, string>>,
 ): string {
-  let text = `${base}${path}?g_nonce=${encoded(nonce)}`;
-  for (const name in query) text += `&${name}=${encoded(query[name] ?? "")}`;
+  let text = `${base}${path}?g_nonce=${encodeURIComponent(nonce)}`;
+  for (const name in query) text += `&${name}=${encodeURIComponent(query[name] ?? "")}`;
   return text;
-}
-
-/** Most values stand in a query as they are, which is found out sooner than it is written anew. */
-const standsAsItIs = /^[\w.~-]*$/;
-
-function encoded(value: string): string {
-  return standsAsItIs.test(value) ? value : encodeURIComponent(value);
 }
 
 /** What an endpoint's path is about, for counting customers: the enterprise, else the staff member or asset. */

@@ -1,13 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 
-/** A call that would have waited longer for its turn than allowed. It was not sent. */
-class NoTurn extends Error {
-  readonly waitMs: number;
-
-  constructor(waitMs: number, reason: string) {
-    super(`${reason}; a turn would come in ${Math.ceil(waitMs / 1000)} s`);
-    this.waitMs = waitMs;
-  }
+/** Of a call that would have waited longer for its turn than allowed. It was not sent. */
+function noTurn(waitMs: number, reason: string): Error {
+  return new Error(`${reason}; a turn would come in ${Math.ceil(waitMs / 1000)} s`);
 }
 
 export interface PaceState {
@@ -19,7 +14,7 @@ export interface PaceState {
 
 /** Spaces the calls to one service, slows down when it complains and recovers call by call. */
 export interface Pace {
-  /** Resolves when a call may be sent. Rejects with NoTurn, or with the signal's reason. */
+  /** Resolves when a call may be sent. Rejects where that takes too long, or with the signal's reason. */
   turn(signal?: AbortSignal): Promise<void>;
   /** Takes the turn of now; false where one has to be waited for. */
   turnAtOnce(): boolean;
@@ -65,14 +60,14 @@ export function createPace(options: { callsPerSecond: number | null; turnTimeout
         const now = clock.monotonic();
         const left = turnTimeoutMs - (now - since);
         if (pausedUntil > now) {
-          if (pausedUntil - now > left) throw new NoTurn(pausedUntil - now, "the service asked to wait (Retry-After)");
+          if (pausedUntil - now > left) throw noTurn(pausedUntil - now, "the service asked to wait (Retry-After)");
           await clock.sleep(Math.ceil(pausedUntil - now), signal);
           continue;
         }
         const allowed = rate();
         if (allowed === null) return;
         const mine = Math.max(now, nextFree);
-        if (mine - now > left) throw new NoTurn(mine - now, "too many calls are waiting");
+        if (mine - now > left) throw noTurn(mine - now, "too many calls are waiting");
         nextFree = mine + 1000 / allowed;
         if (mine <= now) return;
         await clock.sleep(Math.ceil(mine - now), signal);

@@ -9,7 +9,7 @@ import { stored } from "../ledger/database/damage.ts";
 import { bytesLeft } from "../ledger/private/tables.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
 import type { OperationState } from "../ledger/journal/tables.ts";
-import { lastRunIds } from "../ledger/runs/run-tables.ts";
+import { lastRunIds, runFromRow } from "../ledger/runs/run-tables.ts";
 import type { OperationFacts, DeliveryFacts } from "../report/facts.ts";
 import type { AbsenceFacts, StatusFacts, Paused } from "../report/status.ts";
 import { auditHead, headPlaces, ledgerName } from "./audit.ts";
@@ -20,12 +20,10 @@ import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
 import { isRequestOf, requestKindOf } from "../engine/model/requests.ts";
 import { cutReads, lastReads, readFacts } from "./runs.ts";
-import { runFromRow } from "../ledger/runs/run-tables.ts";
 import type { SourceReadTable } from "../ledger/records/tables.ts";
 import { judgementOf } from "../report/status.ts";
 import { pauseKey, pauseOn } from "../ledger/pause.ts";
-import { assumptions } from "../contract/assumptions/registry.ts";
-import { evidenceOfRows } from "../contract/assumptions/evidence.ts";
+import { assumptions } from "../contract/assumptions.ts";
 import { evidenceOf } from "../ledger/state/assumptions-met.ts";
 import type { AssumptionStanding } from "../report/assumptions.ts";
 
@@ -323,13 +321,10 @@ interface Met {
 export async function assumptionStandings(ledger: ReadOnlyLedger): Promise<AssumptionStanding[]> {
   const rows: Met[] = await ledger.db.selectFrom("assumption_met").selectAll().execute();
   return assumptions.map(({ requiredBefore: _requiredBefore, ...assumption }) => {
-    const evidence = evidenceOfRows.get(assumption.id);
-    if (evidence === undefined) throw new Error(`${assumption.id} has no evidence`);
     const against = rows.find((row) => row.row === assumption.id);
     const isStanding = against !== undefined && against.accepted_at === null;
     return {
       ...assumption,
-      ...evidence,
       standing: isStanding ? "contradicted" : "assumed",
       contradicted: isStanding ? contradiction(against) : null,
       accepted: acceptance(against),

@@ -1,4 +1,4 @@
-import { stopsSomething } from "../contract/assumptions/evidence.ts";
+import { stopsSomething } from "../contract/assumptions.ts";
 import type { RunSummary } from "../engine/run/run.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { pausedCode } from "../ledger/pause.ts";

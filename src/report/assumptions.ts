@@ -1,11 +1,10 @@
-import type { Assumption } from "../contract/assumptions/registry.ts";
-import { cannotBeSeen, serviceOf } from "../contract/assumptions/evidence.ts";
-import type { RowEvidence } from "../contract/assumptions/evidence.ts";
+import type { Assumption } from "../contract/assumptions.ts";
+import { cannotBeSeen, serviceOf } from "../contract/assumptions.ts";
 import { instantText, plainView, printable, section, textOf } from "./text.ts";
 import type { View } from "./text.ts";
 
 /** A row of A1–A43, and how it met reality in this ledger. */
-export interface AssumptionStanding extends Omit<Assumption, "requiredBefore">, RowEvidence {
+export interface AssumptionStanding extends Omit<Assumption, "requiredBefore"> {
   standing: "assumed" | "contradicted";
   contradicted: { count: number; since: string; last: string; evidence: string; about: string[] } | null;
   /** The last contradiction that a person accepted. */
@@ -69,10 +68,10 @@ export function letterText(rows: readonly AssumptionStanding[]): string {
   return textOf([...intro, ...parts]);
 }
 
-function letterLines({ id, letter, default: assumed, contradicted }: AssumptionStanding): string[] {
+function letterLines({ id, question, default: assumed, contradicted }: AssumptionStanding): string[] {
   const seen =
     contradicted !== null
       ? `Seen ${times(contradicted.count)} against it: ${printable(contradicted.evidence)}.`
       : "Nothing was seen against it.";
-  return [`${id}. ${letter}`, `    We assume: ${assumed}.`, `    ${seen}`, ""];
+  return [`${id}. ${question}`, `    We assume: ${assumed}.`, `    ${seen}`, ""];
 }

@@ -1,5 +1,5 @@
 import { exitCodes, Problem, usage } from "../base/errors.ts";
-import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import { missingAssumptions } from "../contract/assumption-settings.ts";
 import { lockProblem } from "../contract/limits.ts";
 import { formatKey } from "../crm/keys.ts";
 import type { RecordKey } from "../crm/model.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { checked, identifierOf, integer, numberOf, Refusal, requiredText, rowOf, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { cloudTypes, lockableTypes } from "./assumptions.ts";
+import { enterpriseIn } from "./endpoints.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 import { productSchema } from "./order-bodies.ts";
 import { epochMs } from "./store.ts";
@@ -62,74 +63,38 @@ interface MerchandiseRow extends OrderColumns {
   created_at: number;
 }
 
+/** What M7 shows for a limit that was not sent. */
+const absentLimit = 0;
+/** Largest size of E9. */
+const mostShellNumbers = 1000;
+
 /** The per-lock results of E6 and E7. */
 const lockStatus = { succeeded: 1, missing: 2, failed: 3, wrongType: 4 } as const;
 
-/** What is common to these calls: the platform, and their statements, prepared once. */
-function contextOf(platform: Platform) {
-  const { store } = platform;
-  const cloudTypesJson = JSON.stringify(cloudTypes);
-  return {
-    ...platform,
-    findLock: store.prepare<[string], LockRow>(
-      `SELECT id, license_type, (lent_to_lock_id IS NOT NULL OR borrower_id IS NOT NULL) AS lent
-       FROM assets WHERE asset_number = ? AND removed_by IS NULL`,
-    ),
-    setLocked: store.prepare<[number, number, number]>("UPDATE assets SET locked = ?, updated_at = ? WHERE id = ?"),
-    findEnterprise: store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?"),
-    cloudAssets: store.prepare<[number, string], CloudAssetRow>(
-      `SELECT id, license_type, asset_number, customer_id, extensions, limit_start, limit_end, locked,
-       borrowed_usb_key, holder_id, held_since, created_at, updated_at
-       FROM assets WHERE enterprise_id = ? AND removed_by IS NULL AND license_type IN (SELECT value FROM json_each(?))
-       ORDER BY id`,
-    ),
-    findAsset: store.prepare<[number], AssetRow>(
-      "SELECT id, asset_number, customer_id, license_type FROM assets WHERE id = ? AND removed_by IS NULL",
-    ),
-    findProducts: store.prepare<[number], ProductRow>(
-      `SELECT products.id, merchandise_id, record, shown.fields AS shown, products.created_at, license_order_id,
-       channel_order_id, channel_code, source_order_id
-       FROM products JOIN license_orders ON license_orders.id = license_order_id
-       LEFT JOIN shown ON shown.product_id = products.id
-       WHERE asset_id = ? AND removed_by IS NULL ORDER BY products.id`,
-    ),
-    findMerchandises: store.prepare<[number], MerchandiseRow>(
-      `SELECT merchandises.id, parent_id, number, name, parent_number, term, merchandises.created_at,
-       license_order_id, channel_order_id, channel_code, source_order_id
-       FROM merchandises JOIN license_orders ON license_orders.id = license_order_id
-       WHERE asset_id = ? AND removed_by IS NULL ORDER BY merchandises.id`,
-    ),
-    cloudTypesJson,
-    takeNumbers: store.prepare<[number, number], { value: number }>(
-      `INSERT INTO meta (key, value) VALUES ('shell-numbers', ?)
-       ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + ? RETURNING CAST(value AS INTEGER) AS value`,
-    ),
-  };
-}
-
-type Context = ReturnType<typeof contextOf>;
-
 /** E6–E9: physical locks, virtual assets, asset-number digits. M7: what an asset contains. */
 export function assetOperations(platform: Platform): { E6: Run; E7: Run; E8: Run; E9: Run; M7: Run } {
-  const context = contextOf(platform);
   return {
-    E6: (call) => switchLocks(context, call, 1),
-    E7: (call) => switchLocks(context, call, 0),
-    E8: (call) => virtualAssets(context, call),
-    E9: (call) => takeShellNumbers(context, call),
-    M7: (call) => contentsOfAsset(context, call),
+    E6: (call) => switchLocks(platform, call, 1),
+    E7: (call) => switchLocks(platform, call, 0),
+    E8: (call) => virtualAssets(platform, call),
+    E9: (call) => takeShellNumbers(platform, call),
+    M7: (call) => contentsOfAsset(platform, call),
   };
 }
 
-function switchLocks(context: Context, call: Call, locked: 0 | 1): Answer {
+function switchLocks({ store, now }: Platform, call: Call, locked: 0 | 1): Answer {
   const body = checked(locksSchema, call.body);
   return success(
     body.assetNums.map((assetNum) => {
-      const found = context.findLock.get(assetNum);
+      const found = store.get<LockRow>(
+        `SELECT id, license_type, (lent_to_lock_id IS NOT NULL OR borrower_id IS NOT NULL) AS lent
+         FROM assets WHERE asset_number = ? AND removed_by IS NULL`,
+        assetNum,
+      );
       if (found === undefined) return { assetNum, status: lockStatus.missing };
       if (!lockableTypes.includes(found.license_type)) return { assetNum, status: lockStatus.wrongType };
       if (found.lent === 1) return { assetNum, status: lockStatus.failed };
-      context.setLocked.run(locked, context.now(), found.id);
+      store.run("UPDATE assets SET locked = ?, updated_at = ? WHERE id = ?", locked, now(), found.id);
       return { assetNum, status: lockStatus.succeeded };
     }),
   );
@@ -164,24 +129,35 @@ function virtualAsset(row: CloudAssetRow) {
   };
 }
 
-function virtualAssets(context: Context, call: Call): Answer {
-  const enterprise = rowOf("enterprise", call.parameters[0] ?? "") ?? -1;
-  if (context.findEnterprise.get(enterprise) === undefined)
-    throw new Refusal("13004", "enterpriseGlobalId: no such enterprise");
-  const assets = context.cloudAssets.all(enterprise, context.cloudTypesJson).map(virtualAsset);
+function virtualAssets({ store }: Platform, call: Call): Answer {
+  const enterprise = enterpriseIn(store, call);
+  if (enterprise === undefined) throw new Refusal("13004", "enterpriseGlobalId: no such enterprise");
+  const assets = store
+    .all<CloudAssetRow>(
+      `SELECT id, license_type, asset_number, customer_id, extensions, limit_start, limit_end, locked,
+       borrowed_usb_key, holder_id, held_since, created_at, updated_at
+       FROM assets WHERE enterprise_id = ? AND removed_by IS NULL AND license_type IN (SELECT value FROM json_each(?))
+       ORDER BY id`,
+      enterprise.id,
+      JSON.stringify(cloudTypes),
+    )
+    .map(virtualAsset);
   const code = call.query.get("extendCode");
   if (code === null || code === "") return success(assets);
   return success(assets.filter((asset) => asset.assetExtends.some((extension) => extension.extendCode === code)));
 }
 
-function takeShellNumbers(context: Context, call: Call): Answer {
-  const { size } = checked(z.strictObject({ size: integer.min(1).max(context.settings.maxShellNumbers) }), call.body);
-  const last = context.takeNumbers.get(size, size)?.value ?? 0;
+function takeShellNumbers({ store, settings }: Platform, call: Call): Answer {
+  const { size } = checked(z.strictObject({ size: integer.min(1).max(mostShellNumbers) }), call.body);
+  const last =
+    store.get<{ value: number }>(
+      `INSERT INTO meta (key, value) VALUES ('shell-numbers', ?)
+       ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + ? RETURNING CAST(value AS INTEGER) AS value`,
+      size,
+      size,
+    )?.value ?? 0;
   return success(
-    Array.from(
-      { length: size },
-      (_, index) => context.settings.shellRegion + String(last - size + index + 1).padStart(9, "0"),
-    ),
+    Array.from({ length: size }, (_, index) => settings.shellRegion + String(last - size + index + 1).padStart(9, "0")),
   );
 }
 
@@ -194,7 +170,7 @@ function orderFields(row: OrderColumns) {
   };
 }
 
-function productInstance(context: Context, row: ProductRow, asset: AssetRow) {
+function productInstance(row: ProductRow, asset: AssetRow) {
   const record = productSchema.parse(JSON.parse(row.record));
   const order = orderFields(row);
   const id = identifierOf("product", row.id);
@@ -211,8 +187,8 @@ function productInstance(context: Context, row: ProductRow, asset: AssetRow) {
     appKey: record.appKey ?? "",
     productName: record.productName,
     ...order,
-    limitStartTime: epochMs(record.limitStartDate) ?? context.settings.absentLimitTime,
-    limitEndTime: epochMs(record.limitEndDate) ?? context.settings.absentLimitTime,
+    limitStartTime: epochMs(record.limitStartDate) ?? absentLimit,
+    limitEndTime: epochMs(record.limitEndDate) ?? absentLimit,
     limitAmount: 0,
     limitConcurrent: record.limitConcurrent,
     limitTimeDuration: record.limitTimeDuration,
@@ -232,7 +208,6 @@ function productInstance(context: Context, row: ProductRow, asset: AssetRow) {
 }
 
 function merchandiseNodes(
-  context: Context,
   rows: MerchandiseRow[],
   products: ProductRow[],
   asset: AssetRow,
@@ -241,7 +216,7 @@ function merchandiseNodes(
   return rows
     .filter((row) => row.parent_id === parent)
     .map((row) => {
-      const children = merchandiseNodes(context, rows, products, asset, row.id);
+      const children = merchandiseNodes(rows, products, asset, row.id);
       const contained = products.filter((product) => product.merchandise_id === row.id);
       return {
         id: numberOf(identifierOf("merchandise", row.id)),
@@ -257,18 +232,35 @@ function merchandiseNodes(
         timeDurationExpression: row.term,
         children: children.length === 0 ? null : children,
         productInstanceList:
-          contained.length === 0 ? null : contained.map((product) => productInstance(context, product, asset)),
+          contained.length === 0 ? null : contained.map((product) => productInstance(product, asset)),
       };
     });
 }
 
-function contentsOfAsset(context: Context, call: Call): Answer {
-  const asset = context.findAsset.get(rowOf("asset", call.parameters[0] ?? "") ?? -1);
+function contentsOfAsset({ store }: Platform, call: Call): Answer {
+  const asset = store.get<AssetRow>(
+    "SELECT id, asset_number, customer_id, license_type FROM assets WHERE id = ? AND removed_by IS NULL",
+    rowOf("asset", call.parameters[0] ?? "") ?? -1,
+  );
   if (asset === undefined) throw new Refusal("60024", "assetId names no asset");
-  const products = context.findProducts.all(asset.id);
+  const products = store.all<ProductRow>(
+    `SELECT products.id, merchandise_id, record, shown.fields AS shown, products.created_at, license_order_id,
+     channel_order_id, channel_code, source_order_id
+     FROM products JOIN license_orders ON license_orders.id = license_order_id
+     LEFT JOIN shown ON shown.product_id = products.id
+     WHERE asset_id = ? AND removed_by IS NULL ORDER BY products.id`,
+    asset.id,
+  );
+  const packages = store.all<MerchandiseRow>(
+    `SELECT merchandises.id, parent_id, number, name, parent_number, term, merchandises.created_at,
+     license_order_id, channel_order_id, channel_code, source_order_id
+     FROM merchandises JOIN license_orders ON license_orders.id = license_order_id
+     WHERE asset_id = ? AND removed_by IS NULL ORDER BY merchandises.id`,
+    asset.id,
+  );
   const direct = products.filter((product) => product.merchandise_id === null);
   return success({
-    productInstanceList: direct.map((product) => productInstance(context, product, asset)),
-    children: merchandiseNodes(context, context.findMerchandises.all(asset.id), products, asset, null),
+    productInstanceList: direct.map((product) => productInstance(product, asset)),
+    children: merchandiseNodes(packages, products, asset, null),
   });
 }

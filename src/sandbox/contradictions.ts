@@ -1,18 +1,18 @@
 import { acknowledged, failure, Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import type { Call, EndpointId, Run } from "./endpoints.ts";
-import type { ContradictedRow } from "./sandbox-settings.ts";
 import { isObject } from "./staff.ts";
 
 /** How a call is answered where a row is contradicted: `next` does what it would do otherwise. */
 type Otherwise = (call: Call, next: Run) => Answer;
+type Ways = Partial<Record<EndpointId, Otherwise>>;
 
 const refused = (reason: string, code: "13004" | "30002" = "13004"): never => {
   throw new Refusal(code, reason);
 };
 
 /** What the services do where they contradict a row. */
-const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwise>>> = {
+const contradictions = {
   /** A success comes as a business exception. */
   A1: { E4: (call, next) => ({ ...next(call), status: 299 }) },
   /** A code that no contract lists. */
@@ -22,15 +22,18 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
   /** E3 shows customers under another channel code alone. */
   A9: { E3: (call, next) => underLegacyCode(call, next) },
   /** E3 shows a second enterprise under every number. */
-  A10: { E3: (call, next) => shownTwice(next(call)) },
+  A10: {
+    E3: (call, next) =>
+      withRows(next(call), (rows) => [
+        ...rows,
+        ...rows.map((row) => ({ ...row, enterpriseGlobalId: "6100000000000009999" })),
+      ]),
+  },
   /** E5 takes no order for the customer that was selected. */
   A12: { E5: () => refused("orderList[0].customerId: takes no orders") },
   /** E3 answers null where there is none. */
   A13: {
-    E3: (call, next) => {
-      const answer = next(call);
-      return Array.isArray(answer.data) && answer.data.length === 0 ? { ...answer, data: null } : answer;
-    },
+    E3: (call, next) => withRows(next(call), (rows) => (rows.length === 0 ? null : rows)),
   },
   /** E4 needs an address. */
   A14: {
@@ -41,7 +44,7 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
   /** Of an E5 the last product of the last asset is applied alone, and nobody is told of the rest. */
   A16: { E5: (call, next) => next(withoutFirstProduct(call)) && failure("500", "network error") },
   /** E5 counts the records from 0, whatever sequences were sent. */
-  A17: { E5: (call, next) => withRows(next(call), (row, index) => ({ ...row, sequence: index })) },
+  A17: { E5: (call, next) => withRows(next(call), (rows) => rows.map((row, sequence) => ({ ...row, sequence }))) },
   /** A deletion of any type has to name another source order. */
   A19: { E5: (call, next) => (isDeletion(call) ? refused("orderList[0].srcLicenseOrderId: wrong") : next(call)) },
   /** E5 wants the limits of products in another unit. */
@@ -70,21 +73,17 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
     },
   },
   /** E6 refuses the lock that it has disabled before. */
-  A26: { E6: (call, next) => withRows(next(call), (row) => ({ ...row, status: 4 })) },
+  A26: { E6: (call, next) => withRows(next(call), (rows) => rows.map((row) => ({ ...row, status: 4 }))) },
   /** M5 counts one more than it lists. */
   A27: {
-    M5: (call, next) => {
-      const answer = next(call);
-      const { data } = answer;
-      return isObject(data) ? { ...answer, data: { ...data, total: Number(data["total"]) + 1 } } : answer;
-    },
+    M5: (call, next) => withData(next(call), (data) => ({ ...data, total: Number(data["total"]) + 1 })),
   },
   /** M5 shows an account whose name has the enterprise code twice under its bare name. */
   A28: {
     M5: (call, next) => withFields(next(call), { userName: (name) => String(name).replace(/([A-Z]\d{5})\1$/u, "") }),
   },
   /** M1 appends another ending to every second name. */
-  A29: { M1: (call, next) => withSucceeded(next(call), (row, index) => ({ ...row, userName: ending(row, index) })) },
+  A29: { M1: (call, next) => withData(next(call), withOtherEndings) },
   /** The limits of names count more than characters. */
   A31: { M1: () => refused("name is too long", "30002") },
   /** M9 gives the first number alone, and nobody is told of the rest. */
@@ -92,7 +91,13 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
   /** M5 shows nobody with an asset number. */
   A34: { M5: (call, next) => withFields(next(call), { assetNums: () => [] }) },
   /** M6 shows every held number with the administrator of the enterprise too. */
-  A35: { M6: (call, next) => heldTwice(next(call)) },
+  A35: {
+    M6: (call, next) =>
+      withRows(next(call), (rows) => [
+        ...rows,
+        ...rows.filter(isHeld).map((row) => ({ ...row, cloudAccountGlobalId: "6300000000000000001" })),
+      ]),
+  },
   /** M4 knows nobody. */
   A36: { M4: () => failure("60002", "the member does not exist") },
   /** A new purchase of a cloud type has to name a source order. */
@@ -100,8 +105,18 @@ const contradictions: Record<ContradictedRow, Partial<Record<EndpointId, Otherwi
   /** M2 is accepted and changes nothing. */
   A41: { M2: () => success(null) },
   /** M6 leaves out what nobody holds. */
-  A43: { M6: (call, next) => withoutFree(next(call)) },
-};
+  A43: { M6: (call, next) => withRows(next(call), (rows) => rows.filter(isHeld)) },
+} satisfies Record<string, Ways>;
+const waysOf: Readonly<Record<ContradictedRow, Ways>> = contradictions;
+
+/** The rows of A1–A43 that the services can contradict; each reads the contract in another way that it allows. */
+export type ContradictedRow = keyof typeof contradictions;
+export const contradictedRows = Object.keys(contradictions).filter(
+  (row): row is ContradictedRow => row in contradictions,
+);
+
+const firstAsset = "orderList[0].assets[0]";
+const firstProduct = `${firstAsset}.products[0]`;
 
 /** M9 with the first of the numbers that it gives. */
 function withFirstNumber(call: Call): Call {
@@ -109,9 +124,6 @@ function withFirstNumber(call: Call): Call {
   if (!isObject(body) || !Array.isArray(body["addAssets"])) return call;
   return { ...call, body: { ...body, addAssets: body["addAssets"].slice(0, 1) } };
 }
-
-const firstAsset = "orderList[0].assets[0]";
-const firstProduct = `${firstAsset}.products[0]`;
 
 /** Whether a field stands anywhere in the body of a call with a value. */
 function holds({ body }: Call, field: string): boolean {
@@ -127,12 +139,7 @@ function holds({ body }: Call, field: string): boolean {
   return isThere(body);
 }
 
-function withoutFree(answer: Answer): Answer {
-  const { data } = answer;
-  if (answer.code !== 0 || !Array.isArray(data)) return answer;
-  const rows: unknown[] = data;
-  return { ...answer, data: rows.filter((row) => isObject(row) && row["cloudAccountGlobalId"] !== null) };
-}
+const isHeld = (row: Fields): boolean => row["cloudAccountGlobalId"] !== null;
 
 function isDeletion({ body }: Call): boolean {
   if (!isObject(body) || !Array.isArray(body["orderList"])) return false;
@@ -146,15 +153,7 @@ function underLegacyCode(call: Call, next: Run): Answer {
   if (call.query.get("channelCode") !== legacyCode) return success([]);
   const query = new URLSearchParams(call.query);
   query.set("channelCode", "crm");
-  return withRows(next({ ...call, query }), (row) => ({ ...row, channelCode: legacyCode }));
-}
-
-function shownTwice(answer: Answer): Answer {
-  const { data } = answer;
-  if (answer.code !== 0 || !Array.isArray(data)) return answer;
-  const rows: unknown[] = data;
-  const again = rows.filter(isObject).map((row) => ({ ...row, enterpriseGlobalId: "6100000000000009999" }));
-  return { ...answer, data: [...rows, ...again] };
+  return withRows(next({ ...call, query }), (rows) => rows.map((row) => ({ ...row, channelCode: legacyCode })));
 }
 
 /** An E5 whose records lack the first product of their first asset. */
@@ -171,29 +170,27 @@ function withoutFirstProduct(call: Call): Call {
   return { ...call, body: { ...body, orderList } };
 }
 
-function ending(row: Record<string, unknown>, index: number): string {
-  return `${String(row["userName"])}${index % 2 === 0 ? "" : "X"}`;
+type Fields = Record<string, unknown>;
+
+/** The rows of a success as they are answered instead; an answer without rows as it is. */
+function withRows(answer: Answer, change: (rows: Fields[]) => unknown): Answer {
+  const { data } = answer;
+  return answer.code === 0 && Array.isArray(data) ? { ...answer, data: change(data.filter(isObject)) } : answer;
 }
 
-function withSucceeded(
-  answer: Answer,
-  change: (row: Record<string, unknown>, index: number) => Record<string, unknown>,
-): Answer {
+/** The same of an object. */
+function withData(answer: Answer, change: (data: Fields) => unknown): Answer {
   const { data } = answer;
-  if (answer.code !== 0 || !isObject(data) || !Array.isArray(data["succeeded"])) return answer;
-  const succeeded = data["succeeded"].map((row, index): unknown => (isObject(row) ? change(row, index) : row));
-  return { ...answer, data: { ...data, succeeded } };
+  return answer.code === 0 && isObject(data) ? { ...answer, data: change(data) } : answer;
 }
 
-function heldTwice(answer: Answer): Answer {
-  const { data } = answer;
-  if (answer.code !== 0 || !Array.isArray(data)) return answer;
-  const rows: unknown[] = data;
-  const held = rows.filter(isObject).filter((row) => row["cloudAccountGlobalId"] !== null);
-  return {
-    ...answer,
-    data: [...rows, ...held.map((row) => ({ ...row, cloudAccountGlobalId: "6300000000000000001" }))],
-  };
+/** Every second name with another ending. */
+function withOtherEndings(data: Fields): Fields {
+  const added: unknown[] = Array.isArray(data["succeeded"]) ? data["succeeded"] : [];
+  const succeeded = added.filter(isObject).map((row, index) => {
+    return { ...row, userName: `${String(row["userName"])}${index % 2 === 0 ? "" : "X"}` };
+  });
+  return { ...data, succeeded };
 }
 
 /** Which rows are contradicted now. */
@@ -209,16 +206,10 @@ export function createContradicted(rows: readonly ContradictedRow[]): Contradict
     set: (next) => void (current = next),
     run: (operation, call, run) =>
       current.reduce<Run>((next, row) => {
-        const otherwise = contradictions[row][operation];
+        const otherwise = waysOf[row][operation];
         return otherwise === undefined ? next : (given) => otherwise(given, next);
       }, run)(call),
   };
-}
-
-function withRows(answer: Answer, change: (row: Record<string, unknown>, index: number) => unknown): Answer {
-  const { data } = answer;
-  if (answer.code !== 0 || !Array.isArray(data)) return answer;
-  return { ...answer, data: data.map((row, index): unknown => (isObject(row) ? change(row, index) : row)) };
 }
 
 /** The answer with these fields changed wherever they stand in its data. */

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import { sha256 } from "../base/canonical-json.ts";
 import type { Randomness } from "../base/ids.ts";
 import { Refusal } from "./answers.ts";
-import { assumptions } from "./assumptions.ts";
 import type { ServiceName } from "./endpoints.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
@@ -21,8 +20,8 @@ export type Door = (
  */
 export function createDoor(tokens: Tokens): Door {
   const seen = {
-    order: createNonces(assumptions.noncesRemembered),
-    member: createNonces(assumptions.noncesRemembered),
+    order: createNonces(noncesRemembered),
+    member: createNonces(noncesRemembered),
   };
 
   function checkTokens(service: ServiceName, headers: IncomingHttpHeaders): void {
@@ -56,6 +55,9 @@ export function createDoor(tokens: Tokens): Door {
 function textOf(header: string | string[] | undefined): string {
   return typeof header === "string" ? header : "";
 }
+
+/** Of each service, at the least. */
+const noncesRemembered = 100_000;
 
 /** Remembers at least the last `size` nonces and at most twice as many. */
 function createNonces(size: number): { add(nonce: string): boolean } {
@@ -98,16 +100,16 @@ export interface Tokens {
  * restart.
  */
 export function createTokens(store: Store, settings: SandboxSettings, now: () => number, random: Randomness): Tokens {
-  const read = store.prepare<[string], { value: string }>("SELECT value FROM meta WHERE key = ?");
-  const write = store.prepare<[string, string]>(
-    "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-  );
-  const secret = read.get("token-secret")?.value ?? random.hex(16);
-  let epoch = Number(read.get("token-epoch")?.value ?? "1");
+  const read = (key: string): string | undefined =>
+    store.get<{ value: string }>("SELECT value FROM meta WHERE key = ?", key)?.value;
+  const write = (key: string, value: string): unknown =>
+    store.run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", key, value);
+  const secret = read("token-secret") ?? random.hex(16);
+  let epoch = Number(read("token-epoch") ?? "1");
 
   function restore(): void {
-    write.run("token-secret", secret);
-    write.run("token-epoch", String(epoch));
+    write("token-secret", secret);
+    write("token-epoch", String(epoch));
   }
   restore();
 
@@ -151,7 +153,7 @@ export function createTokens(store: Store, settings: SandboxSettings, now: () =>
     },
     expireAll() {
       epoch += 1;
-      write.run("token-epoch", String(epoch));
+      write("token-epoch", String(epoch));
     },
   };
 }

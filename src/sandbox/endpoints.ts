@@ -1,3 +1,4 @@
+import { rowOf } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { Store } from "./store.ts";
@@ -7,14 +8,14 @@ export interface Platform {
   store: Store;
   settings: SandboxSettings;
   /** Epoch milliseconds. */
-  now(): number;
+  now: () => number;
   /** The code that is appended to the user names of an enterprise, by its row. */
-  enterpriseCode(row: number): string;
+  enterpriseCode: (row: number) => string;
   /**
    * Has `payload` worked off after `delayMs`, also when the process is killed in between. Committed with the
    * surrounding transaction.
    */
-  defer(kind: "call" | "orders", payload: string, delayMs: number): void;
+  defer: (kind: "call" | "orders", payload: string, delayMs: number) => void;
 }
 
 /** A call that passed the door: headers, nonce and routing are checked. */
@@ -101,4 +102,10 @@ export function findEndpoint(method: string, path: string): { id: EndpointId; pa
     }
   }
   return undefined;
+}
+
+/** The enterprise that the first path parameter of a call names. */
+export function enterpriseIn(store: Store, { parameters }: Call): { id: number; code: string } | undefined {
+  const row = rowOf("enterprise", parameters[0] ?? "") ?? -1;
+  return store.get<{ id: number; code: string }>("SELECT id, code FROM enterprises WHERE id = ?", row);
 }

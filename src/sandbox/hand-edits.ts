@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { identifierOf, rowOf } from "./answers.ts";
-import type { IdentifierKind } from "./answers.ts";
 import type { Platform } from "./endpoints.ts";
-import { enterpriseByHand } from "./enterprises.ts";
+import { makeEnterprise } from "./enterprises.ts";
 import { productSchema } from "./order-bodies.ts";
-import type { Store } from "./store.ts";
+import { setHolder } from "./privileges.ts";
+import { addStaff, changeStaff, removeStaff } from "./staff.ts";
+import type { Given } from "./store.ts";
 
 const id = z.string().min(1);
 const asset = { assetNum: id };
@@ -77,7 +78,7 @@ export type EditOf<Action extends HandEdit["action"]> = Extract<HandEdit, { acti
 export type Edits = { [Action in HandEdit["action"]]: (edit: EditOf<Action>) => HandResult | undefined };
 
 /** What was looked for; throws NotThere without it. */
-export function found<Row>(row: Row | undefined, what: string): Row {
+function found<Row>(row: Row | undefined, what: string): Row {
   if (row === undefined) throw new NotThere(`there is no ${what}`);
   return row;
 }
@@ -90,97 +91,82 @@ interface StaffRow {
   mobile: string;
 }
 
-function statementsOf(store: Store) {
-  return {
-    setHolder: store.prepare<[number | null, number | null, number]>(
-      "UPDATE assets SET holder_id = ?, held_since = ? WHERE id = ?",
-    ),
-    findStaff: store.prepare<[number], StaffRow>(
-      "SELECT id, name, department_id, remark, mobile FROM staff WHERE id = ? AND deleted = 0",
-    ),
-    updateStaff: store.prepare<[string, string | null, string | null, string, number, number]>(
-      "UPDATE staff SET name = ?, department_id = ?, remark = ?, mobile = ?, updated_at = ? WHERE id = ?",
-    ),
-    deleteStaff: store.prepare<[number, number]>("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?"),
-    freeAssets: store.prepare<[number]>("UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?"),
-    insertStaff: store.prepare<[number, string, string, string | null, string | null, string, number, number]>(
-      `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash,
-       created_at, updated_at) VALUES (?, 'by-hand', ?, ?, ?, ?, ?, '', ?, ?)`,
-    ),
-    goOnline: store.prepare<[number]>("INSERT INTO online (staff_id) VALUES (?) ON CONFLICT DO NOTHING"),
-    goOffline: store.prepare<[number]>("DELETE FROM online WHERE staff_id = ?"),
-    findEnterprise: store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?"),
-    copyCustomer: store.prepare<[string, string, number]>(
-      `INSERT INTO customers (enterprise_id, channel_code, channel_customer_id, name, branch_name, address, kind,
-       is_default, created_at, updated_at)
-       SELECT enterprise_id, ?, ?, name, branch_name, address, kind, is_default, created_at, updated_at
-       FROM customers WHERE enterprise_id = ? ORDER BY id LIMIT 2`,
-    ),
-    findAsset: store.prepare<[string], { id: number }>(
-      "SELECT id FROM assets WHERE asset_number = ? AND removed_by IS NULL",
-    ),
-  };
+export interface AssetRow {
+  [column: string]: Given;
+  id: number;
+  enterprise_id: number;
+  customer_id: number;
+  license_order_id: number;
+  license_type: string;
 }
 
-type Context = Platform & ReturnType<typeof statementsOf>;
-
-function rowNamed(kind: IdentifierKind, identifier: string): number {
-  return rowOf(kind, identifier) ?? -1;
+/** An asset by its number, as its order brought it. */
+export function assetNamed({ store }: Platform, number: string): AssetRow {
+  const row = store.get<AssetRow>(
+    `SELECT id, enterprise_id, customer_id, license_order_id, license_type, extensions, limit_start, limit_end,
+     borrowed_usb_key FROM assets WHERE asset_number = ? AND removed_by IS NULL`,
+    number,
+  );
+  return found(row, `asset ${number}`);
 }
 
-const staffOf = (context: Context, globalId: string): StaffRow =>
-  found(context.findStaff.get(rowNamed("member", globalId)), `member ${globalId}`);
+export function staffOf({ store }: Platform, globalId: string): StaffRow {
+  const row = store.get<StaffRow>(
+    "SELECT id, name, department_id, remark, mobile FROM staff WHERE id = ? AND deleted = 0",
+    rowOf("member", globalId) ?? -1,
+  );
+  return found(row, `member ${globalId}`);
+}
 
 /** What a person does with staff, with who holds an asset, and with enterprises. */
 export function peopleEdits(platform: Platform) {
-  const context = { ...platform, ...statementsOf(platform.store) };
-  const makeEnterprise = enterpriseByHand(platform);
+  const { store, settings, now } = platform;
   return {
     "move-holder": ({ assetNum, memberGlobalId }) => {
-      const { id: row } = found(context.findAsset.get(assetNum), `asset ${assetNum}`);
-      if (memberGlobalId === null) context.setHolder.run(null, null, row);
-      else context.setHolder.run(staffOf(context, memberGlobalId).id, context.now(), row);
+      const holder = memberGlobalId === null ? null : staffOf(platform, memberGlobalId).id;
+      setHolder(platform, assetNamed(platform, assetNum).id, holder);
       return undefined;
     },
     "rename-person": ({ memberGlobalId, ...changes }) => {
-      const row = staffOf(context, memberGlobalId);
-      const department = changes.departmentId === undefined ? row.department_id : changes.departmentId;
+      const row = staffOf(platform, memberGlobalId);
+      const departmentId = changes.departmentId === undefined ? row.department_id : changes.departmentId;
       const remark = changes.remark === undefined ? row.remark : changes.remark;
       const { name = row.name, mobile = row.mobile } = changes;
-      context.updateStaff.run(name, department, remark, mobile, context.now(), row.id);
+      changeStaff(store, row.id, { name, departmentId, remark, mobile }, now());
       return undefined;
     },
     "delete-person": ({ memberGlobalId }) => {
-      const { id: row } = staffOf(context, memberGlobalId);
-      context.deleteStaff.run(context.now(), row);
-      context.freeAssets.run(row);
+      removeStaff(store, staffOf(platform, memberGlobalId).id, now());
       return undefined;
     },
-    "add-person": ({
-      enterpriseGlobalId,
-      userName,
-      name = userName,
-      departmentId = null,
-      remark = null,
-      mobile = "",
-    }) => {
-      const { id: row } = found(context.findEnterprise.get(rowNamed("enterprise", enterpriseGlobalId)), "enterprise");
-      const now = context.now();
-      const made = context.insertStaff.run(row, userName, name, departmentId, remark, mobile, now, now);
-      return { memberGlobalId: identifierOf("member", Number(made.lastInsertRowid)) };
+    "add-person": ({ enterpriseGlobalId, name, ...staff }) => {
+      const row = rowOf("enterprise", enterpriseGlobalId) ?? -1;
+      const { id: enterprise } = found(
+        store.get<{ id: number }>("SELECT id FROM enterprises WHERE id = ?", row),
+        "enterprise",
+      );
+      const made = { ...staff, name: name ?? staff.userName, enterprise, role: "by-hand" as const };
+      return { memberGlobalId: identifierOf("member", addStaff(store, made, now())) };
     },
     "set-online": ({ memberGlobalId, online }) => {
-      const { id: row } = staffOf(context, memberGlobalId);
-      (online ? context.goOnline : context.goOffline).run(row);
+      const { id: row } = staffOf(platform, memberGlobalId);
+      store.run(online ? "INSERT OR REPLACE INTO online VALUES (?)" : "DELETE FROM online WHERE staff_id = ?", row);
       return undefined;
     },
-    "make-enterprise": ({ channelCode = context.settings.channelCode, ...made }) => ({
-      enterpriseGlobalId: makeEnterprise({ ...made, channelCode }),
+    "make-enterprise": ({ channelCode = settings.channelCode, ...made }) => ({
+      enterpriseGlobalId: makeEnterprise(platform, { ...made, channelCode }).enterpriseGlobalId,
     }),
-    "copy-customer": ({ enterpriseGlobalId, channelCustomerId, channelCode = context.settings.channelCode }) => {
-      const row = rowNamed("enterprise", enterpriseGlobalId);
-      if (context.copyCustomer.run(channelCode, channelCustomerId, row).changes === 0)
-        throw new NotThere(`there is no enterprise ${enterpriseGlobalId}`);
+    "copy-customer": ({ enterpriseGlobalId, channelCustomerId, channelCode = settings.channelCode }) => {
+      const copied = store.run(
+        `INSERT INTO customers (enterprise_id, channel_code, channel_customer_id, name, branch_name, address, kind,
+         is_default, created_at, updated_at)
+         SELECT enterprise_id, ?, ?, name, branch_name, address, kind, is_default, created_at, updated_at
+         FROM customers WHERE enterprise_id = ? ORDER BY id LIMIT 2`,
+        channelCode,
+        channelCustomerId,
+        rowOf("enterprise", enterpriseGlobalId) ?? -1,
+      );
+      if (copied === 0) throw new NotThere(`there is no enterprise ${enterpriseGlobalId}`);
       return undefined;
     },
   } satisfies Partial<Edits>;

@@ -2,11 +2,10 @@ import { z } from "zod";
 import { acknowledged, checked, identifierOf, Refusal, requiredText, rowOf, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { cloudTypes } from "./assumptions.ts";
-import { createRemoval } from "./deletions.ts";
+import { remove } from "./deletions.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 import { createBatchSchema } from "./order-bodies.ts";
 import type { Batch, MerchandiseRecord, NewAsset, NewBuy, OrderRecord, ProductRecord } from "./order-bodies.ts";
-import type { Given, Store } from "./store.ts";
 
 const querySchema = z.object({ appKey: requiredText });
 
@@ -20,34 +19,54 @@ interface OrderOperations {
 
 /** E5, and what is left to do of an asynchronous one. */
 export function orderOperations(platform: Platform): OrderOperations {
-  const context = orderContext(platform);
+  const batchSchema = createBatchSchema(platform.settings.requireAddress);
+  const placementsSchema: z.ZodType<Placement[]> = z.array(
+    z.strictObject({
+      order: batchSchema.shape.orderList.element,
+      enterprise: z.int(),
+      customer: z.int(),
+      sourceOrder: z.int().nullable(),
+      licenseOrder: z.int(),
+    }),
+  );
+  const placementsIn = (payload: string): Placement[] => placementsSchema.parse(JSON.parse(payload));
   return {
-    E5: (call) => placeOrders(context, call),
-    applyDeferred: (payload) => applyDeferred(context, payload),
-    failDeferred: (payload) => failDeferred(context, payload),
+    E5: (call) => placeOrders(platform, checkBatch(platform, batchSchema, call), call.text),
+    applyDeferred: (payload) => applyAll(platform, placementsIn(payload)),
+    failDeferred(payload) {
+      for (const { licenseOrder } of placementsIn(payload)) setState(platform, licenseOrder, "failed");
+    },
   };
 }
 
-function apply(context: OrderContext, placement: Placement, place: string): void {
+function setState({ store }: Platform, licenseOrder: number, state: "applied" | "failed"): void {
+  store.run("UPDATE license_orders SET state = ? WHERE id = ?", state, licenseOrder);
+}
+
+function applyAll(platform: Platform, placements: readonly Placement[]): void {
+  placements.forEach((placement, index) => apply(platform, placement, `orderList[${index}]`));
+}
+
+function apply(platform: Platform, placement: Placement, place: string): void {
   const { order } = placement;
   if (order.orderType === "new_buy") {
     order.assets.forEach((asset, index) => {
       for (const number of asset.assetNos) {
-        const row = assetFor(context, placement, order, asset, number, `${place}.assets[${index}]`);
-        addProducts(context, placement, row, null, asset.products);
-        for (const root of asset.merchandises ?? []) addMerchandise(context, placement, row, null, root);
+        const row = assetFor(platform, placement, order, asset, number, `${place}.assets[${index}]`);
+        addProducts(platform, placement, row, null, asset.products);
+        for (const root of asset.merchandises ?? []) addMerchandise(platform, placement, row, null, root);
       }
     });
   } else {
-    context.remove(order, placement, place);
+    remove(platform, order, placement, place);
   }
-  context.setState.run("applied", placement.licenseOrder);
+  setState(platform, placement.licenseOrder, "applied");
 }
 
-function checkBatch(context: OrderContext, call: Call): Batch {
+function checkBatch({ settings }: Platform, schema: ReturnType<typeof createBatchSchema>, call: Call): Batch {
   const { appKey } = checked(querySchema, Object.fromEntries(call.query));
-  if (appKey !== context.settings.appKey) throw new Refusal("13004", "appKey: unknown application");
-  const batch = checked(context.batchSchema, call.body);
+  if (appKey !== settings.appKey) throw new Refusal("13004", "appKey: unknown application");
+  const batch = checked(schema, call.body);
   const sequences = new Set<number>();
   batch.orderList.forEach((order, index) => {
     const place = `orderList[${index}]`;
@@ -59,37 +78,37 @@ function checkBatch(context: OrderContext, call: Call): Batch {
   return batch;
 }
 
-function register(context: OrderContext, batch: Batch, text: string): Placement[] {
-  const now = context.now();
-  const batchRow = Number(context.insertBatch.run(batch.channelOrderId, text, now).lastInsertRowid);
+function register(platform: Platform, batch: Batch, text: string): Placement[] {
+  const { store } = platform;
+  const now = platform.now();
+  const { channelOrderId, channelCode } = batch;
+  const batchRow = store.insert("batches", { channel_order_id: channelOrderId, body: text, created_at: now });
   return batch.orderList.map((order, index) => {
-    const references = referencesOf(context, order, `orderList[${index}]`);
-    const { lastInsertRowid } = context.insertOrder.run(
-      batchRow,
-      references.enterprise,
-      references.customer,
-      order.sequence,
-      order.orderType,
-      order.licenseType,
-      batch.channelCode,
-      batch.channelOrderId,
-      references.sourceOrder,
-      "waiting",
-      now,
-    );
-    return { order, ...references, licenseOrder: Number(lastInsertRowid) };
+    const references = referencesOf(platform, order, `orderList[${index}]`);
+    const licenseOrder = store.insert("license_orders", {
+      batch_id: batchRow,
+      enterprise_id: references.enterprise,
+      customer_id: references.customer,
+      sequence: order.sequence,
+      order_type: order.orderType,
+      license_type: order.licenseType,
+      channel_code: channelCode,
+      channel_order_id: channelOrderId,
+      source_order_id: references.sourceOrder,
+      state: "waiting",
+      created_at: now,
+    });
+    return { order, ...references, licenseOrder };
   });
 }
 
-function placeOrders(context: OrderContext, call: Call): Answer {
-  const batch = checkBatch(context, call);
-  const placements = register(context, batch, call.text);
-  if (batch.syncMode === "async") {
-    context.defer("orders", JSON.stringify(placements), context.settings.asyncDelayMs);
-  } else {
-    placements.forEach((placement, index) => apply(context, placement, `orderList[${index}]`));
-  }
-  if (batch.syncMode === "async" && context.settings.asyncAnswer === "none") return acknowledged();
+function placeOrders(platform: Platform, batch: Batch, text: string): Answer {
+  const { asyncAnswer, asyncDelayMs } = platform.settings;
+  const placements = register(platform, batch, text);
+  const isAsync = batch.syncMode === "async";
+  if (isAsync) platform.defer("orders", JSON.stringify(placements), asyncDelayMs);
+  else applyAll(platform, placements);
+  if (isAsync && asyncAnswer === "none") return acknowledged();
   return success(
     placements.map(({ order, licenseOrder, customer }) => ({
       sequence: order.sequence,
@@ -97,17 +116,6 @@ function placeOrders(context: OrderContext, call: Call): Answer {
       customerId: identifierOf("customer", customer),
     })),
   );
-}
-
-function applyDeferred(context: OrderContext, payload: string): void {
-  context.placementsSchema
-    .parse(JSON.parse(payload))
-    .forEach((placement, index) => apply(context, placement, `orderList[${index}]`));
-}
-
-function failDeferred(context: OrderContext, payload: string): void {
-  for (const { licenseOrder } of context.placementsSchema.parse(JSON.parse(payload)))
-    context.setState.run("failed", licenseOrder);
 }
 
 /** Refuses (13004) an asset of a new order whose products or packages contradict each other. */
@@ -157,121 +165,142 @@ function checkMerchandise(
 
 /** The asset of a number, made or brought up to date. */
 function assetFor(
-  context: OrderContext,
+  platform: Platform,
   placement: Placement,
   order: NewBuy,
   asset: NewAsset,
   number: string,
   place: string,
 ): number {
-  const now = context.now();
+  const { store } = platform;
+  const now = platform.now();
   const start = asset.limitStartDate ?? null;
   const end = asset.limitEndDate ?? null;
-  const existing = context.findAsset.get(number);
-  if (existing === undefined) {
-    const { lastInsertRowid } = context.insertAsset.run(
-      placement.enterprise,
-      placement.customer,
-      placement.licenseOrder,
-      order.licenseType,
-      number,
-      JSON.stringify(asset.assetExtendList ?? []),
-      start,
-      end,
-      asset.borrowedUsbKey === true ? 1 : 0,
-      asset.transferedAssetNum === true ? 1 : 0,
-      now,
-      now,
-    );
-    return Number(lastInsertRowid);
-  }
+  const existing = store.get<{ id: number; enterprise_id: number; license_type: string }>(
+    "SELECT id, enterprise_id, license_type FROM assets WHERE asset_number = ? AND removed_by IS NULL",
+    number,
+  );
+  if (existing === undefined)
+    return store.insert("assets", {
+      enterprise_id: placement.enterprise,
+      customer_id: placement.customer,
+      license_order_id: placement.licenseOrder,
+      license_type: order.licenseType,
+      asset_number: number,
+      extensions: JSON.stringify(asset.assetExtendList ?? []),
+      limit_start: start,
+      limit_end: end,
+      borrowed_usb_key: asset.borrowedUsbKey === true ? 1 : 0,
+      transferred: asset.transferedAssetNum === true ? 1 : 0,
+      created_at: now,
+      updated_at: now,
+    });
   if (existing.enterprise_id !== placement.enterprise) {
     throw new Refusal("13004", `${place}.assetNos: ${number} belongs to another enterprise`);
   }
   if (existing.license_type !== order.licenseType) {
     throw new Refusal("13004", `${place}.assetNos: ${number} has another licenseType`);
   }
-  context.updateAsset.run(start, end, now, existing.id);
+  store.run(
+    `UPDATE assets SET limit_start = COALESCE(?, limit_start), limit_end = COALESCE(?, limit_end), updated_at = ?
+     WHERE id = ?`,
+    start,
+    end,
+    now,
+    existing.id,
+  );
   return existing.id;
 }
 
 function addProducts(
-  context: OrderContext,
+  platform: Platform,
   placement: Placement,
   asset: number,
   merchandise: number | null,
   products: ProductRecord[],
 ): void {
   for (const product of products) {
-    if (typeof product.srcLicenseOrderId === "string") {
-      existingOrder(
-        context,
-        product.srcLicenseOrderId,
-        placement.enterprise,
-        `${product.crmProductId}.srcLicenseOrderId`,
-      );
-    }
-    const { crmProductId, productUri } = product;
-    const record = JSON.stringify(product);
-    context.insertProduct.run(
-      asset,
-      merchandise,
-      placement.licenseOrder,
-      crmProductId,
-      productUri,
-      record,
-      context.now(),
-    );
+    const { crmProductId, srcLicenseOrderId } = product;
+    if (typeof srcLicenseOrderId === "string")
+      existingOrder(platform, srcLicenseOrderId, placement.enterprise, `${crmProductId}.srcLicenseOrderId`);
+    addProduct(platform, { asset, merchandise, order: placement.licenseOrder }, product);
   }
 }
 
+/** Adds a product to an asset, in a package where one is named, and answers its row. */
+export function addProduct(
+  { store, now }: Platform,
+  to: { asset: number; merchandise: number | null; order: number },
+  record: ProductRecord,
+): number {
+  return store.insert("products", {
+    asset_id: to.asset,
+    merchandise_id: to.merchandise,
+    license_order_id: to.order,
+    crm_product_id: record.crmProductId,
+    product_uri: record.productUri,
+    record: JSON.stringify(record),
+    created_at: now(),
+  });
+}
+
 function addMerchandise(
-  context: OrderContext,
+  platform: Platform,
   placement: Placement,
   asset: number,
   parent: number | null,
   node: MerchandiseRecord,
 ): void {
-  const { lastInsertRowid } = context.insertMerchandise.run(
-    asset,
-    parent,
-    placement.licenseOrder,
-    node.crmProductId,
-    node.merchandiseNum,
-    node.merchandiseName,
-    node.parentMerchandiseNum,
-    node.timeDurationExpression,
-    context.now(),
-  );
-  const row = Number(lastInsertRowid);
-  addProducts(context, placement, asset, row, node.licenseOrderProductList);
-  for (const child of node.children ?? []) addMerchandise(context, placement, asset, row, child);
+  const row = platform.store.insert("merchandises", {
+    asset_id: asset,
+    parent_id: parent,
+    license_order_id: placement.licenseOrder,
+    crm_product_id: node.crmProductId,
+    number: node.merchandiseNum,
+    name: node.merchandiseName,
+    parent_number: node.parentMerchandiseNum,
+    term: node.timeDurationExpression,
+    created_at: platform.now(),
+  });
+  addProducts(platform, placement, asset, row, node.licenseOrderProductList);
+  for (const child of node.children ?? []) addMerchandise(platform, placement, asset, row, child);
 }
 
 /** What an order record refers to: 13004 for what is not there. */
 function referencesOf(
-  context: OrderContext,
+  platform: Platform,
   order: OrderRecord,
   place: string,
 ): Omit<Placement, "order" | "licenseOrder"> {
   const enterprise = rowOf("enterprise", order.enterpriseGlobalId);
-  if (enterprise === undefined || context.findEnterprise.get(enterprise) === undefined) {
+  if (
+    enterprise === undefined ||
+    platform.store.get("SELECT 1 FROM enterprises WHERE id = ?", enterprise) === undefined
+  ) {
     throw new Refusal("13004", `${place}.enterpriseGlobalId: no such enterprise`);
   }
   return {
     enterprise,
-    customer: customerOf(context, order, enterprise, place),
-    sourceOrder: sourceOrderOf(context, order, enterprise, place),
+    customer: customerOf(platform, order, enterprise, place),
+    sourceOrder: sourceOrderOf(platform, order, enterprise, place),
   };
 }
 
-function customerOf(context: OrderContext, order: OrderRecord, enterprise: number, place: string): number {
+function customerOf(platform: Platform, order: OrderRecord, enterprise: number, place: string): number {
   if (order.customerId === null || order.customerId === undefined) {
-    const found = context.findCustomerOfDeletion.get(enterprise, order.channelCustomerId);
+    const found = platform.store.get<{ id: number }>(
+      "SELECT id FROM customers WHERE enterprise_id = ? AND channel_customer_id = ? ORDER BY is_default DESC, id LIMIT 1",
+      enterprise,
+      order.channelCustomerId,
+    );
     if (found === undefined) throw new Refusal("13004", `${place}.channelCustomerId: not a customer of the enterprise`);
     return found.id;
   }
-  const found = context.findCustomer.get(rowOf("customer", order.customerId) ?? -1, enterprise);
+  const found = platform.store.get<{ id: number; channel_customer_id: string }>(
+    "SELECT id, channel_customer_id FROM customers WHERE id = ? AND enterprise_id = ?",
+    rowOf("customer", order.customerId) ?? -1,
+    enterprise,
+  );
   if (found === undefined) throw new Refusal("13004", `${place}.customerId: not a customer of the enterprise`);
   if (found.channel_customer_id !== order.channelCustomerId) {
     throw new Refusal("13004", `${place}.channelCustomerId: not the number of this customer`);
@@ -279,7 +308,7 @@ function customerOf(context: OrderContext, order: OrderRecord, enterprise: numbe
   return found.id;
 }
 
-function sourceOrderOf(context: OrderContext, order: OrderRecord, enterprise: number, place: string): number | null {
+function sourceOrderOf(platform: Platform, order: OrderRecord, enterprise: number, place: string): number | null {
   const source = order.srcLicenseOrderId ?? "";
   if (source === "") {
     if (order.orderType !== "new_buy" && cloudTypes.includes(order.licenseType)) {
@@ -287,11 +316,15 @@ function sourceOrderOf(context: OrderContext, order: OrderRecord, enterprise: nu
     }
     return null;
   }
-  return existingOrder(context, source, enterprise, `${place}.srcLicenseOrderId`);
+  return existingOrder(platform, source, enterprise, `${place}.srcLicenseOrderId`);
 }
 
-function existingOrder(context: OrderContext, identifier: string, enterprise: number, place: string): number {
-  const found = context.findOrder.get(rowOf("licenseOrder", identifier) ?? -1, enterprise);
+function existingOrder(platform: Platform, identifier: string, enterprise: number, place: string): number {
+  const found = platform.store.get<{ id: number }>(
+    "SELECT id FROM license_orders WHERE id = ? AND enterprise_id = ?",
+    rowOf("licenseOrder", identifier) ?? -1,
+    enterprise,
+  );
   if (found === undefined) throw new Refusal("13004", `${place}: no such order of the enterprise`);
   return found.id;
 }
@@ -303,75 +336,4 @@ interface Placement {
   customer: number;
   sourceOrder: number | null;
   licenseOrder: number;
-}
-
-type OrderContext = ReturnType<typeof orderContext>;
-
-/** What is common to the parts of E5: the platform, its shapes, and the statements, prepared once. */
-function orderContext(platform: Platform) {
-  const batchSchema = createBatchSchema(platform.settings.requireAddress);
-  const placementsSchema: z.ZodType<Placement[]> = z.array(
-    z.strictObject({
-      order: batchSchema.shape.orderList.element,
-      enterprise: z.int(),
-      customer: z.int(),
-      sourceOrder: z.int().nullable(),
-      licenseOrder: z.int(),
-    }),
-  );
-  return {
-    ...platform,
-    ...statementsOf(platform.store),
-    remove: createRemoval(platform),
-    batchSchema,
-    placementsSchema,
-  };
-}
-
-function statementsOf(store: Store) {
-  return {
-    findCustomer: store.prepare<[number, number], { id: number; channel_customer_id: string }>(
-      "SELECT id, channel_customer_id FROM customers WHERE id = ? AND enterprise_id = ?",
-    ),
-    findCustomerOfDeletion: store.prepare<[number, string], { id: number }>(
-      `SELECT id FROM customers WHERE enterprise_id = ? AND channel_customer_id = ?
-       ORDER BY is_default DESC, id LIMIT 1`,
-    ),
-    findEnterprise: store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?"),
-    findOrder: store.prepare<[number, number], { id: number }>(
-      "SELECT id FROM license_orders WHERE id = ? AND enterprise_id = ?",
-    ),
-    insertBatch: store.prepare<[string, string, number]>(
-      "INSERT INTO batches (channel_order_id, body, created_at) VALUES (?, ?, ?)",
-    ),
-    insertOrder: store.prepare<
-      [number, number, number, number, string, string, string, string, number | null, string, number]
-    >(
-      `INSERT INTO license_orders (batch_id, enterprise_id, customer_id, sequence, order_type, license_type,
-       channel_code, channel_order_id, source_order_id, state, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    setState: store.prepare<[string, number]>("UPDATE license_orders SET state = ? WHERE id = ?"),
-    findAsset: store.prepare<[string], { id: number; enterprise_id: number; license_type: string }>(
-      "SELECT id, enterprise_id, license_type FROM assets WHERE asset_number = ? AND removed_by IS NULL",
-    ),
-    insertAsset: store.prepare<
-      [number, number, number, string, string, string, Given, Given, number, number, number, number]
-    >(
-      `INSERT INTO assets (enterprise_id, customer_id, license_order_id, license_type, asset_number, extensions,
-       limit_start, limit_end, borrowed_usb_key, transferred, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    updateAsset: store.prepare<[Given, Given, number, number]>(
-      `UPDATE assets SET limit_start = COALESCE(?, limit_start), limit_end = COALESCE(?, limit_end), updated_at = ?
-       WHERE id = ?`,
-    ),
-    insertProduct: store.prepare<[number, number | null, number, string, string, string, number]>(
-      `INSERT INTO products (asset_id, merchandise_id, license_order_id, crm_product_id, product_uri, record,
-       created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    insertMerchandise: store.prepare<[number, number | null, number, string, string, string, string, string, number]>(
-      `INSERT INTO merchandises (asset_id, parent_id, license_order_id, crm_product_id, number, name, parent_number,
-       term, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-  };
 }

@@ -1,8 +1,10 @@
 import { identifierOf, Refusal, rowOf, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
+import { enterpriseIn } from "./endpoints.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
-import { onlineIn } from "./staff-list.ts";
+import { isOnline } from "./staff-list.ts";
 import { isObject, objectBody, requiredField, textsOf } from "./staff.ts";
+import type { Store } from "./store.ts";
 
 interface AssetRow {
   id: number;
@@ -23,69 +25,48 @@ interface MemberRow {
 const assetColumns =
   "id, enterprise_id, asset_number, borrowed_usb_key, locked, holder_id, lent_to_lock_id, borrower_id";
 
-/** What is common to these calls: the platform, and their statements, prepared once. */
-function contextOf(platform: Platform) {
-  const { store } = platform;
-  return {
-    ...platform,
-    isOnline: onlineIn(platform),
-    findEnterprise: store.prepare<[number], { id: number }>("SELECT id FROM enterprises WHERE id = ?"),
-    findMember: store.prepare<[number], MemberRow>("SELECT id, enterprise_id FROM staff WHERE id = ? AND deleted = 0"),
-    assetsOfEnterprise: store.prepare<[number], AssetRow>(
-      `SELECT ${assetColumns} FROM assets WHERE enterprise_id = ? AND removed_by IS NULL ORDER BY id`,
-    ),
-    assetByNumber: store.prepare<[string], AssetRow>(
-      `SELECT ${assetColumns} FROM assets WHERE asset_number = ? AND removed_by IS NULL`,
-    ),
-    assetById: store.prepare<[number], AssetRow>(
-      `SELECT ${assetColumns} FROM assets WHERE id = ? AND removed_by IS NULL`,
-    ),
-    setHolder: store.prepare<[number | null, number | null, number]>(
-      "UPDATE assets SET holder_id = ?, held_since = ? WHERE id = ?",
-    ),
-    nodesOfAsset: store.prepare<[number], { nodes: number | null }>(
-      `SELECT SUM(json_extract(record, '$.limitConcurrent')) AS nodes
-       FROM products WHERE asset_id = ? AND removed_by IS NULL`,
-    ),
-    lend: store.prepare<[number, number]>("UPDATE assets SET lent_to_lock_id = ? WHERE id = ?"),
-    setBorrower: store.prepare<[number, number]>("UPDATE assets SET borrower_id = ? WHERE id = ?"),
-  };
-}
-
-type Context = ReturnType<typeof contextOf>;
-
 /** M6, M8–M10: who holds which asset, and what is lent. */
 export function privilegeOperations(platform: Platform): { M6: Run; M8: Run; M9: Run; M10: Run } {
-  const context = contextOf(platform);
   return {
-    M6: (call) => listAssets(context, call),
-    M8: (call) => listLocks(context, call),
-    M9: (call) => assignAssets(context, call),
-    M10: (call) => borrowAssets(context, call),
+    M6: (call) => listAssets(platform, call),
+    M8: (call) => listLocks(platform, call),
+    M9: (call) => assignAssets(platform, call),
+    M10: (call) => borrowAssets(platform, call),
   };
 }
 
-function assetsSeenBy(context: Context, call: Call): AssetRow[] {
-  const enterprise = context.findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
+function assetsSeenBy({ store }: Platform, call: Call): AssetRow[] {
+  const enterprise = enterpriseIn(store, call);
   if (enterprise === undefined) throw new Refusal("60017", "enterpriseGlobalId: no such enterprise");
-  return context.assetsOfEnterprise.all(enterprise.id);
+  return store.all<AssetRow>(
+    `SELECT ${assetColumns} FROM assets WHERE enterprise_id = ? AND removed_by IS NULL ORDER BY id`,
+    enterprise.id,
+  );
 }
 
-function memberOf(context: Context, call: Call): MemberRow {
-  const found = context.findMember.get(rowOf("member", call.parameters[0] ?? "") ?? -1);
+function memberOf({ store }: Platform, call: Call): MemberRow {
+  const found = store.get<MemberRow>(
+    "SELECT id, enterprise_id FROM staff WHERE id = ? AND deleted = 0",
+    rowOf("member", call.parameters[0] ?? "") ?? -1,
+  );
   if (found === undefined) throw new Refusal("60026", "memberGlobalId names no staff member");
   return found;
 }
 
-function assetOf(context: Context, number: string, member: MemberRow): AssetRow {
-  const found = context.assetByNumber.get(number);
+function assetByNumber(store: Store, number: string): AssetRow | undefined {
+  const sql = `SELECT ${assetColumns} FROM assets WHERE asset_number = ? AND removed_by IS NULL`;
+  return store.get<AssetRow>(sql, number);
+}
+
+function assetOf({ store }: Platform, number: string, member: MemberRow): AssetRow {
+  const found = assetByNumber(store, number);
   if (found === undefined) throw new Refusal("60024", `${number} does not exist`);
   if (found.enterprise_id !== member.enterprise_id) throw new Refusal("60025", `${number} is of another enterprise`);
   return found;
 }
 
-function lockFor(context: Context, number: string, member: MemberRow): AssetRow {
-  const lock = context.assetByNumber.get(number);
+function lockFor({ store }: Platform, number: string, member: MemberRow): AssetRow {
+  const lock = assetByNumber(store, number);
   if (
     lock === undefined ||
     lock.enterprise_id !== member.enterprise_id ||
@@ -100,21 +81,21 @@ function lockFor(context: Context, number: string, member: MemberRow): AssetRow 
   return lock;
 }
 
-function listAssets(context: Context, call: Call): Answer {
+function listAssets(platform: Platform, call: Call): Answer {
   return success(
-    assetsSeenBy(context, call).map((asset) => ({
+    assetsSeenBy(platform, call).map((asset) => ({
       assetNum: asset.asset_number,
       assetId: identifierOf("asset", asset.id),
       cloudAccountGlobalId: asset.holder_id === null ? null : identifierOf("member", asset.holder_id),
       borrowedFlag: asset.lent_to_lock_id !== null || asset.borrower_id !== null,
-      onlineFlag: context.isOnline(asset.holder_id),
+      onlineFlag: isOnline(platform, asset.holder_id),
     })),
   );
 }
 
-function listLocks(context: Context, call: Call): Answer {
+function listLocks(platform: Platform, call: Call): Answer {
   return success(
-    assetsSeenBy(context, call)
+    assetsSeenBy(platform, call)
       .filter((asset) => asset.borrowed_usb_key === 1)
       .map((asset) => ({
         assetId: identifierOf("asset", asset.id),
@@ -125,8 +106,14 @@ function listLocks(context: Context, call: Call): Answer {
   );
 }
 
-function assignAssets(context: Context, call: Call): Answer {
-  const member = memberOf(context, call);
+/** Whoever holds an asset from now on; nobody where it is null. */
+export function setHolder({ store, now }: Pick<Platform, "store" | "now">, asset: number, holder: number | null): void {
+  const since = holder === null ? null : now();
+  store.run("UPDATE assets SET holder_id = ?, held_since = ? WHERE id = ?", holder, since, asset);
+}
+
+function assignAssets(platform: Platform, call: Call): Answer {
+  const member = memberOf(platform, call);
   const body = isObject(call.body) ? call.body : {};
   const revoked = textsOf(body["deleteAssets"]);
   const added = textsOf(body["addAssets"]);
@@ -138,35 +125,43 @@ function assignAssets(context: Context, call: Call): Answer {
   const twice = named.find((number, index) => named.indexOf(number) !== index);
   if (twice !== undefined) throw new Refusal("60028", `${twice} is named twice`);
   for (const number of revoked) {
-    const asset = assetOf(context, number, member);
+    const asset = assetOf(platform, number, member);
     if (asset.holder_id !== member.id) throw new Refusal("60024", `${number} is not held by this staff member`);
-    context.setHolder.run(null, null, asset.id);
+    setHolder(platform, asset.id, null);
   }
   for (const number of added) {
-    const asset = assetOf(context, number, member);
+    const asset = assetOf(platform, number, member);
     if (asset.holder_id !== null) throw new Refusal("60028", `${number} is held already`);
-    context.setHolder.run(member.id, context.now(), asset.id);
+    setHolder(platform, asset.id, member.id);
   }
   return success(null);
 }
 
-function borrowAssets(context: Context, call: Call): Answer {
-  const member = memberOf(context, call);
+function borrowAssets(platform: Platform, call: Call): Answer {
+  const { store } = platform;
+  const member = memberOf(platform, call);
   const body = objectBody(call.body);
   const number = requiredField(body, "borrowedUsbKey", "40000");
   const identifiers = textsOf(body["assetIDs"]);
   if (identifiers === undefined || identifiers.length === 0) throw new Refusal("40000", "assetIDs is empty");
-  const lock = lockFor(context, number, member);
+  const lock = lockFor(platform, number, member);
   for (const identifier of identifiers) {
-    const asset = context.assetById.get(rowOf("asset", identifier) ?? -1);
+    const asset = store.get<AssetRow>(
+      `SELECT ${assetColumns} FROM assets WHERE id = ? AND removed_by IS NULL`,
+      rowOf("asset", identifier) ?? -1,
+    );
     if (asset === undefined || asset.holder_id !== member.id) {
       throw new Refusal("33003", `${identifier} is not held by this staff member`);
     }
     if (asset.lent_to_lock_id !== null) throw new Refusal("33007", `${identifier} is lent already`);
-    if ((context.nodesOfAsset.get(asset.id)?.nodes ?? 0) < 1)
-      throw new Refusal("33006", `${identifier} has no node to lend`);
-    context.lend.run(lock.id, asset.id);
+    const found = store.get<{ nodes: number | null }>(
+      `SELECT SUM(json_extract(record, '$.limitConcurrent')) AS nodes
+       FROM products WHERE asset_id = ? AND removed_by IS NULL`,
+      asset.id,
+    );
+    if ((found?.nodes ?? 0) < 1) throw new Refusal("33006", `${identifier} has no node to lend`);
+    store.run("UPDATE assets SET lent_to_lock_id = ? WHERE id = ?", lock.id, asset.id);
   }
-  context.setBorrower.run(member.id, lock.id);
+  store.run("UPDATE assets SET borrower_id = ? WHERE id = ?", member.id, lock.id);
   return success(null);
 }

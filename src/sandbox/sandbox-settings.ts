@@ -1,39 +1,5 @@
 import { z } from "zod";
-
-/** The rows of A1–A43 that the services can contradict; each reads the contract in another way that it allows. */
-export const contradictedRows = [
-  "A1",
-  "A2",
-  "A8",
-  "A9",
-  "A10",
-  "A12",
-  "A13",
-  "A14",
-  "A15",
-  "A16",
-  "A17",
-  "A19",
-  "A20",
-  "A21",
-  "A22",
-  "A23",
-  "A24",
-  "A25",
-  "A26",
-  "A27",
-  "A28",
-  "A29",
-  "A31",
-  "A33",
-  "A34",
-  "A35",
-  "A36",
-  "A39",
-  "A41",
-  "A43",
-] as const;
-export type ContradictedRow = (typeof contradictedRows)[number];
+import { contradictedRows } from "./contradictions.ts";
 
 /** What may be varied about the sandbox. Every key has a value, so `{}` is a whole configuration. */
 export const sandboxSettingsSchema = z.strictObject({
@@ -59,20 +25,13 @@ export const sandboxSettingsSchema = z.strictObject({
     .enum(["cleared", "kept"])
     .default("cleared")
     .describe("what becomes of optional fields that M2 leaves out (A41)"),
-  onlineMembers: z
-    .array(z.string().min(1))
-    .default([])
-    .describe("accounts, without the enterprise code, that M5 and M6 show as in online use"),
   contradicts: z
     .array(z.enum(contradictedRows))
     .default([])
     .describe("rows of A1–A43 that the services contradict from the start"),
   asyncDelayMs: z.int().min(0).default(200).describe("time until an asynchronous order shows, in milliseconds"),
-  maxShellNumbers: z.int().min(1).default(1000).describe("largest size of E9"),
   shellRegion: z.enum(["8", "6"]).default("8").describe("first digit of the numbers of E9"),
   maxPageSize: z.int().min(1).default(200).describe("largest page of M5; a larger one is cut"),
-  passwordMin: z.int().min(1).default(8).describe("shortest staff password"),
-  passwordMax: z.int().min(1).default(32).describe("longest staff password"),
   trialMemberCap: z
     .int()
     .min(0)
@@ -81,7 +40,6 @@ export const sandboxSettingsSchema = z.strictObject({
   mobilePattern: z.string().default("^\\+?[0-9]{6,15}$").describe("what M1 takes for a mobile number (10004)"),
   showDeletedStaff: z.boolean().default(false).describe("whether M5 lists deleted staff with deleted=true (A36)"),
   fillPlaceholders: z.boolean().default(true).describe("whether {0} and {1} in messages are filled in"),
-  absentLimitTime: z.literal(0).nullable().default(0).describe("what M7 shows for a limit that was not sent"),
   tokenLifetimeMs: z
     .int()
     .min(1)

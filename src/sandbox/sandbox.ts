@@ -1,16 +1,15 @@
 import type { Clock } from "../base/clock.ts";
 import type { Randomness } from "../base/ids.ts";
 import { createObservation } from "./control.ts";
-import type { Controls, Duplicates, SandboxState } from "./control.ts";
+import type { Controls, Observation } from "./control.ts";
 import { createDoor, createTokens, staticTokens } from "./door.ts";
 import { createExchanges } from "./exchange.ts";
 import type { Dates, Gate } from "./exchange.ts";
 import { createCallCounts, createFaults, seededFraction } from "./faults.ts";
-import type { FaultRule, Faults, SandboxCounts } from "./faults.ts";
-import type { HandEditInput, HandResult } from "./hand-edits.ts";
+import type { FaultRule } from "./faults.ts";
 import { createListener, serve } from "./listener.ts";
 import { sandboxSettingsSchema } from "./sandbox-settings.ts";
-import type { ContradictedRow, SandboxSettings, SandboxSettingsInput } from "./sandbox-settings.ts";
+import type { SandboxSettings, SandboxSettingsInput } from "./sandbox-settings.ts";
 import { createServices } from "./services.ts";
 import type { Services } from "./services.ts";
 import { createDeferred, emptyStore, openStore } from "./store.ts";
@@ -49,41 +48,14 @@ interface SandboxCredentials {
   userPassword: string;
 }
 
-/** Both remote services, running. */
-export interface Sandbox {
+/** Both remote services, running: the order service at `/order/api/order/v1`, the member-center at `/me/api/v1`. */
+export interface Sandbox extends Omit<Controls, "observation" | "refuseFor">, Omit<Observation, "effects"> {
   readonly url: string;
-  /**
-   * Random, kept with the state and new after a reset: who remembers what it holds can tell it from another sandbox.
-   */
-  readonly identity: () => string;
   readonly port: number;
-  /** The order service is at `${orderServiceBaseUrl}/order/api/order/v1`. */
-  readonly orderServiceBaseUrl: string;
-  /** The member-center is at `${memberCenterBaseUrl}/me/api/v1`. */
-  readonly memberCenterBaseUrl: string;
   readonly tokenUrl: string;
   readonly credentials: SandboxCredentials;
-  readonly faults: Faults;
-  readonly counts: () => SandboxCounts;
-  readonly state: () => SandboxState;
-  readonly duplicates: () => Duplicates;
-  /** Every accepted E5 body of a channel order number, as it came, the oldest first. */
-  readonly batches: (channelOrderId: string) => { at: number; body: string }[];
-  /** Empties state, counts and faults. */
-  readonly reset: () => void;
-  /** Every token that the token call gave so far stops being good. */
-  readonly expireTokens: () => void;
-  /**
-   * Takes back what the orders of this number brought, as if somebody had done it on the platform itself; answers how
-   * many orders.
-   */
-  readonly dropOrders: (channelOrderId: string) => number;
-  /** Does something as a person on the platform's own pages: no call, no effect. Throws NotThere. */
-  readonly hand: (edit: HandEditInput) => HandResult;
   /** Clocks of the two services that are not the sandbox's. */
   readonly dates: Dates;
-  /** Which rows of A1–A43 the services contradict from now on; none when the list is empty. */
-  readonly contradict: (rows: readonly ContradictedRow[]) => void;
   /** Stops listening and cuts all connections: callers get ECONNREFUSED. */
   readonly refuseConnections: () => Promise<void>;
   readonly acceptConnections: () => Promise<void>;
@@ -143,27 +115,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   deferred.resume();
 
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const { identity, reset, expireTokens, dropOrders, hand, contradict } = controls;
+  const { observation: _, refuseFor: _refuseFor, ...controlled } = controls;
   const { state, duplicates, batches } = observation;
   return {
-    url,
-    identity,
-    port,
-    orderServiceBaseUrl: url,
-    memberCenterBaseUrl: url,
-    tokenUrl: `${url}/oauth/token`,
-    credentials: credentialsOf(settings),
-    faults,
-    counts: calls.counts,
+    ...controlled,
     state,
     duplicates,
     batches,
-    reset,
-    expireTokens,
-    dropOrders,
-    hand,
+    url,
+    port,
+    tokenUrl: `${url}/oauth/token`,
+    credentials: credentialsOf(settings),
     dates,
-    contradict,
     refuseConnections: listener.refuse,
     acceptConnections: listener.accept,
     async close() {
@@ -193,11 +156,11 @@ function servicesOf(
 }
 
 function identityOf(store: Store, random: Randomness): () => string {
-  const read = store.prepare<[], { value: string }>("SELECT value FROM meta WHERE key = 'identity'");
-  const set = store.prepare("INSERT INTO meta (key, value) VALUES ('identity', ?) ON CONFLICT DO NOTHING");
+  const read = (): string | undefined =>
+    store.get<{ value: string }>("SELECT value FROM meta WHERE key = 'identity'")?.value;
   return () => {
-    if (read.get() === undefined) set.run(random.hex(6));
-    return read.get()?.value ?? "";
+    if (read() === undefined) store.insert("meta", { key: "identity", value: random.hex(6) });
+    return read() ?? "";
   };
 }
 

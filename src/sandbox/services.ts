@@ -3,7 +3,7 @@ import { failure, Refusal } from "./answers.ts";
 import type { Answer } from "./answers.ts";
 import { assetOperations } from "./assets.ts";
 import { createContradicted } from "./contradictions.ts";
-import { createDropping } from "./deletions.ts";
+import { dropOrders } from "./deletions.ts";
 import { endpointIds, routes } from "./endpoints.ts";
 import type { Call, EndpointId, Platform, Run } from "./endpoints.ts";
 import { enterpriseOperations } from "./enterprises.ts";
@@ -12,28 +12,10 @@ import { handEditSchema, peopleEdits } from "./hand-edits.ts";
 import type { EditOf, Edits, HandEdit, HandEditInput, HandResult } from "./hand-edits.ts";
 import { orderOperations } from "./orders.ts";
 import { privilegeOperations } from "./privileges.ts";
-import type { ContradictedRow } from "./sandbox-settings.ts";
+import type { ContradictedRow } from "./contradictions.ts";
 import { staffListOperations } from "./staff-list.ts";
 import { isObject, staffOperations } from "./staff.ts";
 import type { DeferredKind } from "./store.ts";
-
-/** The two services behind their doors. */
-export interface Services {
-  /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
-  run(operation: EndpointId, call: Call): Answer;
-  /** Runs the call later, whatever becomes of this process. */
-  runLater(operation: EndpointId, call: Call, delayMs: number): void;
-  /** Does noted work, inside the transaction of the caller. */
-  runDeferred: (kind: DeferredKind, payload: string) => void;
-  /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
-  giveUpDeferred: (kind: DeferredKind, payload: string) => void;
-  /** Which rows of A1–A43 the services contradict from now on. */
-  contradict(rows: readonly ContradictedRow[]): void;
-  /** Does something as a person on the platform's own pages; throws NotThere. */
-  hand(edit: HandEditInput): HandResult;
-  /** Removes what the orders of a channel order number brought; answers how many orders. */
-  dropOrders(channelOrderId: string): number;
-}
 
 const notedCallSchema = z.strictObject({
   operation: z.enum(endpointIds),
@@ -56,36 +38,38 @@ function operationsOf(platform: Platform) {
   return { runs, applyDeferred, failDeferred };
 }
 
-export function createServices(platform: Platform): Services {
+/** The two services behind their doors. */
+export type Services = ReturnType<typeof createServices>;
+
+export function createServices(platform: Platform) {
   const { store } = platform;
   const { runs, applyDeferred, failDeferred } = operationsOf(platform);
-  const dropOrders = createDropping(platform);
   const hand = createHand(platform);
   const contradicted = createContradicted(platform.settings.contradicts);
-  const countEffect = store.prepare<[string]>(
-    "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
-  );
-
   const answerTo = (operation: EndpointId, call: Call): Answer => contradicted.run(operation, call, runs[operation]);
 
   function write(operation: EndpointId, call: Call): Answer {
     const answer = answerTo(operation, call);
     // 60027 is the one error that leaves something done.
-    countEffect.run(operation);
+    store.run(
+      "INSERT INTO effects (operation, count) VALUES (?, 1) ON CONFLICT (operation) DO UPDATE SET count = count + 1",
+      operation,
+    );
     return answer;
   }
-  const transact = store.transaction(write);
 
   return {
-    run(operation, call) {
+    /** Runs a call to its end: a writing one in a transaction of its own, committed when this returns. */
+    run(operation: EndpointId, call: Call): Answer {
       try {
-        return routes[operation].writes ? transact.immediate(operation, call) : answerTo(operation, call);
+        return routes[operation].writes ? store.transact(() => write(operation, call)) : answerTo(operation, call);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         return failure(error.code, error.reason, platform.settings.fillPlaceholders ? error.numbers : []);
       }
     },
-    runLater(operation, call, delayMs) {
+    /** Runs the call later, whatever becomes of this process. */
+    runLater(operation: EndpointId, call: Call, delayMs: number): void {
       const noted: z.infer<typeof notedCallSchema> = {
         operation,
         parameters: [...call.parameters],
@@ -94,7 +78,8 @@ export function createServices(platform: Platform): Services {
       };
       platform.defer("call", JSON.stringify(noted), delayMs);
     },
-    runDeferred(kind, payload) {
+    /** Does noted work, inside the transaction of the caller. */
+    runDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") return applyDeferred(payload);
       const { operation, parameters, query, text } = notedCallSchema.parse(JSON.parse(payload));
       write(operation, {
@@ -105,12 +90,16 @@ export function createServices(platform: Platform): Services {
         failingEntries: 0,
       });
     },
-    giveUpDeferred(kind, payload) {
+    /** Notes that deferred work was refused: the orders of an asynchronous call have failed. */
+    giveUpDeferred: (kind: DeferredKind, payload: string): void => {
       if (kind === "orders") failDeferred(payload);
     },
-    contradict: (rows) => contradicted.set(rows),
+    /** Which rows of A1–A43 the services contradict from now on. */
+    contradict: (rows: readonly ContradictedRow[]): void => contradicted.set(rows),
+    /** Does something as a person on the platform's own pages; throws NotThere. */
     hand,
-    dropOrders,
+    /** Removes what the orders of a channel order number brought; answers how many orders. */
+    dropOrders: (channelOrderId: string): number => dropOrders(platform, channelOrderId),
   };
 }
 
@@ -138,6 +127,8 @@ function createHand(platform: Platform): (edit: HandEditInput) => HandResult {
   const edits: Edits = { ...contentEdits(platform), ...peopleEdits(platform) };
   const carryOut = <Action extends HandEdit["action"]>(edit: EditOf<Action>): HandResult | undefined =>
     edits[edit.action](edit);
-  const transact = platform.store.transaction((edit: HandEdit) => carryOut(edit) ?? {});
-  return (given) => transact.immediate(handEditSchema.parse(given));
+  return (given) => {
+    const edit: HandEdit = handEditSchema.parse(given);
+    return platform.store.transact(() => carryOut(edit) ?? {});
+  };
 }

@@ -1,5 +1,6 @@
-import { identifierOf, numberOf, Refusal, rowOf, success } from "./answers.ts";
+import { identifierOf, numberOf, Refusal, success } from "./answers.ts";
 import type { Answer } from "./answers.ts";
+import { enterpriseIn } from "./endpoints.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 
 interface StaffRow {
@@ -17,43 +18,26 @@ interface StaffRow {
 
 const navigationPages = 8;
 
-/** What is common to these calls: the platform, and their statements, prepared once. */
-function contextOf(platform: Platform) {
-  const { store } = platform;
-  const condition = `enterprise_id = @enterprise AND (deleted = 0 OR @deleted = 1)
-    AND (@department IS NULL OR department_id = @department)
-    AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
-  return {
-    ...platform,
-    isOnline: onlineIn(platform),
-    findEnterprise: store.prepare<[number], { id: number; code: string }>(
-      "SELECT id, code FROM enterprises WHERE id = ?",
-    ),
-    countRows: store.prepare<object, { count: number }>(`SELECT COUNT(*) AS count FROM staff WHERE ${condition}`),
-    findRows: store.prepare<object, StaffRow>(
-      `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at
-       FROM staff WHERE ${condition} ORDER BY id LIMIT @size OFFSET @offset`,
-    ),
-    findHeld: store.prepare<[number], { asset_number: string }>(
-      "SELECT asset_number FROM assets WHERE holder_id = ? AND removed_by IS NULL ORDER BY id",
-    ),
-    findBorrowed: store.prepare<[number, number], { asset_number: string }>(
-      "SELECT asset_number FROM assets WHERE borrower_id = ? AND +enterprise_id = ? AND removed_by IS NULL LIMIT 1",
-    ),
-  };
-}
-
-type Context = ReturnType<typeof contextOf>;
+const listed = `enterprise_id = @enterprise AND (deleted = 0 OR @deleted = 1)
+  AND (@department IS NULL OR department_id = @department)
+  AND (@keyword IS NULL OR instr(name, @keyword) > 0 OR instr(user_name || @code, @keyword) > 0)`;
 
 /** M5: staff in pages. */
 export function staffListOperations(platform: Platform): { M5: Run } {
-  const context = contextOf(platform);
-  return {
-    M5: (call) => listStaff(context, call),
-  };
+  return { M5: (call) => listStaff(platform, call) };
 }
 
-function staffRecord(context: Context, row: StaffRow, code: string) {
+function staffRecord(platform: Platform, row: StaffRow, code: string) {
+  const { store } = platform;
+  const held = store.all<{ asset_number: string }>(
+    "SELECT asset_number FROM assets WHERE holder_id = ? AND removed_by IS NULL ORDER BY id",
+    row.id,
+  );
+  const borrowed = store.get<{ asset_number: string }>(
+    "SELECT asset_number FROM assets WHERE borrower_id = ? AND +enterprise_id = ? AND removed_by IS NULL LIMIT 1",
+    row.id,
+    row.enterprise_id,
+  );
   return {
     id: identifierOf("staffRecord", row.id),
     userId: identifierOf("user", row.id),
@@ -64,9 +48,9 @@ function staffRecord(context: Context, row: StaffRow, code: string) {
     userName: row.user_name + code,
     passwordMobile: row.mobile,
     name: row.name,
-    assetNums: context.findHeld.all(row.id).map((asset) => asset.asset_number),
-    borrowNum: context.findBorrowed.get(row.id, row.enterprise_id)?.asset_number ?? "",
-    onlineFlag: context.isOnline(row.id),
+    assetNums: held.map((asset) => asset.asset_number),
+    borrowNum: borrowed?.asset_number ?? "",
+    onlineFlag: isOnline(platform, row.id),
     remark: row.remark,
     deleted: row.deleted === 1,
     updateTime: row.updated_at,
@@ -75,24 +59,29 @@ function staffRecord(context: Context, row: StaffRow, code: string) {
   };
 }
 
-function listStaff(context: Context, call: Call): Answer {
-  const enterprise = context.findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
+function listStaff(platform: Platform, call: Call): Answer {
+  const { store, settings } = platform;
+  const enterprise = enterpriseIn(store, call);
   if (enterprise === undefined) throw new Refusal("80001", "enterpriseGlobalId: no such enterprise");
   const pageNum = positive(call.query, "pageNum");
-  const pageSize = Math.min(positive(call.query, "pageSize"), context.settings.maxPageSize);
+  const pageSize = Math.min(positive(call.query, "pageSize"), settings.maxPageSize);
   const filter = {
     enterprise: enterprise.id,
     code: enterprise.code,
-    deleted: context.settings.showDeletedStaff ? 1 : 0,
+    deleted: settings.showDeletedStaff ? 1 : 0,
     department: call.query.get("departmentId") || null,
     keyword: call.query.get("keyword") || null,
   };
-  const total = context.countRows.get(filter)?.count ?? 0;
+  const total = store.get<{ count: number }>(`SELECT COUNT(*) AS count FROM staff WHERE ${listed}`, filter)?.count ?? 0;
   const offset = (pageNum - 1) * pageSize;
-  const rows = context.findRows.all({ ...filter, size: pageSize, offset });
+  const rows = store.all<StaffRow>(
+    `SELECT id, enterprise_id, user_name, name, department_id, remark, mobile, deleted, created_at, updated_at
+     FROM staff WHERE ${listed} ORDER BY id LIMIT @size OFFSET @offset`,
+    { ...filter, size: pageSize, offset },
+  );
   return success({
     ...pageOf(pageNum, pageSize, rows.length, total),
-    list: rows.map((row) => staffRecord(context, row, enterprise.code)),
+    list: rows.map((row) => staffRecord(platform, row, enterprise.code)),
   });
 }
 
@@ -131,12 +120,7 @@ function pageOf(pageNum: number, pageSize: number, size: number, total: number) 
   };
 }
 
-/** Whether a staff member, by row, is in online use: by the setting `onlineMembers`, or because a person said so. */
-export function onlineIn({ store, settings }: Platform): (row: number | null) => boolean {
-  const find = store.prepare<[number, number, string], { one: number }>(
-    `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM online WHERE staff_id = ?)
-     OR EXISTS (SELECT 1 FROM staff WHERE id = ? AND user_name IN (SELECT value FROM json_each(?)))`,
-  );
-  const accounts = JSON.stringify(settings.onlineMembers);
-  return (row) => row !== null && find.get(row, row, accounts) !== undefined;
+/** Whether a staff member, by row, is in online use, because a person said so. */
+export function isOnline({ store }: Platform, row: number | null): boolean {
+  return row !== null && store.get("SELECT 1 FROM online WHERE staff_id = ?", row) !== undefined;
 }

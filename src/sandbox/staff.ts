@@ -1,13 +1,10 @@
 import { sha256 } from "../base/canonical-json.ts";
 import { failure, identifierOf, numberOf, Refusal, rowOf, success } from "./answers.ts";
 import type { Answer, ErrorCode } from "./answers.ts";
+import { enterpriseIn } from "./endpoints.ts";
 import type { Call, Platform, Run } from "./endpoints.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
-
-interface EnterpriseRow {
-  id: number;
-  code: string;
-}
+import type { Store } from "./store.ts";
 
 interface StaffRow {
   id: number;
@@ -17,63 +14,73 @@ interface StaffRow {
   mobile: string;
 }
 
-const staffColumns = "id, user_name, department_id, remark, mobile";
-
-/** What is common to these calls: the platform, and their statements, prepared once. */
-function contextOf(platform: Platform) {
-  const { store } = platform;
-  return {
-    ...platform,
-    findEnterprise: store.prepare<[number], EnterpriseRow>("SELECT id, code FROM enterprises WHERE id = ?"),
-    countStaff: store.prepare<[number], { count: number }>(
-      "SELECT COUNT(*) AS count FROM staff WHERE enterprise_id = ? AND deleted = 0",
-    ),
-    findByName: store.prepare<[number, string], StaffRow>(
-      `SELECT ${staffColumns} FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0`,
-    ),
-    findMember: store.prepare<[number, number], StaffRow>(
-      `SELECT ${staffColumns} FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0`,
-    ),
-    insert: store.prepare<[number, string, string, string | null, string | null, string, string, number, number]>(
-      `INSERT INTO staff (enterprise_id, role, user_name, name, department_id, remark, mobile, password_hash,
-       created_at, updated_at) VALUES (?, 'added', ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    update: store.prepare<[string, string | null, string | null, string, number, number]>(
-      "UPDATE staff SET name = ?, department_id = ?, remark = ?, mobile = ?, updated_at = ? WHERE id = ?",
-    ),
-    setPassword: store.prepare<[string, number, number]>(
-      "UPDATE staff SET password_hash = ?, updated_at = ? WHERE id = ?",
-    ),
-    markDeleted: store.prepare<[number, number]>("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?"),
-    freeAssets: store.prepare<[number]>("UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?"),
-  };
-}
-
-type Context = ReturnType<typeof contextOf>;
-
 /** M1–M4: adding, editing and deleting staff. */
 export function staffOperations(platform: Platform): { M1: Run; M2: Run; M3: Run; M4: Run } {
-  const context = contextOf(platform);
   return {
-    M1: (call) => addStaff(context, call),
-    M2: (call) => editStaff(context, call),
-    M3: (call) => resetPassword(context, call),
-    M4: (call) => deleteStaff(context, call),
+    M1: (call) => addStaffByCall(platform, call),
+    M2: (call) => editStaff(platform, call),
+    M3: (call) => resetPassword(platform, call),
+    M4: (call) => deleteStaff(platform, call),
   };
 }
 
-function enterpriseOf(context: Context, call: Call): EnterpriseRow | undefined {
-  return context.findEnterprise.get(rowOf("enterprise", call.parameters[0] ?? "") ?? -1);
+interface NewStaff extends Pick<StaffEntry, "userName" | "name"> {
+  enterprise: number;
+  role: "administrator" | "member" | "added" | "by-hand";
+  departmentId?: string | null | undefined;
+  remark?: string | null | undefined;
+  mobile?: string | null | undefined;
+  password?: string;
 }
 
-function memberOf(context: Context, call: Call): { member: StaffRow; enterprise: EnterpriseRow } {
-  const enterprise = enterpriseOf(context, call);
-  const member = enterprise && context.findMember.get(rowOf("member", call.parameters[1] ?? "") ?? -1, enterprise.id);
+/** Adds a member of an enterprise, by row, and answers theirs. */
+export function addStaff(store: Store, { enterprise, role, password, ...staff }: NewStaff, now: number): number {
+  return store.insert("staff", {
+    enterprise_id: enterprise,
+    role,
+    user_name: staff.userName,
+    name: staff.name,
+    department_id: staff.departmentId ?? null,
+    remark: staff.remark ?? null,
+    mobile: staff.mobile ?? "",
+    password_hash: password === undefined ? "" : sha256(password),
+    created_at: now,
+    updated_at: now,
+  });
+}
+
+/** Sets what may be changed of a member, by row. */
+export function changeStaff(store: Store, row: number, staff: Omit<StaffEntry, "userName">, now: number): void {
+  const { name, departmentId, remark, mobile } = staff;
+  const sql = "UPDATE staff SET name = ?, department_id = ?, remark = ?, mobile = ?, updated_at = ? WHERE id = ?";
+  store.run(sql, name, departmentId, remark, mobile ?? "", now, row);
+}
+
+/** Marks a member as deleted, by row, and takes every asset from them. */
+export function removeStaff(store: Store, row: number, now: number): void {
+  store.run("UPDATE staff SET deleted = 1, updated_at = ? WHERE id = ?", now, row);
+  store.run("UPDATE assets SET holder_id = NULL, held_since = NULL WHERE holder_id = ?", row);
+}
+
+function memberOf({ store }: Platform, call: Call): { member: StaffRow; code: string } {
+  const enterprise = enterpriseIn(store, call);
+  const member =
+    enterprise &&
+    store.get<StaffRow>(
+      `SELECT id, user_name, department_id, remark, mobile FROM staff WHERE id = ? AND enterprise_id = ? AND deleted = 0`,
+      rowOf("member", call.parameters[1] ?? "") ?? -1,
+      enterprise.id,
+    );
   if (enterprise === undefined || member === undefined) throw new Refusal("60002", "no such staff member");
-  return { member, enterprise };
+  return { member, code: enterprise.code };
 }
 
-function checkedEntries(context: Context, call: Call, enterprise: EnterpriseRow) {
+function isTaken(store: Store, enterprise: number, userName: string): boolean {
+  const sql = "SELECT 1 FROM staff WHERE enterprise_id = ? AND user_name = ? AND deleted = 0";
+  return store.get(sql, enterprise, userName) !== undefined;
+}
+
+function checkedEntries({ store, settings }: Platform, call: Call, enterprise: { id: number; code: string }) {
   const body = objectBody(call.body);
   requireNamed(body, ["userList"]);
   const { userList } = body;
@@ -81,42 +88,35 @@ function checkedEntries(context: Context, call: Call, enterprise: EnterpriseRow)
   if (!Array.isArray(userList)) throw new Refusal("40000", "userList is no list");
   if (userList.length === 0) throw new Refusal("40021", "userList is empty");
   if (userList.length > entriesPerCall) throw new Refusal("60013", `userList has ${userList.length} entries`);
-  const entries = userList.map((entry) => addedEntry(entry, enterprise.code, context.settings));
-  const cap = context.settings.trialMemberCap;
-  const present = context.countStaff.get(enterprise.id)?.count ?? 0;
+  const entries = userList.map((entry) => addedEntry(entry, enterprise.code, settings));
+  const cap = settings.trialMemberCap;
+  const counted = store.get<{ count: number }>(
+    "SELECT COUNT(*) AS count FROM staff WHERE enterprise_id = ? AND deleted = 0",
+    enterprise.id,
+  );
+  const present = counted?.count ?? 0;
   if (cap !== undefined && present + entries.length > cap) {
     throw new Refusal("60009", `the enterprise has ${present} already`, [cap]);
   }
   return entries;
 }
 
-function addStaff(context: Context, call: Call): Answer {
-  const enterprise = enterpriseOf(context, call);
+function addStaffByCall(platform: Platform, call: Call): Answer {
+  const { store } = platform;
+  const enterprise = enterpriseIn(store, call);
   if (enterprise === undefined) throw new Refusal("40006", "enterpriseGlobalId: no such enterprise");
-  const entries = checkedEntries(context, call, enterprise);
-  const now = context.now();
+  const entries = checkedEntries(platform, call, enterprise);
+  const now = platform.now();
   const succeeded: object[] = [];
   const failed: object[] = [];
   entries.forEach((entry, index) => {
     const { userName, name, departmentId, remark } = entry;
     if (index >= entries.length - call.failingEntries) {
       failed.push({ userName, message: call.failingWords ?? "network error, retry" });
-    } else if (context.findByName.get(enterprise.id, userName) !== undefined) {
+    } else if (isTaken(store, enterprise.id, userName)) {
       failed.push({ userName, message: "account exists already" });
     } else {
-      const hash = sha256(entry.password);
-      const { lastInsertRowid } = context.insert.run(
-        enterprise.id,
-        userName,
-        name,
-        departmentId,
-        remark,
-        entry.mobile ?? "",
-        hash,
-        now,
-        now,
-      );
-      const row = Number(lastInsertRowid);
+      const row = addStaff(store, { ...entry, enterprise: enterprise.id, role: "added" }, now);
       succeeded.push({
         id: numberOf(identifierOf("staffRecord", row)),
         userId: numberOf(identifierOf("user", row)),
@@ -137,37 +137,34 @@ function addStaff(context: Context, call: Call): Answer {
   return { ...failure("60027", `${failed.length} of ${entries.length} were not added`), data: { succeeded, failed } };
 }
 
-function editStaff(context: Context, call: Call): Answer {
-  const { member, enterprise } = memberOf(context, call);
-  const entry = editedEntry(call.body, enterprise.code);
-  if (entry.userName !== member.user_name && entry.userName !== member.user_name + enterprise.code) {
+function editStaff(platform: Platform, call: Call): Answer {
+  const { member, code } = memberOf(platform, call);
+  const entry = editedEntry(call.body, code);
+  if (entry.userName !== member.user_name && entry.userName !== member.user_name + code) {
     throw new Refusal("60002", "userName is not that of the staff member");
   }
-  const kept = context.settings.fieldsLeftOutInM2 === "kept" ? member : undefined;
-  context.update.run(
-    entry.name,
-    entry.departmentId ?? kept?.department_id ?? null,
-    entry.remark ?? kept?.remark ?? null,
-    entry.mobile ?? kept?.mobile ?? "",
-    context.now(),
-    member.id,
-  );
+  const kept = platform.settings.fieldsLeftOutInM2 === "kept" ? member : undefined;
+  const staff = {
+    name: entry.name,
+    departmentId: entry.departmentId ?? kept?.department_id ?? null,
+    remark: entry.remark ?? kept?.remark ?? null,
+    mobile: entry.mobile ?? kept?.mobile ?? "",
+  };
+  changeStaff(platform.store, member.id, staff, platform.now());
   return success(null);
 }
 
-function resetPassword(context: Context, call: Call): Answer {
-  const { member } = memberOf(context, call);
-  const body = objectBody(call.body);
-  const password = requiredField(body, "password", "40001");
-  checkPassword(password, context.settings);
-  context.setPassword.run(sha256(password), context.now(), member.id);
+function resetPassword(platform: Platform, call: Call): Answer {
+  const { member } = memberOf(platform, call);
+  const password = requiredField(objectBody(call.body), "password", "40001");
+  checkPassword(password);
+  const sql = "UPDATE staff SET password_hash = ?, updated_at = ? WHERE id = ?";
+  platform.store.run(sql, sha256(password), platform.now(), member.id);
   return success(null);
 }
 
-function deleteStaff(context: Context, call: Call): Answer {
-  const { member } = memberOf(context, call);
-  context.markDeleted.run(context.now(), member.id);
-  context.freeAssets.run(member.id);
+function deleteStaff(platform: Platform, call: Call): Answer {
+  removeStaff(platform.store, memberOf(platform, call).member.id, platform.now());
   return success(null);
 }
 
@@ -180,6 +177,7 @@ interface StaffEntry {
   mobile: string | null;
 }
 
+const passwordLengths = [8, 32] as const;
 const nameLimit = 30;
 const remarkLimit = 200;
 const accountLimit = 63;
@@ -232,10 +230,10 @@ function requireNamed(body: Record<string, unknown>, fields: readonly string[]):
 }
 
 /** The length bounds of a password (50003). */
-function checkPassword(password: string, settings: SandboxSettings): void {
-  const { passwordMin, passwordMax } = settings;
-  if (password.length < passwordMin || password.length > passwordMax) {
-    throw new Refusal("50003", `password has ${password.length} characters`, [passwordMin, passwordMax]);
+function checkPassword(password: string): void {
+  const [least, most] = passwordLengths;
+  if (password.length < least || password.length > most) {
+    throw new Refusal("50003", `password has ${password.length} characters`, passwordLengths);
   }
 }
 
@@ -246,7 +244,7 @@ export function addedEntry(value: unknown, code: string, settings: SandboxSettin
   const userName = requiredField(value, "userName", "40008");
   checkUserName(userName, code, "10003");
   const password = requiredField(value, "password", "40001");
-  checkPassword(password, settings);
+  checkPassword(password);
   const departmentId = departmentOf(value);
   if (departmentId === null && settings.requireDepartment) throw new Refusal("40009", "departmentId is empty");
   const name = requiredField(value, "name", "40022");

@@ -4,10 +4,56 @@ import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { createPrivateFile, keepPrivate } from "../base/private-files.ts";
 import { Refusal } from "./answers.ts";
 
-export type Store = Database.Database;
-
 /** A column that the outside world filled: kept as it came, number or text. */
 export type Given = number | string | null;
+type Named = Readonly<Record<string, Given>>;
+
+/** What the two services keep. Statements are prepared once, by their text. */
+export class Store {
+  readonly database: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[], never>>();
+
+  constructor(database: Database.Database) {
+    this.database = database;
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- whoever writes a statement knows its rows
+  get<Row>(sql: string, ...values: (Given | Named)[]): Row | undefined {
+    return this.#statement(sql).get(...values);
+  }
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- likewise
+  all<Row>(sql: string, ...values: (Given | Named)[]): Row[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  /** Answers how many rows it changed. */
+  run(sql: string, ...values: Given[]): number {
+    return this.#statement(sql).run(...values).changes;
+  }
+
+  /** Adds a row to a table and answers its number. */
+  insert(table: string, row: Named): number {
+    const columns = Object.keys(row);
+    const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+    return Number(this.#statement(sql).run(...Object.values(row)).lastInsertRowid);
+  }
+
+  /** Does all of the work or nothing. */
+  transact<Result>(work: () => Result): Result {
+    return this.database.transaction(work).immediate();
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  #statement(sql: string): Database.Statement<unknown[], never> {
+    const known = this.#statements.get(sql) ?? this.database.prepare<unknown[], never>(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+}
 
 const tables = `
   CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -93,17 +139,17 @@ const tableNames = [
  */
 export function openStore(path: string): Store {
   if (path !== ":memory:") makeStore(path);
-  const store = opened(path);
+  const database = opened(path);
   try {
-    store.pragma("locking_mode = EXCLUSIVE");
-    store.pragma("journal_mode = WAL");
-    store.pragma("synchronous = NORMAL");
-    store.pragma("wal_autocheckpoint = 4000");
-    store.pragma("cache_size = -32768");
-    store.exec(tables);
-    return store;
+    database.pragma("locking_mode = EXCLUSIVE");
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = NORMAL");
+    database.pragma("wal_autocheckpoint = 4000");
+    database.pragma("cache_size = -32768");
+    database.exec(tables);
+    return new Store(database);
   } catch (error) {
-    store.close();
+    database.close();
     throw new Problem({
       code: "sandbox.store",
       message: `the sandbox cannot use its file ${path}: ${messageOf(error)}`,
@@ -115,7 +161,7 @@ export function openStore(path: string): Store {
   }
 }
 
-function opened(path: string): Store {
+function opened(path: string): Database.Database {
   try {
     return new Database(path, { timeout: 3000 });
   } catch (error) {
@@ -144,10 +190,9 @@ function makeStore(path: string): void {
 
 /** Forgets everything; row numbers and the numbers of E9 start again. */
 export function emptyStore(store: Store): void {
-  store.transaction(() => {
-    for (const table of tableNames) store.exec(`DELETE FROM ${table}`);
-    store.exec("DELETE FROM meta");
-  })();
+  store.transact(() => {
+    for (const table of [...tableNames, "meta"]) store.run(`DELETE FROM ${table}`);
+  });
 }
 
 /**
@@ -189,32 +234,24 @@ export function createDeferred(
   work: (kind: DeferredKind, payload: string) => void,
   refused: (kind: DeferredKind, payload: string) => void,
 ): Deferred {
-  const insert = store.prepare<[number, string, string]>(
-    "INSERT INTO deferred (due_at, kind, payload) VALUES (?, ?, ?)",
-  );
-  const find = store.prepare<[number], { kind: DeferredKind; payload: string }>(
-    "SELECT kind, payload FROM deferred WHERE id = ?",
-  );
-  const findAll = store.prepare<[], { id: number; due_at: number }>(
-    "SELECT id, due_at FROM deferred ORDER BY due_at, id",
-  );
-  const remove = store.prepare<[number]>("DELETE FROM deferred WHERE id = ?");
   let waiting = new AbortController();
 
   function workOff(id: number): void {
-    const row = find.get(id);
+    const row = store.get<{ kind: DeferredKind; payload: string }>(
+      "SELECT kind, payload FROM deferred WHERE id = ?",
+      id,
+    );
     if (row === undefined) return;
+    const does = (what: typeof work): void =>
+      store.transact(() => {
+        store.run("DELETE FROM deferred WHERE id = ?", id);
+        what(row.kind, row.payload);
+      });
     try {
-      store.transaction(() => {
-        remove.run(id);
-        work(row.kind, row.payload);
-      })();
+      does(work);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      store.transaction(() => {
-        remove.run(id);
-        refused(row.kind, row.payload);
-      })();
+      does(refused);
     }
   }
 
@@ -230,10 +267,11 @@ export function createDeferred(
 
   return {
     add(kind, payload, delayMs) {
-      wait(Number(insert.run(clock.now() + delayMs, kind, payload).lastInsertRowid), delayMs);
+      wait(store.insert("deferred", { due_at: clock.now() + delayMs, kind, payload }), delayMs);
     },
     resume() {
-      for (const row of findAll.all()) wait(row.id, Math.max(0, row.due_at - clock.now()));
+      const rows = store.all<{ id: number; due_at: number }>("SELECT id, due_at FROM deferred ORDER BY due_at, id");
+      for (const { id, due_at: dueAt } of rows) wait(id, Math.max(0, dueAt - clock.now()));
     },
     stop() {
       waiting.abort();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { messageOf, Problem } from "../base/errors.ts";
-import { missingAssumptions } from "../contract/assumptions/missing.ts";
+import { missingAssumptions } from "../contract/assumption-settings.ts";
 import type { EndpointId } from "../contract/endpoints.ts";
 import { signingKey } from "../ledger/audit/checkpoint.ts";
 import { isThere } from "../operate/application.ts";

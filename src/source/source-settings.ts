@@ -203,7 +203,7 @@ export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
 
 const httpSourceSchema = z
   .strictObject({
-    kind: z.literal("http").describe("An HTTP service that answers with JSON or XML."),
+    kind: z.literal("http").describe("An HTTP service that answers with JSON."),
     ...commonFields,
     ...httpSourceFields,
     streams: z

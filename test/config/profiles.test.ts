@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { endpointIds } from "../../src/contract/endpoints.ts";
-import { missingAssumptions, payloadUses } from "../../src/contract/assumptions/missing.ts";
+import { missingAssumptions, payloadUses } from "../../src/contract/assumption-settings.ts";
 import { sandboxSettingsSchema } from "../../src/sandbox/sandbox-settings.ts";
 import { staticTokens } from "../../src/sandbox/door.ts";
 import { folder } from "../support/world/start.ts";

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { assumptions } from "../../src/contract/assumptions/registry.ts";
-import { evidenceOfRows } from "../../src/contract/assumptions/evidence.ts";
-import { missingAssumptions } from "../../src/contract/assumptions/missing.ts";
-import { rows } from "../../src/contract/assumptions/registry.ts";
-import { assumptionSettingsSchema } from "../../src/contract/assumption-settings.ts";
+import { assumptions, cannotBeSeen } from "../../src/contract/assumptions.ts";
+import { assumptionSettingsSchema, missingAssumptions } from "../../src/contract/assumption-settings.ts";
+import { endpointIds } from "../../src/contract/endpoints.ts";
+import { contradictedRows } from "../../src/sandbox/contradictions.ts";
 
 describe("assumptions", () => {
   test("are A1 to A43, nine of them choices", () => {
@@ -22,40 +21,55 @@ describe("assumptions", () => {
     ]);
   });
 
-  test("have each its evidence, and a question to send", () => {
-    expect([...evidenceOfRows.keys()]).toEqual(assumptions.map((row) => row.id));
-    for (const { id, kind } of assumptions) {
-      const evidence = evidenceOfRows.get(id);
-      expect(evidence?.letter, id).toMatch(/\?$/u);
-      if (kind === "choice") expect(evidence, id).toMatchObject({ contradictedBy: "nothing", stops: "nothing" });
+  test("have a question to send, and what contradicts them; of a choice nothing can be contradicted", () => {
+    for (const { kind, question, default: standard, contradictedBy, stops } of assumptions) {
+      expect(standard, question).not.toBe("");
+      if (kind === "choice") expect([contradictedBy, stops], question).toEqual(["nothing", "nothing"]);
+      else expect(question).toMatch(/\?$/u);
     }
   });
 
-  test("own every key of the settings, each key one row", () => {
-    const keys = rows.list.flatMap(({ settings }) => Object.keys(settings));
-    expect(keys).toEqual(Object.keys(assumptionSettingsSchema.shape));
-    expect(new Set(keys).size).toBe(keys.length);
-    for (const { id, settings } of rows.list)
-      for (const [key, schema] of Object.entries(settings))
-        expect(z.toJSONSchema(z.object({ [key]: schema }), { io: "input" }).properties?.[key], key).toMatchObject({
-          description: expect.stringMatching(new RegExp(`\\(${id}\\)$`, "u")),
-        });
+  test("are contradicted by a case of the sandbox, are a choice of ours, or say why nothing can contradict them", () => {
+    const contradicted: readonly string[] = contradictedRows;
+    const unseen = assumptions.filter((row) => row.contradictedBy.startsWith(cannotBeSeen));
+    for (const row of assumptions) {
+      const ways = [contradicted.includes(row.id), row.kind === "choice", unseen.includes(row)].filter(Boolean);
+      expect(ways, row.id).toHaveLength(1);
+    }
+    expect(unseen.map(({ id }) => id)).toEqual(["A3", "A5", "A38", "A42"]);
+    for (const { contradictedBy, stops } of unseen) {
+      expect(contradictedBy.length).toBeGreaterThan(cannotBeSeen.length + 20);
+      expect(stops).toBe("nothing");
+    }
   });
 
-  test("that are decided by settings own them, and what an endpoint needs is such a setting, without a default", () => {
+  test("are named by every setting at its end, and decided by settings that are theirs", () => {
+    const { properties = {} } = z.toJSONSchema(assumptionSettingsSchema, { io: "input" });
+    const rowOf = (key: string): unknown =>
+      /\((A\d+)\)$/u.exec(z.object({ description: z.string() }).parse(properties[key]).description)?.[1];
+    const keys = Object.keys(assumptionSettingsSchema.shape);
+    expect(keys.filter((key) => assumptions.every(({ id }) => id !== rowOf(key)))).toEqual([]);
+    for (const { id, decidedBy } of assumptions) {
+      const own = keys.filter((key) => rowOf(key) === id).map((key) => `assumptions.${key}`);
+      const deciding = decidedBy === "fixed" ? [] : decidedBy.setting.split(", ");
+      expect(deciding.filter((key) => key.startsWith("assumptions.") && !own.includes(key))).toEqual([]);
+      expect(deciding.length > 0, id).toBe(own.length > 0 || deciding.some((key) => !key.startsWith("assumptions.")));
+    }
+  });
+
+  test("that an endpoint needs have a setting without a default", () => {
     const bare: Readonly<Record<string, unknown>> = assumptionSettingsSchema.parse({});
-    for (const { id, decidedBy, settings, needs = [] } of rows.list) {
-      const own = Object.keys(settings);
-      const deciding: readonly string[] = Array.isArray(decidedBy) ? decidedBy : [];
-      expect(own, id).toEqual(expect.arrayContaining([...deciding]));
-      if (needs.length > 0 || own.length > 0) expect(deciding.length, id).toBeGreaterThan(0);
-      for (const { key } of needs) {
-        const [name = "", inner] = key.split(".");
-        expect(own, id).toContain(name);
-        expect(deciding.length, id).toBeGreaterThan(0);
-        if (inner === undefined) expect(bare[name], key).toBeUndefined();
-        else expect(bare[name], key).not.toHaveProperty(inner);
-      }
+    const repeating = assumptionSettingsSchema.parse({ packageOnly: "repeat" });
+    const needed = endpointIds.flatMap((endpoint) => missingAssumptions(repeating, endpoint));
+    expect(new Set(needed.map(({ key }) => key)).size).toBe(14);
+    for (const { row, key } of needed) {
+      const [name = "", inner] = key.split(".");
+      const { decidedBy, requiredBefore } = assumptions.find(({ id }) => id === row) ?? {};
+      expect(decidedBy, key).not.toBe("fixed");
+      expect(requiredBefore, key).not.toEqual([]);
+      expect(assumptionSettingsSchema.shape).toHaveProperty(name);
+      if (inner === undefined) expect(bare[name], key).toBeUndefined();
+      else expect(bare[name], key).not.toHaveProperty(inner);
     }
   });
 

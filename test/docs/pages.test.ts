@@ -6,7 +6,7 @@ import { settingsOf } from "../../scripts/docs/settings.ts";
 import { table } from "../../scripts/docs/markdown.ts";
 import { configSchema } from "../../src/config/config.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
-import { assumptions } from "../../src/contract/assumptions/registry.ts";
+import { assumptions } from "../../src/contract/assumptions.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");

@@ -54,7 +54,7 @@ describe("every call to the order service", () => {
     await orderService.placeOrders(order, call);
     await orderService.lockAssets(locks, "licence desk", call);
     await orderService.unlockAssets(locks, "licence desk", call);
-    await orderService.listVirtualAssets("e/1", {}, "gxxp");
+    await orderService.listVirtualAssets("e/1", {});
     await orderService.takeAssetNumbers(3, call);
     expect(seen.map((one) => `${one.method} ${one.path}`)).toEqual([
       "POST /base/order/api/order/v1/enterprise/user/bind",
@@ -85,7 +85,7 @@ describe("every call to the order service", () => {
     expect(seen[4]?.query).toEqual({ g_nonce: nonce, appKey: "key&1" });
     expect(JSON.parse(seen[4]?.body ?? "")).toEqual(order);
     expect(JSON.parse(seen[5]?.body ?? "")).toEqual({ assetNums: ["1"], operatorIdentity: "licence desk" });
-    expect(seen[7]?.query).toEqual({ g_nonce: expect.any(String), extendCode: "gxxp" });
+    expect(seen[7]?.query).toEqual({ g_nonce: expect.any(String) });
     expect(JSON.parse(seen[8]?.body ?? "")).toEqual({ size: 3 });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contradictedRows } from "../../src/sandbox/sandbox-settings.ts";
+import { contradictedRows } from "../../src/sandbox/contradictions.ts";
 import { batch, newBuy } from "./bodies.ts";
 import { createEnterprise, started } from "./caller.ts";
 

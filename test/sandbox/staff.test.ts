@@ -194,16 +194,6 @@ test.each(["cleared", "kept"] as const)(
   },
 );
 
-test("accounts of the settings are shown in online use", async () => {
-  const caller = await started({ settings: { onlineMembers: ["ann"] } });
-  const enterprise = await createEnterprise(caller);
-  const ann = await addStaff(caller, enterprise, "ann");
-  await addStaff(caller, enterprise, "bob");
-  const path = `/enterprise/${enterprise.enterpriseGlobalId}/members?pageNum=1&pageSize=50`;
-  const { list } = (await caller.member("GET", path)).data;
-  expect(list.filter((row: Parsed) => row.onlineFlag).map((row: Parsed) => row.globalId)).toEqual([ann]);
-});
-
 test.each([
   [{ name: "Ann" }, "40000"],
   [{ userName: "ann" }, "40000"],

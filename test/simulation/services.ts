@@ -69,7 +69,8 @@ const onOperation: Partial<Record<EndpointId, FaultMaker[]>> = {
 
 /** Both remote services in this process: the sandbox's own code behind a road without sockets, in virtual time. */
 export class SimulatedServices {
-  readonly store: Store;
+  /** What the services keep, for judges. */
+  readonly store: Store["database"];
   readonly observation: Observation;
   readonly calls: SeenCall[] = [];
   /** How many faults of each kind calls have met. */
@@ -114,9 +115,10 @@ export class SimulatedServices {
     const clock = timeline.clock();
     this.wall = () => clock.now();
     const settings = sandboxSettingsSchema.parse({ errorStatus: this.#errorStatus });
-    this.store = openStore(":memory:");
+    const store = openStore(":memory:");
+    this.store = store.database;
     const platform: Platform = {
-      store: this.store,
+      store,
       settings,
       now: () => clock.now(),
       enterpriseCode: (number) => `E${String(number).padStart(5, "0")}`,
@@ -124,7 +126,7 @@ export class SimulatedServices {
     };
     this.#services = createServices(platform);
     this.#deferred = createDeferred(
-      this.store,
+      store,
       clock,
       (kind, payload) => {
         this.#timeline.touch();
@@ -132,8 +134,8 @@ export class SimulatedServices {
       },
       this.#services.giveUpDeferred,
     );
-    this.#door = createDoor(createTokens(this.store, settings, () => clock.now(), draws));
-    this.observation = createObservation(this.store);
+    this.#door = createDoor(createTokens(store, settings, () => clock.now(), draws));
+    this.observation = createObservation(store);
   }
 
   get faultCount(): number {

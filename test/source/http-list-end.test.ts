@@ -52,7 +52,7 @@ const byPage = { kind: "page", size: 2, moving: "trust" };
 const counted: [string, object][] = [
   ["page", byPage],
   ["page, read again", { kind: "page", size: 2 }],
-  ["offset, overlapping", { kind: "offset", size: 2 }],
+  ["offset, read again", { kind: "offset", size: 2 }],
   ["offset", { kind: "offset", size: 2, moving: "trust" }],
   ["key", { kind: "keyset", parameter: "after", size: 2 }],
 ];

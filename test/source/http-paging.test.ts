@@ -141,7 +141,8 @@ describe("parameters at any place of a request", () => {
       "has a position beyond",
     ],
     [{ paging: { kind: "keyset", parameter: "after" } }, "paging by keys needs the field of the key"],
-    [{ answer: "xml" }, "the path of the elements that are records"],
+    [{ answer: "xml" }, 'Unrecognized key: "answer"'],
+    [{ paging: { kind: "offset", moving: "overlap" } }, 'Invalid option: expected one of "again"|"trust"'],
   ])("%j are refused before anything is read", (stream, message) => {
     const customers = { url: "https://crm.example.com/c", mapping: customerMapping, ...stream };
     const result = sourceSettingsSchema.safeParse({ kind: "http", streams: { customers } });

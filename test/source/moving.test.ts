@@ -89,14 +89,13 @@ describe.each(kinds)("a list that is read by %s and moves", (kind) => {
     const { reading, requests } = await readMoving(kind, () => undefined);
     expect(found(reading)).toEqual(ids);
     expect(reading.outcome).toMatchObject({ complete: true, rows: ids.length });
-    // The overlap of a page costs a record; reading again costs every request a second time.
-    const counted = kind === "page" ? 2 * (pages + 2) : 2 * pages;
-    const once = { offset: Math.ceil((ids.length - 1) / (pageSize - 1)) + 2, keyset: pages + 1 };
-    expect(requests).toBe(kind === "offset" || kind === "keyset" ? once[kind] : counted);
+    // Reading again costs every request a second time; a list without a total ends with an empty page.
+    const beyond = { page: 2, offset: 1, keyset: 1, cursor: 0, nextLink: 0, linkHeader: 0 }[kind];
+    expect(requests).toBe((kind === "keyset" ? 1 : 2) * (pages + beyond));
   });
 });
 
-const read = kinds.filter((kind) => kind !== "keyset" && kind !== "offset");
+const read = kinds.filter((kind) => kind !== "keyset");
 
 it.each(read)(
   "a list that is read by %s is complete although one was deleted, once a pass lost nothing",
@@ -110,17 +109,14 @@ it.each(read)(
   },
 );
 
-it.each([...read, "offset" as const])(
-  "a list that is read by %s and loses one at every page is incomplete",
-  async (kind) => {
-    const { reading } = await readMoving(kind, (list, number) => {
-      if (number > 1) list.splice(0, 1);
-    });
-    expect(reading.outcome).toMatchObject({ complete: false, problem: { code: "source.moved" } });
-  },
-);
+it.each(read)("a list that is read by %s and loses one at every page is incomplete", async (kind) => {
+  const { reading } = await readMoving(kind, (list, number) => {
+    if (number > 1) list.splice(0, 1);
+  });
+  expect(reading.outcome).toMatchObject({ complete: false, problem: { code: "source.moved" } });
+});
 
-it.each([...read, "offset" as const])(
+it.each(read)(
   "a list that is read by %s and moves loses no record unnoticed that cannot be used",
   { tags: "long" },
   async (kind) => {
@@ -164,10 +160,10 @@ it("a list is incomplete where a record that cannot be used leaves it in each pa
   expect(reading.outcome).toMatchObject({ complete: false, problem: { code: "source.moved" } });
 });
 
-it("an offset list notices a move also by what stands in its records, where they have no key", async () => {
+it("a list whose records have no key is incomplete where each pass loses one", async () => {
   const list = listOf(ids);
   const service = await startService(({ query }, number) => {
-    if (number === 3) list.splice(0, 1);
+    if (number % 3 === 0) list.splice(0, 1);
     return pageOf("offset", list, query, "");
   });
   const stream = { url: service.origin, records: "items", paging: pagingOf.offset, mapping: customerMapping };
@@ -175,18 +171,14 @@ it("an offset list notices a move also by what stands in its records, where they
   expect(outcome).toMatchObject({ complete: false, problem: { code: "source.moved" } });
 });
 
-it("an offset list whose pages are cut short to the record that was there before is not taken for its end", async () => {
+it("a list whose pages are cut short is read on behind each of them", async () => {
   const service = await startService(({ query }) => {
     const at = Number(query["offset"]);
     return { body: { items: listOf(ids).slice(at, at + (at > 3 ? 1 : pageSize)) } };
   });
-  const stream = {
-    url: service.origin,
-    key: "id",
-    records: "items",
-    paging: pagingOf.offset,
-    mapping: customerMapping,
-  };
-  const { outcome } = await readAll(openSource({ kind: "http", streams: { customers: stream } }, "."), "customers");
-  expect(outcome.problem?.message).toMatch(/held only the last record of the page before, and then more/u);
+  const paging = pagingOf.offset;
+  const stream = { url: service.origin, key: "id", records: "items", paging, mapping: customerMapping };
+  const reading = await readAll(openSource({ kind: "http", streams: { customers: stream } }, "."), "customers");
+  expect(reading.outcome.complete).toBe(true);
+  expect(found(reading)).toEqual(ids);
 });

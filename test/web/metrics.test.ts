@@ -16,7 +16,6 @@ const service: ServiceState = {
   callsInFlight: 2,
   callsAtOnce: 4,
   callsWaiting: 3,
-  retriesLeft: 1,
 };
 
 const read: MeasuredLedger = {

@@ -1,5 +1,5 @@
-import type { AssumptionId } from "../../contract/assumptions/row.ts";
-import { assumptionIds } from "../../contract/assumptions/row.ts";
+import type { AssumptionId } from "../../contract/assumptions.ts";
+import { assumptions } from "../../contract/assumptions.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { ObservedAsset, ObservedMember } from "../../platform/snapshot.ts";
 import type { Observed } from "../plan/input.ts";
@@ -61,7 +61,7 @@ export function metByRefusal(
 }
 
 export function isAssumptionId(text: string): text is AssumptionId {
-  return assumptionIds.some((id) => id === text);
+  return assumptions.some(({ id }) => id === text);
 }
 
 /** Rows of A1–A43 that one reading contradicts. `together`: no call of ours came between M5 and M6. */
@@ -84,7 +84,6 @@ function heldTwice(assets: readonly ObservedAsset[]): AssumptionMet[] {
   }
   return [...twice].map((about) => ({
     row: "A35",
-
     about,
     evidence: "an asset number was shown with two holders",
   }));

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { AssumptionId } from "../../contract/assumptions/row.ts";
+import type { AssumptionId } from "../../contract/assumptions.ts";
 import type { EndpointId, WritingEndpoint } from "../../contract/endpoints.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { WriteCall, WriteOutcome } from "../../platform/call.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AssumptionId } from "../../contract/assumptions/row.ts";
+import type { AssumptionId } from "../../contract/assumptions.ts";
 import { isAssumptionId } from "../../engine/model/assumptions-met.ts";
 import type { AssumptionMet, Contradiction } from "../../engine/model/assumptions-met.ts";
 import type { LedgerContext } from "../context.ts";

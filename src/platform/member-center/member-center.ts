@@ -1,15 +1,11 @@
 import { noDataSchema } from "../../contract/answer-fields.ts";
-import type { AssetContents } from "../../contract/asset-contents.ts";
 import { assetContentsSchema } from "../../contract/asset-contents.ts";
 import type {
   AddStaffRequest,
-  AssetNumberRow,
-  BorrowedLock,
   BorrowRequest,
   ConfigureAssetsRequest,
   EditStaffRequest,
   ResetPasswordRequest,
-  StaffAdded,
   StaffList,
   StaffRow,
 } from "../../contract/member-center.ts";
@@ -20,106 +16,58 @@ import {
   staffPageSchema,
 } from "../../contract/member-center.ts";
 import type { ServiceClient } from "../../http/client.ts";
-import type { OfEnterprise, ReadCall, WriteCall, WriteOutcome } from "../call.ts";
-import { sending } from "../call.ts";
-import { ReadFailure } from "../call.ts";
-
-/**
- * The member-center. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure,
- * never an empty list.
- */
-export interface MemberCenter {
-  /** M1: adds at most 100 staff. `partial` (60027) says who was added and who was not. */
-  addStaff(enterpriseGlobalId: string, body: AddStaffRequest, call: WriteCall): Promise<WriteOutcome<StaffAdded>>;
-  /** M2: sets name, department, note and mobile of a staff member; all known fields have to be sent (A41). */
-  editStaff(
-    enterpriseGlobalId: string,
-    memberGlobalId: string,
-    body: EditStaffRequest,
-    call: WriteCall,
-  ): Promise<WriteOutcome<null>>;
-  /** M3: sets a new password. Never sent again by itself (A3). */
-  resetPassword(
-    enterpriseGlobalId: string,
-    memberGlobalId: string,
-    body: ResetPasswordRequest,
-    call: WriteCall,
-  ): Promise<WriteOutcome<null>>;
-  /** M4: deletes a staff member; `already` where there is none (60002, A36). It has neither body nor Content-Type. */
-  deleteStaff(enterpriseGlobalId: string, memberGlobalId: string, call: WriteCall): Promise<WriteOutcome<null>>;
-  /** M5: all pages of the staff list, proven complete (A27); else it rejects with an `incomplete` ReadFailure. */
-  listStaff(enterpriseGlobalId: string, call: ReadCall): Promise<StaffList>;
-  /** M6: all asset numbers of an enterprise and who holds them. */
-  listAssetNumbers(enterpriseGlobalId: string, call: ReadCall): Promise<AssetNumberRow[]>;
-  /** M7: products and packages of an asset, by its id (not its number). */
-  listAssetContents(assetId: string, call: ReadCall & OfEnterprise): Promise<AssetContents>;
-  /** M8: the borrowed locks of an enterprise and who borrowed them, not which assets went into them. */
-  listBorrowedLocks(enterpriseGlobalId: string, call: ReadCall): Promise<BorrowedLock[]>;
-  /** M9: takes asset numbers from a staff member and gives others; both lists are sent, [] for none. */
-  configureAssets(
-    memberGlobalId: string,
-    body: ConfigureAssetsRequest,
-    call: WriteCall & OfEnterprise,
-  ): Promise<WriteOutcome<null>>;
-  /** M10: lends assets (by id) into a borrowed lock (by number). */
-  borrow(memberGlobalId: string, body: BorrowRequest, call: WriteCall & OfEnterprise): Promise<WriteOutcome<null>>;
-}
+import type { OfEnterprise, ReadCall, WriteCall } from "../call.ts";
+import { ReadFailure, sending } from "../call.ts";
 
 export interface MemberCenterOptions {
   /** Number of the first page of M5 and rows per page. */
   staffPage: { base: number; size: number };
 }
 
-/** The methods over one client. In one piece: a table of ten endpoints. */
-export function createMemberCenter(client: ServiceClient, options: MemberCenterOptions): MemberCenter {
+/**
+ * The member-center over one client. Writes make one attempt and say what became of it; reads give data or reject with
+ * ReadFailure, never an empty list. In one piece: a table of ten endpoints.
+ */
+export function createMemberCenter(client: ServiceClient, options: MemberCenterOptions) {
   return {
-    addStaff: (enterpriseGlobalId, body, call) =>
+    /** M1: adds at most 100 staff. `partial` (60027) says who was added and who was not. */
+    addStaff: (enterpriseGlobalId: string, body: AddStaffRequest, call: WriteCall) =>
       client.write({
         endpoint: "M1",
         target: { enterpriseGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: staffAddedSchema,
         ...sending(call, body),
       }),
-    editStaff: (enterpriseGlobalId, memberGlobalId, body, call) =>
+    /** M2: sets name, department, note and mobile of a staff member; all known fields have to be sent (A41). */
+    editStaff: (enterpriseGlobalId: string, memberGlobalId: string, body: EditStaffRequest, call: WriteCall) =>
       client.write({
         endpoint: "M2",
         target: { enterpriseGlobalId, memberGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    resetPassword: (enterpriseGlobalId, memberGlobalId, body, call) =>
+    /** M3: sets a new password. Never sent again by itself (A3). */
+    resetPassword: (enterpriseGlobalId: string, memberGlobalId: string, body: ResetPasswordRequest, call: WriteCall) =>
       client.write({
         endpoint: "M3",
         target: { enterpriseGlobalId, memberGlobalId },
-        enterprise: enterpriseGlobalId,
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    deleteStaff: (enterpriseGlobalId, memberGlobalId, call) =>
-      client.write({
-        endpoint: "M4",
-        target: { enterpriseGlobalId, memberGlobalId },
-        enterprise: enterpriseGlobalId,
-        schema: noDataSchema,
-        nonce: call.nonce,
-        signal: call.signal,
-        beforeSending: call.beforeSending,
-        mayLeave: call.mayLeave,
-        recorded: call.recorded,
-        customer: call.customer,
-      }),
-    listStaff: (enterpriseGlobalId, call) => listStaff(client, options.staffPage, enterpriseGlobalId, call),
-    listAssetNumbers: (enterpriseGlobalId, call) =>
-      client.read({
-        endpoint: "M6",
-        target: { enterpriseGlobalId },
-        enterprise: enterpriseGlobalId,
-        schema: assetNumberRowsSchema,
-        ...call,
-      }),
-    listAssetContents: (assetId, { enterpriseGlobalId, ...call }) =>
+    /** M4: deletes a staff member; `already` where there is none (60002, A36). It has neither body nor Content-Type. */
+    deleteStaff(enterpriseGlobalId: string, memberGlobalId: string, call: WriteCall) {
+      const { body: _body, ...bare } = call;
+      const target = { enterpriseGlobalId, memberGlobalId };
+      return client.write({ endpoint: "M4", target, schema: noDataSchema, ...bare });
+    },
+    /** M5: all pages of the staff list, proven complete (A27); else it rejects with an `incomplete` ReadFailure. */
+    listStaff: (enterpriseGlobalId: string, call: ReadCall) =>
+      listStaff(client, options.staffPage, enterpriseGlobalId, call),
+    /** M6: all asset numbers of an enterprise and who holds them. */
+    listAssetNumbers: (enterpriseGlobalId: string, call: ReadCall) =>
+      client.read({ endpoint: "M6", target: { enterpriseGlobalId }, schema: assetNumberRowsSchema, ...call }),
+    /** M7: products and packages of an asset, by its id (not its number). */
+    listAssetContents: (assetId: string, { enterpriseGlobalId, ...call }: ReadCall & OfEnterprise) =>
       client.read({
         endpoint: "M7",
         target: { assetId },
@@ -127,15 +75,15 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: assetContentsSchema,
         ...call,
       }),
-    listBorrowedLocks: (enterpriseGlobalId, call) =>
-      client.read({
-        endpoint: "M8",
-        target: { enterpriseGlobalId },
-        enterprise: enterpriseGlobalId,
-        schema: borrowedLocksSchema,
-        ...call,
-      }),
-    configureAssets: (memberGlobalId, body, { enterpriseGlobalId, ...call }) =>
+    /** M8: the borrowed locks of an enterprise and who borrowed them, not which assets went into them. */
+    listBorrowedLocks: (enterpriseGlobalId: string, call: ReadCall) =>
+      client.read({ endpoint: "M8", target: { enterpriseGlobalId }, schema: borrowedLocksSchema, ...call }),
+    /** M9: takes asset numbers from a staff member and gives others; both lists are sent, [] for none. */
+    configureAssets: (
+      memberGlobalId: string,
+      body: ConfigureAssetsRequest,
+      { enterpriseGlobalId, ...call }: WriteCall & OfEnterprise,
+    ) =>
       client.write({
         endpoint: "M9",
         target: { memberGlobalId },
@@ -143,7 +91,8 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
         schema: noDataSchema,
         ...sending(call, body),
       }),
-    borrow: (memberGlobalId, body, { enterpriseGlobalId, ...call }) =>
+    /** M10: lends assets (by id) into a borrowed lock (by number). */
+    borrow: (memberGlobalId: string, body: BorrowRequest, { enterpriseGlobalId, ...call }: WriteCall & OfEnterprise) =>
       client.write({
         endpoint: "M10",
         target: { memberGlobalId },
@@ -153,6 +102,7 @@ export function createMemberCenter(client: ServiceClient, options: MemberCenterO
       }),
   };
 }
+export type MemberCenter = ReturnType<typeof createMemberCenter>;
 
 /** A list that goes on for longer than this is no staff list. */
 const mostPages = 10_000;
@@ -175,7 +125,6 @@ export async function listStaff(
     const answer = await client.read({
       endpoint: "M5",
       target: { enterpriseGlobalId },
-      enterprise: enterpriseGlobalId,
       query: { pageNum: String(page.base + number), pageSize: String(page.size) },
       schema: staffPageSchema,
       ...call,

@@ -6,12 +6,9 @@ import type {
   BatchOrderResult,
   BindEnterpriseRequest,
   CreateEnterpriseRequest,
-  EnterpriseCreated,
   LockRequest,
   LockResult,
-  PlatformCustomer,
   UpdateEnterpriseRequest,
-  VirtualAsset,
 } from "../../contract/order-service.ts";
 import {
   assetDigitsSchema,
@@ -27,62 +24,17 @@ import type { ServiceClient } from "../../http/client.ts";
 import type { ReadCall, WriteCall, WriteOutcome } from "../call.ts";
 import { sending } from "../call.ts";
 
-/** The order service. Writes make one attempt and say what became of it; reads give data or reject with ReadFailure. */
-export interface OrderService {
-  /** E1: binds a customer to an enterprise. Not idempotent: E3 first (A10). */
-  bindEnterprise(body: BindEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<PlatformCustomer>>;
-  /**
-   * E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no
-   * customerId: E3 does.
-   */
-  createEnterprise(body: CreateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<EnterpriseCreated>>;
-  /**
-   * E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none; what
-   * null means is a setting (A13).
-   */
-  findCustomers(
-    channelCode: string,
-    channelCustomerId: string,
-    defaultCustomer: "Y" | "N",
-    call: ReadCall,
-  ): Promise<PlatformCustomer[] | null>;
-  /** E4: sets name, branch and address. Nothing reads them back (A14). */
-  updateEnterprise(body: UpdateEnterpriseRequest, call: WriteCall): Promise<WriteOutcome<null>>;
-  /**
-   * E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the caller's.
-   */
-  placeOrders(body: BatchOrderRequest, call: WriteCall): Promise<WriteOutcome<BatchOrderResult[]>>;
-  /**
-   * E6: disables locks. `done` says that each lock has its own status, see `compareLocks`. Not sent where one of them
-   * is not eligible.
-   */
-  lockAssets(
-    locks: readonly LockTarget[],
-    operatorIdentity: string,
-    call: WriteCall,
-  ): Promise<WriteOutcome<LockResult[]>>;
-  /** E7: enables locks, as E6 disables them. */
-  unlockAssets(
-    locks: readonly LockTarget[],
-    operatorIdentity: string,
-    call: WriteCall,
-  ): Promise<WriteOutcome<LockResult[]>>;
-  /** E8: the virtual (cloud) assets of an enterprise; physical ones are not shown. */
-  listVirtualAssets(enterpriseGlobalId: string, call: ReadCall, extendCode?: string): Promise<VirtualAsset[]>;
-  /**
-   * E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25).
-   */
-  takeAssetNumbers(size: number, call: WriteCall): Promise<WriteOutcome<string[]>>;
-}
-
 export interface OrderServiceOptions {
   appKey: string;
   /** First digits that E9 may hand out. */
   assetFirstDigits: readonly string[];
 }
 
-/** The methods over one client. In one piece: a table of nine endpoints. */
-export function createOrderService(client: ServiceClient, options: OrderServiceOptions): OrderService {
+/**
+ * The order service over one client. Writes make one attempt and say what became of it; reads give data or reject with
+ * ReadFailure. In one piece: a table of nine endpoints.
+ */
+export function createOrderService(client: ServiceClient, options: OrderServiceOptions) {
   async function switchLocks(
     endpoint: "E6" | "E7",
     locks: readonly LockTarget[],
@@ -96,11 +48,20 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
   }
 
   return {
-    bindEnterprise: (body, call) =>
+    /** E1: binds a customer to an enterprise. Not idempotent: E3 first (A10). */
+    bindEnterprise: (body: BindEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E1", target: {}, schema: platformCustomerSchema, ...sending(call, body) }),
-    createEnterprise: (body, call) =>
+    /**
+     * E2: creates an enterprise, its default and its industry customer, an administrator and a staff member. It gives no
+     * customerId: E3 does.
+     */
+    createEnterprise: (body: CreateEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E2", target: {}, schema: enterpriseCreatedSchema, ...sending(call, body) }),
-    findCustomers: (channelCode, channelCustomerId, defaultCustomer, call) =>
+    /**
+     * E3: the customers of a channel customer number; `Y` shows the default ones only. [] means that there is none; what
+     * null means is a setting (A13).
+     */
+    findCustomers: (channelCode: string, channelCustomerId: string, defaultCustomer: "Y" | "N", call: ReadCall) =>
       client.read({
         endpoint: "E3",
         target: {},
@@ -108,27 +69,37 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
         schema: platformCustomersSchema,
         ...call,
       }),
-    updateEnterprise: (body, call) =>
+    /** E4: sets name, branch and address. Nothing reads them back (A14). */
+    updateEnterprise: (body: UpdateEnterpriseRequest, call: WriteCall) =>
       client.write({ endpoint: "E4", target: {}, schema: noDataSchema, ...sending(call, body) }),
-    placeOrders: (body, call) =>
-      client.write({
+    /**
+     * E5: places the order records of one call. The results are tied to them by `matchBySequence`, which is the
+     * caller's.
+     */
+    placeOrders: (body: BatchOrderRequest, call: WriteCall) =>
+      client.write<BatchOrderResult[]>({
         endpoint: "E5",
         target: {},
         query: { appKey: options.appKey },
         schema: body.syncMode === "async" ? takenLaterSchema : batchOrderResultsSchema,
         ...sending(call, body),
       }),
-    lockAssets: (locks, operatorIdentity, call) => switchLocks("E6", locks, operatorIdentity, call),
-    unlockAssets: (locks, operatorIdentity, call) => switchLocks("E7", locks, operatorIdentity, call),
-    listVirtualAssets: (enterpriseGlobalId, call, extendCode) =>
-      client.read({
-        endpoint: "E8",
-        target: { enterpriseGlobalId },
-        query: extendCode === undefined ? {} : { extendCode },
-        schema: virtualAssetsSchema,
-        ...call,
-      }),
-    takeAssetNumbers: (size, call) =>
+    /**
+     * E6: disables locks. `done` says that each lock has its own status, see `otherLocks`. Not sent where one of them
+     * is not eligible.
+     */
+    lockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>
+      switchLocks("E6", locks, operatorIdentity, call),
+    /** E7: enables locks, as E6 disables them. */
+    unlockAssets: (locks: readonly LockTarget[], operatorIdentity: string, call: WriteCall) =>
+      switchLocks("E7", locks, operatorIdentity, call),
+    /** E8: the virtual (cloud) assets of an enterprise; physical ones are not shown. */
+    listVirtualAssets: (enterpriseGlobalId: string, call: ReadCall) =>
+      client.read({ endpoint: "E8", target: { enterpriseGlobalId }, schema: virtualAssetsSchema, ...call }),
+    /**
+     * E9: takes asset numbers for good: as many as asked for, distinct, of 10 digits, or the outcome is unknown (A25).
+     */
+    takeAssetNumbers: (size: number, call: WriteCall) =>
       client.write({
         endpoint: "E9",
         target: {},
@@ -138,3 +109,4 @@ export function createOrderService(client: ServiceClient, options: OrderServiceO
       }),
   };
 }
+export type OrderService = ReturnType<typeof createOrderService>;

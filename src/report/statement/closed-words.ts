@@ -16,7 +16,6 @@ const details = [
   `\\d+ (?:missing|extra|different|in-transit|not-observable)`,
   `the CRM wants \\d+ of it, and (?:\\d+ have no asset number yet|there are \\d+)`,
   "amount: the CRM has another one than it was sent with",
-  "[A-Z]{3} has \\d decimals: read with \\d, as once, [\\d.-]{1,40} is [\\d.-]{1,40}",
   `${fieldName}: sent ${figure}, shown ${figure}`,
   `CRM ${fieldName}: (?:placed|sent) with ${figure}, now ${figure}`,
   "CRM term: sent with P?[A-Z0-9]{1,20}, now P?[A-Z0-9]{1,20}",

@@ -1,7 +1,6 @@
 import type { Money, RecordKey } from "../../crm/model.ts";
 import { flagText, changedFields } from "./order-form.ts";
 import type { OrderChange } from "./order-form.ts";
-import { readWithOtherDecimals } from "../../crm/currency.ts";
 import { formatKey } from "../../crm/keys.ts";
 import { bothDates, crmDay } from "../crm-date.ts";
 import type { CrmDate } from "../crm-date.ts";
@@ -252,8 +251,7 @@ export const correctionsStatement: StatementShape = {
           "text",
           "reason",
           "Reason",
-          "Why it waits, as a code, where it does; and whether the amount before may be the same one, read with " +
-            "other decimals. `crm-sync explain` has the reason in words.",
+          "Why it waits, as a code, where it does. `crm-sync explain` has the reason in words.",
         ),
       ],
     },
@@ -278,7 +276,8 @@ export function correctionRow(correction: Correction, zone: string): PartRow {
       became_at: became.at,
       operation: became.operationId,
       audit_sequence: correction.auditSequence,
-      reason: reasonOf(became, change),
+      // Words of the services may name people: closed periods have the code in their place.
+      reason: became.reason === null ? null : closedDeferral(became.reason),
     },
   };
 }
@@ -324,15 +323,6 @@ export function changeCells(change: OrderChange, zone: string): Row {
 function textsOf({ before, after }: OrderChange, zone: string): Record<"before" | "after", string | null> {
   if (before.date === undefined || after.date === undefined) return { before: before.text, after: after.text };
   return bothDates(before.date, after.date, zone);
-}
-
-/** Words of the services may name people: closed periods have the code in their place. */
-function reasonOf({ reason: code }: Became, { before, after }: OrderChange): string | null {
-  const reason = code === null ? null : closedDeferral(code);
-  const [from, to] = [before.amount, after.amount];
-  const isOne = from !== undefined && from.currency === to?.currency;
-  const read = isOne ? readWithOtherDecimals(from.currency, from.minor, to.minor) : undefined;
-  return read === undefined ? reason : reason === null ? read : `${reason}; ${read}`;
 }
 
 /** The amount after less the one before, of the same currency; one that is not there counts as none. */

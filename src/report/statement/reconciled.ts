@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
-import { readWithOtherDecimals } from "../../crm/currency.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { Money } from "../../crm/model.ts";
 import type { Agreement, Comparison, CustomerCase } from "../reconciliation/case.ts";
@@ -108,7 +107,7 @@ function orderItems(
         {
           ...row,
           verdict,
-          details: orderDetails(row, isChanged ? verdicts : undefined, amounts, otherAmounts(wanted, sent)),
+          details: orderDetails(row, isChanged ? verdicts : undefined, amounts),
         },
         facts,
       ),
@@ -125,18 +124,10 @@ function orderItems(
 const counted = /^\d+ (?:missing|extra|different|in-transit|not-observable)$/u;
 const otherAmount = "amount: the CRM has another one than it was sent with";
 
-/** What is said of two amounts that differ. */
-function otherAmounts(crm: Money | undefined, sent: Money | undefined): string[] {
-  if (crm === undefined || crm.currency !== sent?.currency) return [otherAmount];
-  const read = readWithOtherDecimals(crm.currency, sent.minor, crm.minor);
-  return read === undefined ? [otherAmount] : [otherAmount, read];
-}
-
 function orderDetails(
   { details }: Comparison,
   verdicts: readonly Agreement[] | undefined,
   amounts: ReturnType<typeof amountsOf>,
-  noted: readonly string[],
 ): string[] {
   const own = verdicts === undefined ? details : details.filter((detail) => !counted.test(detail));
   const counts = new Map<Agreement, number>();
@@ -144,7 +135,7 @@ function orderDetails(
   const apart = [...counts]
     .filter(([verdict]) => verdict !== "matched")
     .map(([verdict, count]) => `${count} ${verdict}`);
-  return [...own, ...apart, ...(amounts === "different" ? noted : [])];
+  return [...own, ...apart, ...(amounts === "different" ? [otherAmount] : [])];
 }
 
 /** What is observed of an order's money: all of it but that of lines that were sent and are not shown. */
@@ -207,7 +198,7 @@ function productItem(
   const sent: Figures = bought === undefined ? none : { ...figuresOf(bought, 1), amount: share.sent };
   const amounts = wanted === undefined || bought === undefined ? "equal" : linesOf(wanted, bought, tolerances);
   const changes = changesIn(row, forms, tolerances);
-  const comparison = judged(row, amounts, { changes, noted: otherAmounts(wanted?.amount, bought?.amount) });
+  const comparison = judged(row, amounts, changes);
   const named = wanted ?? bought ?? forms.lastSent?.products.get(id);
   return {
     ...bare(comparison, facts),
@@ -247,9 +238,9 @@ function changesIn(
 function judged(
   row: Comparison,
   amounts: ReturnType<typeof amountsOf>,
-  { changes, noted }: { changes: ReadonlyMap<string, string>; noted: readonly string[] },
+  changes: ReadonlyMap<string, string>,
 ): Comparison {
-  const notes = amounts === "different" ? noted : [];
+  const notes = amounts === "different" ? [otherAmount] : [];
   const isJudged = row.verdict === "matched" || row.verdict === "different";
   const details = [...(isJudged ? [] : changes.values()), ...notes];
   if (details.length === 0) return row;

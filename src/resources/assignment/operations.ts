@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import { configureAssetsRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
@@ -63,7 +62,7 @@ function recorded({ id, operation, context: ids }: JournalEntry<Shapes>, granted
 }
 
 function prepare({ operation, wire, target, facts }: Bound<Shapes>) {
-  const request = checked(configureAssetsRequestSchema, wire);
+  const request = configureAssetsRequestSchema.safeParse(wire);
   if (!request.success) return notSendable(request.error.issues);
   const [staff] = operation.records;
   const ids: Context = {

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
-import { checked } from "../../contract/fits.ts";
 import {
   bindEnterpriseRequestSchema,
   createEnterpriseRequestSchema,
@@ -218,7 +217,7 @@ const bind: OperationType<BindShapes> = {
   prepare(given) {
     const { customer } = given.operation;
     const context = contextOf(given);
-    const request = checked(bindEnterpriseRequestSchema, given.wire);
+    const request = bindEnterpriseRequestSchema.safeParse(given.wire);
     if (!request.success) return notSendable(request.error.issues);
     return {
       context,
@@ -255,7 +254,7 @@ const create: OperationType<CreateShapes> = {
   prepare(given) {
     const { customer } = given.operation;
     const context = contextOf(given);
-    const request = checked(createEnterpriseRequestSchema, given.wire);
+    const request = createEnterpriseRequestSchema.safeParse(given.wire);
     if (!request.success) return notSendable(request.error.issues);
     return {
       context,
@@ -288,7 +287,7 @@ const update: OperationType<UpdateShapes> = {
   schemas: updateSchemas,
   invalidates: ["enterprises"],
   prepare({ operation, wire, facts }) {
-    const request = checked(updateEnterpriseRequestSchema, wire);
+    const request = updateEnterpriseRequestSchema.safeParse(wire);
     if (!request.success) return notSendable(request.error.issues);
     const { customer, after: fields } = operation;
     return {

@@ -1,5 +1,5 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumptions/missing.ts";
+import { missingAssumptions } from "../../contract/assumption-settings.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import type { LockTarget } from "../../contract/limits.ts";
-import { compareLocks, lockRequestSchema } from "../../contract/order-service.ts";
+import { lockRequestSchema, otherLocks } from "../../contract/order-service.ts";
 import type { LockResult } from "../../contract/order-service.ts";
 import { lockStatuses } from "../../contract/vocabulary.ts";
 import { licenseTypes } from "../../crm/model.ts";
@@ -50,11 +49,8 @@ function concluded(
   results: readonly LockResult[],
 ): Concluded {
   const asked = operation.payload.assetNums;
-  const { same, missing, unexpected, repeated } = compareLocks(asked, results);
-  if (!same) {
-    const numbers = some([...missing, ...unexpected, ...repeated]);
-    return { doubt: `the answer is not about the locks that were sent: ${numbers}` };
-  }
+  const others = otherLocks(asked, results);
+  if (others.length > 0) return { doubt: `the answer is not about the locks that were sent: ${some(others)}` };
   const answers = results.map(({ assetNum: about, status }) => ({ about, status }));
   return {
     changes: answered(operation, wanted, answers, id),
@@ -110,7 +106,7 @@ function switching(wanted: Wanted, send: Send): Omit<OperationType<LockShapes>, 
     stages: ["requests"],
     invalidates: [],
     prepare({ operation, wire }) {
-      const request = checked(lockRequestSchema, wire);
+      const request = lockRequestSchema.safeParse(wire);
       if (!request.success) return notSendable(request.error.issues);
       const { assetNums, operatorIdentity } = request.data;
       return {

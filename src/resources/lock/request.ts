@@ -2,7 +2,7 @@ import type { RequestShapesOf, Verdict, RequestIn } from "../../engine/model/req
 import type { RequestType } from "../../engine/model/resource.ts";
 import { limits } from "../../contract/limits.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumptions/missing.ts";
+import { missingAssumptions } from "../../contract/assumption-settings.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";
 import { subjectOf, theCrm, only, standing } from "../../engine/model/requests.ts";

@@ -1,5 +1,5 @@
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumptions/missing.ts";
+import { missingAssumptions } from "../../contract/assumption-settings.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";

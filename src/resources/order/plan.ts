@@ -11,7 +11,7 @@ import { amendedNumbers, withoutThereAlready } from "./there-already.ts";
 import { planRemovals } from "./removals.ts";
 import type { RemovalStage } from "./removals.ts";
 import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import { missingAssumptions } from "../../contract/assumptions/missing.ts";
+import { missingAssumptions } from "../../contract/assumption-settings.ts";
 import { fillTemplate } from "../../contract/template.ts";
 import type { Desired, DesiredCustomer, DesiredOrder, OrderWithTree } from "../../engine/model/desired.ts";
 import type { DraftOperation } from "../../engine/model/operation.ts";

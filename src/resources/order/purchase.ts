@@ -1,6 +1,5 @@
 import { notSendable, takenLater } from "../../engine/model/operation-type.ts";
 import type { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
@@ -33,7 +32,7 @@ export function prepareOrder<S extends Shapes>(
   schema: z.ZodType<BatchOrderRequest>,
   of: (request: BatchOrderRequest, order: RecordKey) => { context: S["context"]; effectOf: OrderEffect },
 ): Prepared<S> | NotSendable {
-  const checkedRequest = checked(schema, wire);
+  const checkedRequest = schema.safeParse(wire);
   if (!checkedRequest.success) return notSendable(checkedRequest.error.issues);
   const { data: request } = checkedRequest;
   const order = orderNamed(operation.records);
@@ -50,7 +49,7 @@ export function prepareOrder<S extends Shapes>(
           if (outcome.kind !== "done") return { doubt: "no data" };
           const matched = matchBySequence(request, outcome.data);
           if (!matched.ok) {
-            const doubt = matched.error.map((problem) => problem.message).join("; ");
+            const doubt = matched.error.join("; ");
             return { doubt, met: otherSequences(request, outcome.data) };
           }
           const licenceOrders = [...matched.value].map(

@@ -1,7 +1,6 @@
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
+import type { AssumptionSettings, MissingAssumption, PayloadUse } from "../../contract/assumption-settings.ts";
 import type { TimeWidth } from "../../contract/time-codec.ts";
 import { encodeTime } from "../../contract/time-codec.ts";
-import type { MissingAssumption, PayloadUse } from "../../contract/assumptions/missing.ts";
 import type { Asset, LicenseType, Package, Product, RecordKey } from "../../crm/model.ts";
 import type { DesiredCustomer } from "../../engine/model/desired.ts";
 import type { AssetRecord, MerchandiseRecord, OrderRecord, ProductRecord } from "./payload.ts";

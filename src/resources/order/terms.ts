@@ -4,8 +4,7 @@ import { canonicalJson, toJson } from "../../base/canonical-json.ts";
 import type { ProductInstance } from "../../contract/asset-contents.ts";
 import { productsUnder, uriOf, termsOf as assetTermsOf } from "./model.ts";
 import type { AssetTerms, FormPackage, FormProduct, StandingProduct } from "./model.ts";
-import type { AssumptionSettings } from "../../contract/assumption-settings.ts";
-import type { PayloadUse } from "../../contract/assumptions/missing.ts";
+import type { AssumptionSettings, PayloadUse } from "../../contract/assumption-settings.ts";
 import { decodeTime, encodeTime } from "../../contract/time-codec.ts";
 
 /** What a product is: two that differ in none of it are the same one, whatever they are called and cost. */

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { checked } from "../../contract/fits.ts";
 import { addStaffRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -113,7 +112,7 @@ export const addStaff: OperationType<AddShapes> = {
 
 function prepare(bound: Bound<AddShapes>): Prepared<AddShapes> | NotSendable {
   const { operation, facts } = bound;
-  const request = checked(addStaffRequestSchema, bound.wire);
+  const request = addStaffRequestSchema.safeParse(bound.wire);
   if (!request.success) return notSendable(request.error.issues);
   const context: AddContext = {
     enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),

@@ -4,7 +4,6 @@ import type { Json } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { KnownSecrets } from "../../base/known-secrets.ts";
 import { shownWords } from "../../http/redaction.ts";
-import { undeclaredUtf8, utf16Of } from "../file/bytes.ts";
 import { JsonListScanner } from "../file/json.ts";
 import { measureJson, parseExact, parseInexact } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
@@ -16,12 +15,9 @@ import type { FileItem } from "../reader.ts";
 import { valueIn } from "./placement.ts";
 import type { AnswerErrors } from "./request-settings.ts";
 
-/** How the answers of a list are written. */
+/** What a list says of its answers. */
 interface AnswerForm {
-  answer: "json" | "xml";
   records?: string | undefined;
-  encoding?: string | undefined;
-  xml?: { lists: string[]; emptyBeside: boolean } | undefined;
   errors?: AnswerErrors | undefined;
   limits: RecordLimits;
 }
@@ -32,41 +28,22 @@ interface AnswerReading {
   changesOnly: boolean;
 }
 
-/** What `Accept` asks for. */
-export const acceptOf: Readonly<Record<AnswerForm["answer"], string>> = {
-  json: "application/json",
-  xml: "application/xml, text/xml;q=0.9",
-};
-
 /**
  * Reads an answer. Throws a Problem (`source.not-json`: it may come whole when it is asked for again;
  * `source.wrong-shape`), or an AnswerComplaint where the service says that it failed.
  */
-export async function readAnswer(received: Received, reading: AnswerReading, named: Named): Promise<Page> {
+export function readAnswer(received: Received, reading: AnswerReading, named: Named): Page {
   if (received.nothing !== undefined) return nothingIn(received.nothing, reading, named);
-  const { answer, records: at = ".", errors, limits, xml, encoding } = reading.form;
-  const records = pathOf(at);
-  if (answer === "json") {
-    const json = readJson(received, limits.maxBytes, named);
-    refuse(json.document, errors);
-    return json.page(records, limits);
-  }
-  const { parseXml, xmlPage } = await import("./xml.ts");
-  const { lists, emptyBeside } = xml ?? { lists: [], emptyBeside: false };
-  const depth = limits.maxDepth + records.steps.length + 1;
-  const document = parseXml(await textOf(received, { encoding }, named), lists, depth, named);
-  refuse(document, errors);
-  return xmlPage(document, records, { limits, emptyBeside }, named);
+  const { records = ".", errors, limits } = reading.form;
+  const json = readJson(received, limits.maxBytes, named);
+  const complaint = complaintIn(json.document, errors);
+  if (complaint !== undefined) throw new AnswerComplaint(complaint);
+  return json.page(pathOf(records), limits);
 }
 
 function nothingIn(status: number, { changesOnly }: AnswerReading, named: Named): Page {
   if (status !== 304 || changesOnly) return { items: [], document: null, isNothing: true };
   throw unreadable(named, "HTTP 304 (nothing changed), although crm-sync requested everything");
-}
-
-function refuse(document: Json, errors: AnswerErrors | undefined): void {
-  const complaint = complaintIn(document, errors);
-  if (complaint !== undefined) throw new AnswerComplaint(complaint);
 }
 
 /** What a service says in place of an answer, in its own words, which are not fit to be shown yet. */
@@ -202,7 +179,7 @@ export function readJson({ bytes }: Received, maxBytes: number, named: Named): J
 }
 
 /** The elements of a list as records, each with its place; what is beyond the limits is a bad record. */
-export function measured(records: readonly Json[], path: Path, limits: RecordLimits, place: string): FileItem[] {
+function measured(records: readonly Json[], path: Path, limits: RecordLimits, place: string): FileItem[] {
   return records.map((value, index): FileItem => {
     const at = [place, ...path.steps, index].join("/");
     const size = measureJson(value, limits);
@@ -246,7 +223,7 @@ export interface Named {
 }
 
 /** An answer that holds no list, or none that can be read. */
-export function unreadable(
+function unreadable(
   { place, who }: Pick<Named, "place" | "who">,
   what: string,
   code: SourceProblemCode = "source.wrong-shape",
@@ -260,7 +237,7 @@ export function unreadable(
 }
 
 /** A page for people where data was asked for: a log-in, a proxy, an outage. Undefined where the text is none. */
-export function htmlProblem(text: string, named: Named): Problem | undefined {
+function htmlProblem(text: string, named: Named): Problem | undefined {
   if (!/^\s*(?:<!--[^>]*-->\s*)?<(?:!doctype\s+html|html|head|body)\b/iu.test(text.slice(0, 1_000))) return undefined;
   const title = /<title[^>]*>([^<]{1,500})/iu.exec(text.slice(0, 65_536))?.[1] ?? "";
   const words = shownWords(title, named.known, 120);
@@ -269,42 +246,5 @@ export function htmlProblem(text: string, named: Named): Problem | undefined {
     named.place,
     `The ${named.who} answers with a web page${words === "" ? "" : ` titled ${JSON.stringify(words)}`} and no data.`,
     "Open the address: it may be a sign-in page, a proxy or an outage. Correct `url` and `auth`, or wait.",
-  );
-}
-
-/**
- * The text of an answer that may have an encoding of its own: the one of the settings, or else the one that it
- * declares. Throws a Problem for bytes which that does not have, and for UTF-8 that is declared as something else.
- */
-export async function textOf(
-  { bytes, headers }: Received,
-  { encoding: known }: { encoding?: string | undefined },
-  named: Named,
-): Promise<string> {
-  const told = /charset\s*=\s*"?([\w.:-]+)/iu.exec(headers["content-type"] ?? "")?.[1];
-  const declared = /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/u.exec(bytes.subarray(0, 200).toString("latin1"))?.[1];
-  const encoding = known ?? told ?? declared ?? "utf-8";
-  const found = utf16Of(bytes);
-  if (found !== undefined && found !== new TextDecoder(encoding).encoding)
-    throw sourceProblem(
-      "source.wrong-encoding",
-      named.place,
-      `The ${named.who} declares ${encoding}, but the beginning of the answer is ${found}.`,
-      `Set \`encoding: ${found}\`, or correct the declaration of the service.`,
-    );
-  let text: string;
-  try {
-    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch {
-    throw unreadable(named, `bytes that are not ${encoding}`, "source.not-json");
-  }
-  const undeclared = await undeclaredUtf8([bytes], encoding);
-  if (undeclared === undefined) return text;
-  const { line, byte } = undeclared;
-  throw sourceProblem(
-    "source.wrong-encoding",
-    named.place,
-    `The ${named.who} declares ${encoding}, but answers in UTF-8: line ${line} (byte ${byte}) shows this first.`,
-    "Set `encoding: utf-8`, or correct the declaration of the service.",
   );
 }

@@ -115,9 +115,7 @@ export const httpListFields = () => ({
     examples: ["body"],
   }),
   records: pathSchema.optional().meta({
-    description:
-      "Where an answer holds the list of records; the answer itself is the list by default. XML: the path of the " +
-      "elements that are records",
+    description: "Where an answer holds the list of records; the answer itself is the list by default",
     examples: ["data.items"],
   }),
   total: pathSchema.optional().meta({

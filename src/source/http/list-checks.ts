@@ -17,12 +17,7 @@ interface Issue {
 
 /** What one key of a list of an http source demands of another. */
 export function checkList(list: Checked, baseUrl: string | undefined): Issue[] {
-  return [
-    ...checkAddress(list.url, ["url"], baseUrl),
-    ...checkPlaces(list),
-    ...checkPaging(list),
-    ...checkAnswer(list),
-  ];
+  return [...checkAddress(list.url, ["url"], baseUrl), ...checkPlaces(list), ...checkPaging(list)];
 }
 
 /** Why a text is no address of a service, relative or not. */
@@ -73,11 +68,6 @@ function checkPaging({ paging, key }: Checked): Issue[] {
     issues.push({ path: ["paging", "key"], message });
   }
   return issues;
-}
-
-function checkAnswer({ answer, records }: Checked): Issue[] {
-  if (answer !== "xml" || records !== undefined) return [];
-  return [{ path: ["records"], message: "missing; in XML it is the path of the elements that are records" }];
 }
 
 /** What the log-in of a source demands of its lists. */

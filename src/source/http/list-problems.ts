@@ -103,15 +103,11 @@ export class ListProblems {
 
   /** A page held nothing new, and the next one did: nobody knows where such a list ends. */
   moreBehind(url: URL): Problem {
-    const isOffset = this.#settings.paging.kind === "offset";
     return sourceProblem(
       "source.moved",
       shownUrl(url),
-      `The ${this.#who} gave a page that held ${isOffset ? "only the last record of the page before" : "no record"}, ` +
-        "and then more.",
-      isOffset
-        ? "If the service cuts pages short, set `paging.moving: again`."
-        : "If the service leaves records out of its pages, set `total` or `paging.hasMore`, or use paging by `keyset`.",
+      `The ${this.#who} gave a page that held no record, and then more.`,
+      "If the service leaves records out of its pages, set `total` or `paging.hasMore`, or use paging by `keyset`.",
     );
   }
 

@@ -49,8 +49,7 @@ export interface Reading {
   resumed: boolean;
   /** By what each page is known again, where the service says how many records there are. */
   pages: Set<string>;
-  /** By what the last record is known again, and whether the way to a page was a mere count. */
-  last: string | undefined;
+  /** Whether the way to a page was a mere count. */
   counts: boolean;
   /** Where it ended by its own rule although the last answer speaks of more. */
   beyond: Problem | undefined;
@@ -80,7 +79,6 @@ export function beginReading(
     asked,
     resumed: false,
     pages: new Set(),
-    last: undefined,
     counts: false,
     beyond: undefined,
   };

@@ -2,7 +2,7 @@ import { sha256 } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { keyReader, toItem } from "../json.ts";
 import type { ReadOutcome, SourceItem, Staging } from "../reader.ts";
-import { acceptOf, readAnswer } from "./answer.ts";
+import { readAnswer } from "./answer.ts";
 import type { Page } from "./answer.ts";
 import { ListProblems, mostPasses } from "./list-problems.ts";
 import {
@@ -30,19 +30,6 @@ interface ListDeps {
   staging?: Staging | undefined;
 }
 
-/** One list of a service. Making one costs nothing, so that a chain of requests may make one for each of them. */
-export interface List {
-  /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
-  read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void>;
-  /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
-  check(signal: AbortSignal | undefined): Promise<Problem | undefined>;
-}
-
-/** The list behind an address. What messages call it stands in `deps.request.who`. */
-export function createList(settings: ListSettings, url: URL, deps: ListDeps): List {
-  return new PagedList(settings, url, deps);
-}
-
 interface Fetched extends Page {
   answer: PageAnswer;
   url: URL;
@@ -50,7 +37,11 @@ interface Fetched extends Page {
 
 type FetchResult = { page: Fetched } | { problem: Problem } | { thrown: unknown };
 
-class PagedList implements List {
+/**
+ * The list behind an address, which messages call as `deps.request.who` does. Making one costs nothing, so that a chain of
+ * requests may make one for each of them.
+ */
+export class List {
   readonly #who: string;
   readonly #settings: ListSettings;
   readonly #url: URL;
@@ -67,6 +58,7 @@ class PagedList implements List {
     this.#keyOf = keyReader(settings.key);
   }
 
+  /** Reads the first page and throws it away: what keeps it from being read, if anything does. */
   async check(signal: AbortSignal | undefined): Promise<Problem | undefined> {
     const reading = this.#begin({}, undefined);
     const result = await this.#ask(reading, signal);
@@ -76,6 +68,7 @@ class PagedList implements List {
     return problem ?? reading.beyond;
   }
 
+  /** The records in batches, page by page; the next page is asked for while the last one is worked on. */
   async *read(options: ListReadOptions): AsyncGenerator<SourceItem[], ReadOutcome, void> {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
@@ -213,13 +206,11 @@ class PagedList implements List {
   /** Takes a page into account and goes on to the next one, if there is one and nothing is wrong. */
   #take(reading: Reading, page: Fetched): { next?: PagePosition | undefined; problem?: Problem } {
     this.#dropRepeated(reading, page);
-    const seam = this.#seamProblem(reading, page);
+    const unexpected = this.#endProblem(reading, page);
     const records = page.items.length;
     reading.sum += records;
     reading.yielded += records;
     reading.newest?.see(page);
-    const last = page.items.at(-1);
-    if (last !== undefined) reading.last = identityOf(last, this.#keyOf);
     try {
       const said = totalOf(this.#settings, page);
       reading.total = (this.#settings.paging.kind === "keyset" ? reading.total : said) ?? said ?? reading.total;
@@ -228,7 +219,7 @@ class PagedList implements List {
       if (reading.total === undefined && !isNothing && (total ?? totalHeader) !== undefined)
         throw this.#problems.noTotal(page.url);
       const next = isNothing ? undefined : reading.paging.next({ ...page, sum: reading.sum, total: reading.total });
-      if (seam !== undefined) throw seam;
+      if (unexpected !== undefined) throw unexpected;
       if (next === undefined) {
         if (!isNothing) reading.beyond = this.#problems.beyond(page, reading);
         return {};
@@ -283,25 +274,11 @@ class PagedList implements List {
     pages.add(mark);
   }
 
-  /**
-   * Where pages overlap, the record that the page before ended with stands here again, or the list moved; it is taken
-   * out, since it was read.
-   */
-  #seamProblem({ position, last, resumed, sum }: Reading, page: Fetched): Problem | undefined {
-    if (position.beyond === "surely") {
-      const more = page.items.length > 0;
-      page.items = [];
-      return more ? this.#problems.moreBehind(page.url) : undefined;
-    }
-    if (position.overlaps !== true) return undefined;
-    const [first, ...others] = page.items;
-    const isKnown = first !== undefined && identityOf(first, this.#keyOf) === last;
-    // A reading that goes on does not know how the page before ended.
-    const isMoved = !isKnown && !(resumed && last === undefined);
-    // What stands on a page that moved may have been read before, in another form.
-    page.items = isMoved ? [] : others;
-    if (isMoved) return this.#problems.moved(page.url, `after ${sum} records`);
-    return undefined;
+  /** Behind a page that held nothing new there is nothing, or nobody knows where the list ends. */
+  #endProblem({ position }: Reading, page: Fetched): Problem | undefined {
+    if (position.beyond !== "surely" || page.items.length === 0) return undefined;
+    page.items = [];
+    return this.#problems.moreBehind(page.url);
   }
 
   #reached({ position, number, sum, total, newest, options }: Reading): string | undefined {
@@ -321,7 +298,7 @@ class PagedList implements List {
 
   /** The page that a reading is at. Never rejects, so that it can run ahead of who waits for it. */
   async #ask(reading: Reading, signal: AbortSignal | undefined): Promise<FetchResult> {
-    const { method, query, body, bodyAs, parametersIn, errors, nothing, answer: kind } = this.#settings;
+    const { method, query, body, bodyAs, parametersIn, errors, nothing } = this.#settings;
     const { position, number, asked, options } = reading;
     const { request } = this.#deps;
     try {
@@ -336,10 +313,10 @@ class PagedList implements List {
       const named = { place: `${shownUrl(url)}#page=${number}`, who: this.#who, known: request.known };
       const headers = lowerCased(this.#settings.headers);
       const page = await requestPage(
-        { url, method, headers, body, bodyAs, placed, accept: acceptOf[kind], errors, nothing },
+        { url, method, headers, body, bodyAs, placed, errors, nothing },
         position.beyond === undefined ? request : { ...request, lacking: beyondList(reading.total !== undefined) },
-        async (answer): Promise<Fetched> => ({
-          ...(await readAnswer(answer, { form: this.#settings, changesOnly: asked !== undefined }, named)),
+        (answer): Fetched => ({
+          ...readAnswer(answer, { form: this.#settings, changesOnly: asked !== undefined }, named),
           answer,
           url,
         }),

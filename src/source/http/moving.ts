@@ -32,15 +32,13 @@ interface Step {
 }
 
 /**
- * How crm-sync notices that a list changed during a read, if the settings do not choose. Offset paging overlaps its
- * pages; other paging that counts pages or records reads the list again. A cursor or an address is trusted to keep its
- * place.
+ * How crm-sync notices that a list changed during a read, if the settings do not choose. Paging that counts pages or
+ * records reads the list again. A cursor or an address is trusted to keep its place.
  */
 export function movingOf(paging: PagingSettings, counts: boolean): Moving {
   if (paging.kind === "none" || paging.kind === "keyset") return "trust";
   if (paging.moving !== undefined) return paging.moving;
-  if (paging.kind === "offset") return "overlap";
-  return paging.kind === "page" || counts ? "again" : "trust";
+  return paging.kind === "page" || paging.kind === "offset" || counts ? "again" : "trust";
 }
 
 /** Whether what leads to the next page is a number of pages or records: another place once the list moved. */

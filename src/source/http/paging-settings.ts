@@ -17,9 +17,6 @@ const sizeFields = {
   size: z.int().min(1).default(100).describe("Records to a page"),
 };
 const moving = {
-  overlap:
-    "each page begins with the last record of the previous page. If it does not, the list changed. This costs one record " +
-    "more a page, and finds every change of a list with a fixed order",
   again:
     "crm-sync reads the list until a pass finds all records of the previous pass, and the previous pass found no key " +
     "twice. Records that only a later pass finds are used too. This costs at least twice the requests, unless the list has one page",
@@ -28,25 +25,19 @@ const moving = {
 } as const;
 export type Moving = keyof typeof moving;
 
-const movingSchema = (kinds: readonly Moving[], otherwise: string) =>
-  z
-    .enum(kinds)
+const movingField = {
+  moving: z
+    .enum(["again", "trust"])
     .optional()
     .meta({
       description:
-        "How crm-sync notices that the list changed during a read. Such a read counts as incomplete. " +
-        `By default: ${otherwise}. ${kinds.map((kind) => `${kind}: ${moving[kind]}`).join(". ")}`,
+        "How crm-sync notices that the list changed during a read. Such a read counts as incomplete. By default: again " +
+        "if the next page is found by counting pages or records, otherwise trust. " +
+        Object.entries(moving)
+          .map(([kind, what]) => `${kind}: ${what}`)
+          .join(". "),
       examples: ["again"],
-    });
-const movingField = {
-  counted: { moving: movingSchema(["again", "trust"], "again") },
-  offset: { moving: movingSchema(["overlap", "again", "trust"], "overlap") },
-  placed: {
-    moving: movingSchema(
-      ["again", "trust"],
-      "`again` if the next page is found by counting pages or records, otherwise `trust`",
-    ),
-  },
+    }),
 };
 const sureField = {
   sure: z
@@ -88,7 +79,7 @@ export const pagingSchema = () =>
       first: z.int().min(0).default(1).describe("Number of the first page"),
       ...sizeFields,
       ...moreField,
-      ...movingField.counted,
+      ...movingField,
       ...sureField,
       lastPage: lastPageSchema,
     }),
@@ -97,7 +88,7 @@ export const pagingSchema = () =>
       parameter: z.string().min(1).default("offset").describe("Carries the number of records before the page"),
       ...sizeFields,
       ...moreField,
-      ...movingField.offset,
+      ...movingField,
       ...sureField,
       lastPage: lastPageSchema,
     }),
@@ -111,7 +102,7 @@ export const pagingSchema = () =>
         }),
         ...sizeFields,
         ...moreField,
-        ...movingField.placed,
+        ...movingField,
         ...sureField,
       })
       .meta({
@@ -166,12 +157,12 @@ export const pagingSchema = () =>
         description: "Where an answer holds the address of the next page; the last page has none",
         examples: ["links.next"],
       }),
-      ...movingField.placed,
+      ...movingField,
       ...sureField,
     }),
     z.strictObject({
       kind: z.literal("linkHeader").describe("The Link header of an answer names the next page."),
-      ...movingField.placed,
+      ...movingField,
       ...sureField,
     }),
   ]);

@@ -4,7 +4,6 @@ import { pathOf, valueAt } from "../mapping/path.ts";
 import type { Path } from "../mapping/path.ts";
 import { sourceProblem } from "../problems.ts";
 import type { FileItem } from "../reader.ts";
-import { movingOf } from "./moving.ts";
 import type { PagingSettings } from "./paging-settings.ts";
 import { valueIn } from "./placement.ts";
 import { shownUrl } from "./request.ts";
@@ -14,8 +13,6 @@ import type { PageAnswer } from "./request.ts";
 export interface PagePosition {
   parameters: Record<string, string | number>;
   url?: URL;
-  /** The page begins with the last record of the one before. */
-  overlaps?: boolean;
   /** Nothing is expected there: see `EndWatch`. */
   beyond?: "likely" | "surely";
 }
@@ -72,28 +69,19 @@ export function createPaging(settings: PagingSettings, who: string, key?: string
       };
     }
     case "offset": {
-      const overlaps = movingOf(settings, false) === "overlap";
-      const end = new EndWatch(settings, who, { mayPassOver: overlaps });
-      // Records of a page that are those of the one before.
-      let repeated = 0;
+      const end = new EndWatch(settings, who, { mayPassOver: false });
       const at = (offset: number): PagePosition => ({
         parameters: { [settings.parameter]: offset, ...sizeOf(settings) },
       });
       return {
         first: at(0),
         next(seen) {
-          const follows = end.after(seen, seen.items.length + repeated);
+          const follows = end.after(seen);
           if (follows === "none") return undefined;
-          if (follows !== "surely") loops.content(seen);
-          repeated = overlaps && follows === "page" ? 1 : 0;
-          // Behind a page that holds nothing but the record before it there may be more, where the service cut it short.
-          if (follows !== "page") return asked(at(seen.sum), follows);
-          return overlaps ? { ...at(seen.sum - 1), overlaps } : at(seen.sum);
+          loops.content(seen);
+          return asked(at(seen.sum), follows);
         },
-        resume(position) {
-          repeated = overlaps ? 1 : 0;
-          return overlaps ? { ...position, overlaps } : position;
-        },
+        resume: keep,
       };
     }
     case "cursor":
@@ -341,13 +329,12 @@ class EndWatch {
     this.#mayPassOver = mayPassOver;
   }
 
-  /** `given`: the records of the page with those that it repeats of the one before. */
-  after(seen: PageSeen, given = seen.items.length): Follows {
-    this.#asked = this.#follows(seen, given, this.#asked);
+  after(seen: PageSeen): Follows {
+    this.#asked = this.#follows(seen, this.#asked);
     return this.#asked;
   }
 
-  #follows(seen: PageSeen, given: number, asked: Follows): Follows {
+  #follows(seen: PageSeen, asked: Follows): Follows {
     const { lastPage, size } = this.#settings;
     const more = hasMore(seen, this.#settings.hasMore, this.#who);
     if (more !== undefined) return more ? "page" : "none";
@@ -356,6 +343,7 @@ class EndWatch {
       return isSure || !this.#mayPassOver ? "none" : "surely";
     }
     if (asked === "likely") this.#believesTotal = false;
+    const given = seen.items.length;
     const before = this.#largest;
     this.#largest = Math.max(given, before ?? 0);
     const isShort = before !== undefined && given < before;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { encodingSchema, pathSchema } from "../file/file-source-settings.ts";
+import { pathSchema } from "../file/file-source-settings.ts";
 
 /** A value in a query. */
 export const scalar = z.union([z.string(), z.number(), z.boolean()]);
@@ -63,35 +63,8 @@ export const answerErrorsSchema = () =>
   ]);
 export type AnswerErrors = z.infer<ReturnType<typeof answerErrorsSchema>>;
 
-/** How answers are written and what in them counts. */
+/** What in an answer counts. */
 export const answerFields = () => ({
-  answer: z
-    .enum(["json", "xml"])
-    .default("json")
-    .describe(
-      "How answers are written. XML: an element is an object, its attributes begin with @, its text is #text where " +
-        "there is more in it, and elements of one name are a list",
-    ),
-  encoding: encodingSchema.optional().meta({
-    description: "How the text of an XML answer is encoded, whatever the answer declares; JSON is UTF-8",
-    examples: ["utf-8"],
-  }),
-  xml: z
-    .strictObject({
-      lists: z
-        .array(z.string().min(1))
-        .default([])
-        .meta({ description: "Elements that are a list also where one stands alone", examples: [["line"]] }),
-      emptyBeside: z
-        .boolean()
-        .default(false)
-        .describe(
-          "Whether crm-sync trusts a page that has other elements instead of records. If not, the reading " +
-            "is incomplete, since the records may have got another name",
-        ),
-    })
-    .optional()
-    .describe("How an XML answer is read; of no meaning for others"),
   errors: answerErrorsSchema()
     .optional()
     .describe(

@@ -28,8 +28,6 @@ export interface PageRequest extends Draft {
   method: "GET" | "POST";
   /** Values that are put into it, in this order; what the credentials put in comes last. */
   placed?: readonly Placement[] | undefined;
-  /** What `Accept` asks for, where the headers do not say it. */
-  accept?: string | undefined;
   /** HTTP statuses that mean that nothing is there. */
   nothing?: readonly number[] | undefined;
   /** How its answers say that they failed, also beside an HTTP status that does. */
@@ -102,7 +100,7 @@ const transientStatus = new Set([408, 425, 429, 500, 502, 503, 504]);
 export function requestPage<T>(
   page: PageRequest,
   deps: RequestDeps,
-  accept: (answer: PageAnswer) => T | Promise<T>,
+  accept: (answer: PageAnswer) => T,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const { retries, retryBaseMs, retryMaxMs } = deps.settings;
@@ -132,7 +130,7 @@ class Attempt {
     this.#signal = signal;
   }
 
-  async make<T>(accept: (answer: PageAnswer) => T | Promise<T>): Promise<{ value: T } | FailedAttempt> {
+  async make<T>(accept: (answer: PageAnswer) => T): Promise<{ value: T } | FailedAttempt> {
     await this.#deps.pace?.turn(this.#signal);
     this.#signal?.throwIfAborted();
     const shown = await this.#deps.credentials.show(this.#signal);
@@ -151,7 +149,7 @@ class Attempt {
     }
     if ("error" in result) return result;
     try {
-      const value = await accept(result);
+      const value = accept(result);
       shown.accepted();
       return { value };
     } catch (thrown) {
@@ -164,7 +162,7 @@ class Attempt {
   }
 
   async #send(shown: Shown): Promise<PageAnswer | FailedAttempt> {
-    const { method, bodyAs, accept = "application/json", placed = [] } = this.#page;
+    const { method, bodyAs, placed = [] } = this.#page;
     const draft = withPlacements(this.#page, [...placed, ...(shown.placed ?? [])], this.#deps.who);
     const body = method === "GET" ? undefined : bodyText(draft.body, bodyAs);
     const late = AbortSignal.timeout(this.#deps.settings.answerTimeoutMs);
@@ -172,7 +170,7 @@ class Attempt {
       method,
       headers: {
         ...(body === undefined ? {} : { "content-type": typeOf[bodyAs ?? "json"] }),
-        accept,
+        accept: "application/json",
         "accept-encoding": "gzip",
         ...draft.headers,
         ...shown.headers,

@@ -13,7 +13,7 @@ import type { OpenedReader, ReadOutcome, SourceItem, Staging } from "../reader.t
 import type { HttpSourceSettings, HttpStream } from "../source-settings.ts";
 import { createCredentials, createSession } from "./credentials.ts";
 import { addressOf } from "./http-source-settings.ts";
-import { createList } from "./list.ts";
+import { List } from "./list.ts";
 import type { SeenRequest } from "./request.ts";
 import { StreamReading } from "./stream.ts";
 import type { ListMaker } from "./stream.ts";
@@ -50,7 +50,7 @@ export function createHttpSource(name: string, settings: HttpSourceSettings, dep
       : createCredentials(auth, { clock, secrets, known, source: name, connectTimeoutMs, timeoutMs });
   const listOf: ListMaker = (list, { who, url, mayLack }) => {
     const request = { ...shared, credentials, who, lacking: mayLack === true ? [404] : [] };
-    return createList(list, url ?? addressOf(list.url, baseUrl), { request, staging });
+    return new List(list, url ?? addressOf(list.url, baseUrl), { request, staging });
   };
   const readingOf = (stream: Stream, declared: HttpStream): StreamReading =>
     new StreamReading(declared, {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { assumptions } from "../../../src/contract/assumptions/registry.ts";
+import { assumptions } from "../../../src/contract/assumptions.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
@@ -12,7 +12,7 @@ it("lists every row, and writes a letter with every question and no data", async
   expect(new Set(rows.map(({ standing }) => standing))).toEqual(new Set(["assumed"]));
 
   const { letter } = await w.ask("assumptions", "--letter");
-  for (const row of rows.filter(({ kind }) => kind === "assumption")) expect(letter).toContain(row.letter);
+  for (const row of rows.filter(({ kind }) => kind === "assumption")) expect(letter).toContain(row.question);
   expect(letter).not.toMatch(/\bC1\b|\bO1\b|\d{10}/u);
 
   for (const words of [["A44", "--reason", "said so"], ["A17", "--reason", "said so"], ["A17"]])

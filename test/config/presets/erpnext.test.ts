@@ -115,7 +115,7 @@ const own = (baseUrl: string, size = 200): JsonObject => {
   };
 };
 
-it("reads customers page by page, each of which begins with the last one of the page before", async () => {
+it("reads customers page by page, twice", async () => {
   const { origin, asked } = await erpnext();
   const { records, refused, outcome } = await replay(sourceOf("erpnext", own(origin, 2)), "customers");
   expect(outcome).toMatchObject({ complete: true, full: true });
@@ -131,7 +131,8 @@ it("reads customers page by page, each of which begins with the last one of the 
     { id: "CUST-00001", customerType: "personal" },
   ]);
   expect(refused).toEqual([]);
-  expect(asked.map(({ query }) => query["limit_start"])).toEqual(["0", "1", "2", "3", "4", "5"].slice(0, asked.length));
+  const once = ["0", "2", "4", "5"];
+  expect(asked.map(({ query }) => query["limit_start"])).toEqual([...once, ...once]);
 });
 
 it("asks for what changed, in the time of the site", async () => {

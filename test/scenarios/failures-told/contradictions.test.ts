@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { ContradictedRow } from "../../../src/sandbox/sandbox-settings.ts";
-import { contradictedRows } from "../../../src/sandbox/sandbox-settings.ts";
+import type { ContradictedRow } from "../../../src/sandbox/contradictions.ts";
+import { contradictedRows } from "../../../src/sandbox/contradictions.ts";
 import { enterpriseOf } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";

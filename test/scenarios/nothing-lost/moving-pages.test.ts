@@ -103,7 +103,6 @@ it.each(cells)(
   async ({ kind, ofChanges, how }) => {
     const { w, moveAt, editAll } = await openShop(kind, ofChanges);
     expect(await w.does("run", "everything")).toMatchObject({ exitCode: 0, calls: { E5: size * pages } });
-    let incomplete = 0;
     for (let boundary = 2; boundary <= pages; boundary += 1) {
       if (ofChanges) editAll();
       const before = new Set(w.orders.map(({ id }) => id));
@@ -116,15 +115,12 @@ it.each(cells)(
       const { reads } = await w.ask("status");
       const { complete } = reads.find(({ source }: Parsed) => source === "shop");
       expect(moved.exitCode, moved.stderr).toBe(complete ? 0 : 7);
-      if (!complete) incomplete += 1;
       for (const { id } of w.orders.filter((order) => before.has(order.id)))
         expect(await known(w, id), "no order is lost").toBeDefined();
       expect((await w.does("run", "everything")).exitCode).toBe(0);
       for (const order of w.orders)
         expect(await known(w, order.id)).toBe(new Date(orderRow(order).placedAt).toISOString());
     }
-    // Pages that overlap show that they moved.
-    if (kind === "offset") expect(incomplete).toBeGreaterThan(0);
     expect(w.sandbox.duplicates().orders).toEqual([]);
     const { orders } = w.sandbox.state();
     for (const { id } of w.orders) expect(orders[id]).toMatchObject({ calls: 1, licenseOrders: 1, assets: 1 });

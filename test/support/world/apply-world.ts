@@ -317,13 +317,13 @@ function platformOf(
     {
       orderService: orderServiceSettingsSchema.parse({
         ...shared,
-        baseUrl: sandbox.orderServiceBaseUrl,
+        baseUrl: sandbox.url,
         appKey: credentials.appKey,
         tokens: { authorization: { fixed: credentials.authorization } },
       }),
       memberCenter: memberCenterSettingsSchema.parse({
         ...shared,
-        baseUrl: sandbox.memberCenterBaseUrl,
+        baseUrl: sandbox.url,
         tokens: { authorization: { fixed: credentials.clientToken }, userToken: { fixed: credentials.userToken } },
       }),
       assumptions: settings,
