@@ -31,7 +31,7 @@ const result = (example: { gives?: Json; refused?: string }): string =>
 /** So many operators with the same refusal share its text. */
 const minShared = 4;
 
-const refusalsOfAll = Object.values(operators).flatMap(({ reference }) => Object.entries(reference.refuses));
+const refusalsOfAll = Object.values(operators).flatMap(({ reference }) => Object.entries(reference.refuses ?? {}));
 const sharedRefusals = [...Map.groupBy(refusalsOfAll, ([name, when]) => JSON.stringify([name, when])).values()]
   .filter(({ length }) => length >= minShared)
   .flatMap(([first]) => (first === undefined ? [] : [first]));
@@ -66,7 +66,7 @@ function exampleTable(examples: readonly ExpressionExample[]): string {
 }
 
 function operatorPart(name: string, { reference }: Operator): string[] {
-  const options = Object.entries(reference.options);
+  const options = Object.entries(reference.options ?? {});
   return [
     `### ${code(name)}`,
     `    ${reference.form}`,
@@ -80,7 +80,7 @@ function operatorPart(name: string, { reference }: Operator): string[] {
             options.map(([key, means]) => [code(key), means]),
           ),
         ]),
-    ...refusals(reference.refuses),
+    ...refusals(reference.refuses ?? {}),
     exampleTable(reference.examples),
   ];
 }

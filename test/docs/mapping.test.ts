@@ -49,13 +49,13 @@ describe("the reference of the mapping", () => {
     for (const example of reference.examples)
       expect(evaluated(example.expression, example.record), JSON.stringify(example)).toEqual(outcome(example));
     const shown = reference.examples.flatMap(({ refused }) => refused ?? []);
-    expect(shown.filter((code) => reference.refuses[code] === undefined)).toEqual([]);
+    expect(shown.filter((code) => reference.refuses?.[code] === undefined)).toEqual([]);
     const written = JSON.stringify(reference.examples.map(({ expression }) => expression));
-    expect(Object.keys(reference.options).filter((key) => !written.includes(`"${key}":`))).toEqual([]);
+    expect(Object.keys(reference.options ?? {}).filter((key) => !written.includes(`"${key}":`))).toEqual([]);
   });
 
   it("has no option that is called like an operator", () => {
-    const options = Object.values(operators).flatMap(({ reference }) => Object.keys(reference.options));
+    const options = Object.values(operators).flatMap(({ reference }) => Object.keys(reference.options ?? {}));
     expect(options.filter((name) => Object.hasOwn(operators, name))).toEqual([]);
   });
 

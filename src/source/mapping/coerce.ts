@@ -2,11 +2,10 @@ import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
-import { refuse, textual } from "./context.ts";
+import { refuse } from "./context.ts";
 import type { ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
 import { epochFormats, namedFormats, parseFormat } from "./date-formats.ts";
 import { isDoubtful, marksToName } from "./numbers.ts";
-import type { Written } from "./operators/operator.ts";
 import type { Scope } from "./path.ts";
 import type { Target } from "./target.ts";
 
@@ -29,7 +28,7 @@ export function ofText(
   at: KeyPath,
   compiler: ExpressionCompiler,
 ): (scope: Scope) => string | undefined {
-  const inner = compiler.expression(spec, at, textual);
+  const inner = compiler.expression(spec, at);
   return (scope) => textOf(inner(scope), compiler.context);
 }
 
@@ -175,16 +174,6 @@ export function coercionTo(target: Target, context: MappingContext): (value: Jso
   }
 }
 
-/** What happens to a local time that a clock change makes happen twice or not at all. */
-export const clockChangePolicies = ["reject", "earlier", "later"] as const;
-type ClockChangePolicy = (typeof clockChangePolicies)[number];
-
-/** What may be written as an instant: an ISO text with Z or an offset. */
-export const writtenInstant: Written = {
-  form: "text",
-  pattern: "^[+-]?\\d{4}.*[Tt ]\\d\\d.*(?:[Zz]|[+-]\\d\\d(?::?\\d\\d)?)(?:\\[[^\\]]*\\])?$",
-};
-
 const withOffset = /(?:Z|[+-]\d\d(?::?\d\d)?)(?:\[[^\]]*\])?$/i;
 
 /** The days that a date may be of, in UTC, as moments in epoch milliseconds; the services take none after 2100 (A20). */
@@ -243,26 +232,21 @@ export function isZone(zone: string): boolean {
 
 /**
  * The moment of a local time in a zone. A day begins with its first moment, which is not midnight where the clock skips
- * that; any other time that happens twice or not at all is decided by `clockChange`. Throws a RangeError for `reject`.
+ * that. Throws a RangeError for any other time that happens twice or not at all.
  */
-export function momentIn(
-  zone: string,
-  time: Temporal.PlainDateTime,
-  { isDay, clockChange }: { isDay: boolean; clockChange: ClockChangePolicy },
-): Temporal.ZonedDateTime {
+export function momentIn(zone: string, time: Temporal.PlainDateTime, isDay = false): Temporal.ZonedDateTime {
   if (isDay || time.equals(time.withPlainTime())) {
     const start = time.toPlainDate().toZonedDateTime(zone);
     if (isDay || !start.toPlainDateTime().equals(time)) return start;
   }
-  return time.toZonedDateTime(zone, { disambiguation: clockChange });
+  return time.toZonedDateTime(zone, { disambiguation: "reject" });
 }
 
 /** A reader of dates, or what is wrong with its declaration. */
 export function compileDate(
-  declared: { format: string; zone: string | undefined; clockChange: ClockChangePolicy },
+  { format, zone }: { format: string; zone: string | undefined },
   context: MappingContext,
 ): Result<(value: Json) => string | undefined, string> {
-  const { format, zone, clockChange } = declared;
   if (zone !== undefined && !isZone(zone)) {
     return failed(`the zone ${JSON.stringify(zone)} is unknown; expected a name such as Europe/Berlin or UTC`);
   }
@@ -276,7 +260,7 @@ export function compileDate(
       );
     let epochMs: number;
     try {
-      epochMs = momentIn(zone, time, { isDay, clockChange }).epochMilliseconds;
+      epochMs = momentIn(zone, time, isDay).epochMilliseconds;
     } catch {
       return refuse(
         context,

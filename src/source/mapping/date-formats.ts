@@ -40,20 +40,8 @@ export const epochFormats: Readonly<Record<string, EpochFormat>> = {
 const firstSerial = Temporal.PlainDateTime.from("1899-12-30T00:00");
 
 /** The English names of the months; they do not depend on where the program runs. */
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
+const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+
 function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | undefined {
   try {
     return Temporal.PlainDateTime.from(parts, { overflow: "reject" });
@@ -88,17 +76,14 @@ interface Token {
   read?: (text: string) => number;
 }
 
-const named = (names: readonly string[]): Token => ({
-  pattern: `((?i:${names.join("|")}))`,
-  field: "month",
-  read: (text) => names.findIndex((one) => one.toLowerCase() === text.toLowerCase()) + 1,
-});
-
 const tokens: Readonly<Record<string, Token>> = {
   yyyy: { pattern: "(\\d{4})", field: "year" },
   yy: { pattern: "(\\d{2})", field: "year", read: (text) => 2000 + Number(text) },
-  MMMM: named(months),
-  MMM: named(months.map((name) => name.slice(0, 3))),
+  MMM: {
+    pattern: `((?i:${months.join("|")}))`,
+    field: "month",
+    read: (text) => months.indexOf(text.toLowerCase()) + 1,
+  },
   MM: { pattern: "(\\d{2})", field: "month" },
   M: { pattern: "(\\d{1,2})", field: "month" },
   dd: { pattern: "(\\d{2})", field: "day" },

@@ -174,7 +174,7 @@ function localText(text: string, zone: string | undefined): string {
   if (zone === undefined) return time.local;
   try {
     const plain = Temporal.PlainDateTime.from(time.local, { overflow: "reject" });
-    return momentIn(zone, plain, { isDay: false, clockChange: "reject" }).toInstant().toString();
+    return momentIn(zone, plain).toInstant().toString();
   } catch {
     return time.local;
   }

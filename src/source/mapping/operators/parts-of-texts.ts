@@ -2,8 +2,8 @@ import type { Json } from "../../../base/canonical-json.ts";
 import { ofText } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
-import { compilePattern, searchable, writtenPattern } from "../pattern.ts";
-import { beside, isText, textExpression, textRefusals } from "./operator.ts";
+import { compilePattern, searchable } from "../pattern.ts";
+import { beside, isText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 /** What may come of a text that is changed, in UTF-16 code units. */
@@ -52,15 +52,6 @@ export const replace: Operator = {
       },
     ],
   },
-  written: {
-    operand: textExpression,
-    options: {
-      pattern: writtenPattern,
-      with: { form: "text", most: mostOption },
-    },
-    required: ["pattern"],
-  },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const instead = spec["with"] === undefined ? "" : inserted(spec["with"], beside(at, "with"), context);
@@ -106,12 +97,6 @@ export const extract: Operator = {
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "none" } },
     ],
   },
-  written: {
-    operand: textExpression,
-    options: { pattern: writtenPattern },
-    required: ["pattern"],
-  },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
     return withPattern(operand, spec["pattern"], at, compiler, (pattern) => {
       const group = Math.min(1, pattern.groupCount());
