@@ -7,8 +7,7 @@ import type { RecordLimits } from "../json.ts";
 import { readsOf } from "../mapping/compile.ts";
 import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
 import { sourceProblem } from "../problems.ts";
-import { atLeastOrNone } from "./dialect.ts";
-import type { Bound, Column, Dialect, Statement } from "./dialect.ts";
+import type { Column, Dialect } from "./dialect.ts";
 import type { Open } from "./reading.ts";
 import { columnOf } from "./sql-source-settings.ts";
 import type { SqlSince } from "./sql-source-settings.ts";
@@ -41,46 +40,36 @@ export function queryProblem(query: Query, line: number | undefined, message: st
   return sourceProblem("source.wrong-query", query.place, `\`${query.settings}.query\`${where} ${message}.`, cure);
 }
 
-/** What rows of a query are asked for. */
-export interface Wanted {
-  /** Only rows whose column is at least that, or has no value. */
-  from?: { column: string; value: Bound } | undefined;
-  /** The column whose order the rows have, and the value they begin at. */
-  order?: { column: string; value: Bound | undefined } | undefined;
+/** Only rows whose column is at least that time, or has no value. */
+export interface ChangedFrom {
+  column: string;
+  time: string;
 }
 
 /** Lines of a statement before the first line of the query. */
 export const linesBefore = 1;
 
-/** The query as a statement of its own, for the columns or the rows that are wanted. */
-export function statementOf(query: Query, wanted: Wanted, dialect: Speech): Statement {
-  const { from, order } = wanted;
-  const conditions: string[] = [];
-  const values: Bound[] = [];
-  if (from !== undefined) {
-    conditions.push(changed(from, dialect));
-    values.push(from.value);
-  }
-  const by = order === undefined ? "" : `q.${dialect.quoted(order.column)}`;
-  if (order?.value !== undefined) {
-    conditions.push(atLeastOrNone(by));
-    values.push(order.value);
-  }
-  const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
-  return { text: `${within(query)}${where}${by === "" ? "" : ` order by ${by}`}`, values };
+/** The query as a statement of its own; its rows in the order of a column. */
+export function statementOf(
+  query: Query,
+  { from, order }: { from?: ChangedFrom | undefined; order?: string | undefined },
+  dialect: Speech,
+): string {
+  const where = from === undefined ? "" : ` where ${changed(from, dialect)}`;
+  return `${within(query)}${where}${order === undefined ? "" : ` order by q.${dialect.quoted(order)}`}`;
 }
 
 /** The query as a statement that gives its columns and no row. */
-export function columnsStatement(query: Query): Statement {
-  return { text: `${within(query)} where 1 = 0`, values: [] };
+function columnsStatement(query: Query): string {
+  return `${within(query)} where 1 = 0`;
 }
 
 function within(query: Query): string {
   return `select * from (\n${query.text}\n) q`;
 }
 
-function changed({ column, value }: NonNullable<Wanted["from"]>, { quoted, atLeast }: Speech): string {
-  return atLeast(`q.${quoted(column)}`, value.kind);
+function changed({ column, time }: ChangedFrom, { quoted, atLeast }: Speech): string {
+  return atLeast(`q.${quoted(column)}`, time);
 }
 
 type Speech = Pick<Dialect, "quoted" | "atLeast">;
@@ -88,16 +77,14 @@ type Speech = Pick<Dialect, "quoted" | "atLeast">;
 /** Of a query of details, the rows whose record changed. */
 export function detailsOfChanged(
   details: { query: Query; column: string },
-  headers: { query: Query; column: string; from: NonNullable<Wanted["from"]> },
+  headers: { query: Query; column: string; from: ChangedFrom },
   dialect: Speech,
-): Statement {
+): string {
   const { quoted } = dialect;
-  return {
-    text:
-      `select * from (\n${details.query.text}\n) d where d.${quoted(details.column)} in (select ` +
-      `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, dialect)})`,
-    values: [headers.from.value],
-  };
+  return (
+    `select * from (\n${details.query.text}\n) d where d.${quoted(details.column)} in (select ` +
+    `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, dialect)})`
+  );
 }
 
 /** The settings of a stream, as far as they say what is asked for. */
@@ -185,8 +172,7 @@ export async function questionOf(
     throw queryProblem(
       header.query,
       undefined,
-      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time, a date or ` +
-        "a whole number",
+      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time`,
       "Name another column, or leave `since` out.",
     );
   return { header, details, changed };
