@@ -159,7 +159,7 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
         ...(mistake.names === undefined ? {} : { params: { names: mistake.names } }),
       });
     }
-    if (key !== undefined && settings.group?.rows === undefined && settings.group?.by === key)
+    if (key !== undefined && settings.group?.by === key)
       context.addIssue({
         code: "custom",
         path: ["streams", stream, "key"],
