@@ -464,7 +464,7 @@ describe("a mistake in a mapping", () => {
     [{ ...customer, address: { upper: "x", lower: "x" } }, "address", "found upper and lower together"],
     [{ ...customer, address: { upper: "x", separator: "," } }, "address.separator", "unknown"],
     [{ ...customer, address: 7 }, "address", "{value: 7}"],
-    [{ ...customer, address: "a..b" }, "address", 'found "." at character 3'],
+    [{ ...customer, address: "a..b" }, "address", 'the path "a..b" cannot be read'],
     [{ ...customer, address: "^.a" }, "address", "goes above the record"],
     [{ ...customer, address: { template: "A-{id" } }, "address.template", "single {"],
     [{ ...customer, address: { lookup: { table: "x", key: "id" } } }, "address.lookup.table", "no such table"],
