@@ -77,7 +77,7 @@ export const refusedMappings: readonly WrittenMapping[] = [
   address("replace without what to find", { replace: "a", with: "b" }),
   address("a match without its pattern", { extract: "a" }),
   address("words without their list", { map: "a" }),
-  address("an end without a zone", { endOfDay: { date: "a" } }),
+  address("an end without a zone", { plusTerm: { date: "a" }, term: "0-0-1" }),
   address("a policy that there is none of", { date: "a", clockChange: "first" }),
   address("a list without a condition", { filter: "rows" }),
   address("when without then", { when: { path: "a", present: true }, else: "b" }),

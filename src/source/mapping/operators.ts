@@ -1,5 +1,5 @@
 import { first, lookup, map, when } from "./operators/choices.ts";
-import { date, endOfDay, plusTerm } from "./operators/dates.ts";
+import { date, plusTerm } from "./operators/dates.ts";
 import { collect, count, filter, firstWhere } from "./operators/lists.ts";
 import type { Operator } from "./operators/operator.ts";
 import { extract, replace } from "./operators/parts-of-texts.ts";
@@ -35,6 +35,5 @@ export const operators: Readonly<Record<string, Operator>> = {
   when,
   date,
   plusTerm,
-  endOfDay,
   money,
 };

@@ -142,9 +142,9 @@ function proposeTerm(within: readonly ColumnFacts[], above: readonly ColumnFacts
   if (end !== undefined) {
     const isDay = !hasTime(end);
     const until: Json = { date: end.path, ...optionsOf(end, zone) };
-    fields["limitEnd"] = isDay ? { endOfDay: until, zone } : until;
+    fields["limitEnd"] = isDay ? { plusTerm: until, term: "0-0-1", zone } : until;
     const text = isDay
-      ? `${end.path} counts as the last day of the licence; if it is the first day without it, leave endOfDay out`
+      ? `${end.path} counts as the last day of the licence; if it is the first day without it, leave plusTerm out`
       : `the licence ends at the time in ${end.path}`;
     doubts.push({ field: "limitEnd", text });
   } else if (from !== undefined && counted !== undefined) {

@@ -1,7 +1,5 @@
-import type { Json, JsonObject } from "../../../base/canonical-json.ts";
 import { compileDate, instantOf, isZone, plausibleInstant, textOf } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
-import type { Evaluate, ExpressionCompiler, KeyPath } from "../context.ts";
 import { beside, isText, option, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
@@ -76,64 +74,6 @@ export const date: Operator = {
   },
 };
 
-const options = {
-  zone: "The time zone whose days and months are meant, such as Europe/Berlin. Required.",
-};
-const refuses = {
-  "not-an-instant": "the value is no instant; `date` reads other forms",
-  "no-such-date": "the end, or the value itself, is before 1990 or after 2100",
-};
-const takes = "an instant: what `date` gives, or an ISO time with Z or an offset";
-
-/** The end that follows from an instant in a zone, told in one of the ways. */
-function ending(
-  operand: Json,
-  spec: JsonObject,
-  at: KeyPath,
-  compiler: ExpressionCompiler,
-  endOf: (begin: Temporal.ZonedDateTime, scope: Parameters<Evaluate>[0]) => Temporal.ZonedDateTime | undefined,
-): Evaluate {
-  const { context } = compiler;
-  const inner = compiler.expression(operand, at);
-  const zone = option(spec, "zone", at, context);
-  if (zone === undefined || !isZone(zone)) {
-    const found = zone === undefined ? "missing" : `the zone ${JSON.stringify(zone)} is unknown`;
-    return mistake(context, beside(at, "zone"), `${found}; expected a name such as Europe/Berlin or UTC`);
-  }
-  return (scope) => {
-    const instant = instantOf(inner(scope), context);
-    if (instant === undefined) return undefined;
-    const begin = Temporal.Instant.from(instant).toZonedDateTimeISO(zone);
-    const after = endOf(begin, scope);
-    if (after === undefined) return undefined;
-    context.localIn = zone;
-    return plausibleInstant(after.epochMilliseconds, instant, context);
-  };
-}
-
-export const endOfDay: Operator = {
-  reference: {
-    form: "{endOfDay: EXPRESSION, zone: ZONE}",
-    does: "The end of the day of an instant, its first moment that is no longer in it: for an end date that is the last day included.",
-    takes,
-    gives: "an instant",
-    options,
-    refuses,
-    examples: [
-      {
-        expression: { endOfDay: { date: "until", zone: "Europe/Berlin" }, zone: "Europe/Berlin" },
-        record: { until: "2026-12-31" },
-        gives: "2026-12-31T23:00:00.000Z",
-      },
-      { expression: { endOfDay: "until", zone: "UTC" }, record: { until: "2026-12-31" }, refused: "not-an-instant" },
-    ],
-  },
-  compile: (operand, spec, at, compiler) =>
-    ending(operand, spec, at, compiler, (begin) =>
-      begin.toPlainDate().add({ days: 1 }).toZonedDateTime(begin.timeZoneId),
-    ),
-};
-
 const termExpected = "a term years-months-days, such as 1-0-0 for one year";
 
 const termPattern = /^(\d{1,4})-(\d{1,4})-(\d{1,5})$/;
@@ -149,21 +89,31 @@ export const plusTerm: Operator = {
     form: "{plusTerm: EXPRESSION, term: TERM, zone: ZONE}",
     does:
       "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not have " +
-      "is its last one.",
-    takes,
+      "is its last one. Of an end date that is the last day included, `0-0-1` gives the end.",
+    takes: "an instant: what `date` gives, or an ISO time with Z or an offset",
     gives: "an instant",
     options: {
       term:
         "Years-months-days as fields of the canonical record have it (`1-0-0`), or an expression that finds " +
         "it. Required.",
-      ...options,
+      zone: "The time zone whose days and months are meant, such as Europe/Berlin. Required.",
     },
-    refuses: { ...textRefusals, ...refuses, "not-a-term": "the term is not of the form years-months-days" },
+    refuses: {
+      ...textRefusals,
+      "not-an-instant": "the value is no instant; `date` reads other forms",
+      "no-such-date": "the end, or the value itself, is before 1990 or after 2100",
+      "not-a-term": "the term is not of the form years-months-days",
+    },
     examples: [
       {
         expression: { plusTerm: { date: "start", zone: "Europe/Berlin" }, term: "1-0-0", zone: "Europe/Berlin" },
         record: { start: "2026-07-01" },
         gives: "2027-06-30T22:00:00.000Z",
+      },
+      {
+        expression: { plusTerm: { date: "until", zone: "Europe/Berlin" }, term: "0-0-1", zone: "Europe/Berlin" },
+        record: { until: "2026-12-31" },
+        gives: "2026-12-31T23:00:00.000Z",
       },
       {
         expression: {
@@ -194,15 +144,25 @@ export const plusTerm: Operator = {
     if (isText(term) && constant === undefined)
       return mistake(context, where, `found ${JSON.stringify(term)}; expected ${termExpected}, or {path: …}`);
     const written = isText(term) ? undefined : compiler.expression(term, where);
-    return ending(operand, spec, at, compiler, (begin, scope) => {
+    const start = compiler.expression(operand, at);
+    const zone = option(spec, "zone", at, context);
+    if (zone === undefined || !isZone(zone)) {
+      const found = zone === undefined ? "missing" : `the zone ${JSON.stringify(zone)} is unknown`;
+      return mistake(context, beside(at, "zone"), `${found}; expected a name such as Europe/Berlin or UTC`);
+    }
+    return (scope) => {
+      const instant = instantOf(start(scope), context);
       const found = written?.(scope);
       const text = textOf(found, context);
-      if (constant === undefined && text === undefined) return undefined;
+      if (instant === undefined || (constant === undefined && text === undefined)) return undefined;
       const length = constant ?? termOf(text ?? "");
       if (length === undefined) return refuse(context, "not-a-term", found, termExpected);
+      const begin = Temporal.Instant.from(instant).toZonedDateTimeISO(zone);
       // A day begins later than at midnight where the clock skips that; its term ends with the beginning of a day too.
       const isDay = begin.equals(begin.startOfDay());
-      return isDay ? begin.toPlainDate().add(length).toZonedDateTime(begin.timeZoneId) : begin.add(length);
-    });
+      const end = isDay ? begin.toPlainDate().add(length).toZonedDateTime(zone) : begin.add(length);
+      context.localIn = zone;
+      return plausibleInstant(end.epochMilliseconds, instant, context);
+    };
   },
 };
