@@ -14,6 +14,7 @@ import type { RecordLimits } from "../json.ts";
 import { readsOf } from "../mapping/compile.ts";
 import { parsePath, pathOf } from "../mapping/path.ts";
 import { fileProblem, sourceProblem } from "../problems.ts";
+import { changed } from "../reader.ts";
 import type { FileItem, FormatReader, OpenedReader, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
 import { notAsExpected, readUtf8, stateOf } from "./bytes.ts";
@@ -87,35 +88,26 @@ function joinedOf(
   };
 }
 
-async function* readPlain(
+function readPlain(
   stream: FileStream,
   columns: readonly string[],
   directory: string,
-  options: ReadOptions,
+  { signal, batchSize = 500 }: ReadOptions,
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const keyOf = keyReader(stream.key);
-  const batchSize = options.batchSize ?? 500;
-  const rows = readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal: options.signal });
-  let count = 0;
-  try {
-    for (;;) {
-      const next = await rows.next();
-      if (next.done === true) {
-        const problem = next.value;
-        return {
-          complete: problem === undefined,
-          full: true,
-          rows: count,
-          ...(problem === undefined ? {} : { problem }),
-        };
-      }
-      count += next.value.length;
-      yield next.value.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-      options.signal?.throwIfAborted();
-    }
-  } finally {
-    await rows.return(undefined);
-  }
+  let rows = 0;
+  return changed(readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal }), {
+    batch: (items) => {
+      signal?.throwIfAborted();
+      rows += items.length;
+      return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+    },
+    end: (problem) => {
+      signal?.throwIfAborted();
+      return { complete: problem === undefined, full: true, rows, ...(problem === undefined ? {} : { problem }) };
+    },
+    left: undefined,
+  });
 }
 
 export interface ReadFilesOptions {

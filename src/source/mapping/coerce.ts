@@ -4,7 +4,7 @@ import { failed, ok } from "../../base/errors.ts";
 import type { Result } from "../../base/errors.ts";
 import { refuse } from "./context.ts";
 import type { ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
-import { epochFormats, namedFormats, parseFormat } from "./date-formats.ts";
+import { namedFormats, parseFormat } from "./date-formats.ts";
 import { isDoubtful, marksToName } from "./numbers.ts";
 import type { Scope } from "./path.ts";
 import type { Target } from "./target.ts";
@@ -187,9 +187,11 @@ const beyondLatest = Date.parse("2101-01-01");
 export function plausibleInstant(epochMs: number, value: Json, context: MappingContext): string | undefined {
   const isPlausible = (moment: number): boolean => moment >= earliest && moment < beyondLatest;
   if (isPlausible(epochMs)) return toInstant(epochMs);
-  const others = Object.entries(epochFormats).flatMap(([format, other]) => {
-    const found = other.read(value)?.instant;
-    return found !== undefined && isPlausible(found) ? [`\`${format}\` gives ${dayOf(found)}`] : [];
+  const others = Object.entries(namedFormats).flatMap(([format, other]) => {
+    const found = other.read(value);
+    return found !== undefined && "instant" in found && isPlausible(found.instant)
+      ? [`\`${format}\` gives ${dayOf(found.instant)}`]
+      : [];
   });
   const expected = ["a date from 1990 to 2100", ...others].join("; ");
   context.fault ??= { field: "", code: "no-such-date", found: `the date ${dayOf(epochMs)}`, expected };
@@ -288,7 +290,7 @@ export function compileDate(
   const needed = "the key zone is missing; expected the zone of the times, such as Europe/Berlin";
   const named = Object.hasOwn(namedFormats, format) ? namedFormats[format] : undefined;
   if (named !== undefined) {
-    if (!named.isInstant && zone === undefined) return failed(needed);
+    if (format === "excel" && zone === undefined) return failed(needed);
     return ok((value) => {
       const found = named.read(value);
       if (found === undefined) return refuse(context, "not-a-date", value, named.expected);

@@ -9,32 +9,16 @@ type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: bo
 interface NamedFormat {
   /** As a message says it. */
   expected: string;
-  /** Its times are instants, so that they need no zone. */
-  isInstant: boolean;
   read(value: Json): ReadTime;
 }
 
-/** A format of instants alone. */
-interface EpochFormat extends NamedFormat {
-  read(value: Json): { instant: number } | undefined;
-}
-
-function epoch(milliseconds: number, unit: string): EpochFormat {
-  return {
-    expected: `${unit} since 1970 as a whole number`,
-    isInstant: true,
-    read: (value) => {
-      const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-      return typeof number === "number" && Number.isInteger(number) ? { instant: number * milliseconds } : undefined;
-    },
-  };
-}
-
-/** Counts since 1970; a number of one of them is a date that nobody means in another. */
-export const epochFormats: Readonly<Record<string, EpochFormat>> = {
-  epoch_ms: epoch(1, "milliseconds"),
-  epoch_s: epoch(1_000, "seconds"),
-};
+const epoch = (milliseconds: number, unit: string): NamedFormat => ({
+  expected: `${unit} since 1970 as a whole number`,
+  read: (value) => {
+    const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+    return typeof number === "number" && Number.isInteger(number) ? { instant: number * milliseconds } : undefined;
+  },
+});
 
 /** The day 0 of spreadsheets, which take 1900 for a leap year. */
 const firstSerial = Temporal.PlainDateTime.from("1899-12-30T00:00");
@@ -52,10 +36,10 @@ function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | 
 
 /** The formats with a name, beside `iso`. */
 export const namedFormats: Readonly<Record<string, NamedFormat>> = {
-  ...epochFormats,
+  epoch_ms: epoch(1, "milliseconds"),
+  epoch_s: epoch(1_000, "seconds"),
   excel: {
     expected: "a day number of a spreadsheet, from 1900-03-01",
-    isInstant: false,
     read: (value) => {
       const number = typeof value === "string" && /^\d{1,6}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
       if (typeof number !== "number" || !(number >= 61 && number < 1_000_000)) return undefined;

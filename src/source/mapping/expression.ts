@@ -11,7 +11,7 @@ import type {
 } from "./context.ts";
 import { operators } from "./operators.ts";
 import type { Operator } from "./operators/operator.ts";
-import { compilePath, everyElement, parsePath } from "./path.ts";
+import { everyElement, parsePath, valueAt } from "./path.ts";
 import type { Path } from "./path.ts";
 
 /** Expressions can stand in each other so deep. */
@@ -118,9 +118,8 @@ function elementsOf(
 }
 
 function present(path: Path, context: MappingContext): Evaluate {
-  const read = compilePath(path);
   const { nullTexts } = context;
-  return (scope) => presentValue(read(scope), nullTexts);
+  return (scope) => presentValue(valueAt(scope, path), nullTexts);
 }
 
 function originOf(origin: ScopeOrigin, up: number): ScopeOrigin | undefined {

@@ -55,16 +55,19 @@ export function numberReader(marks: Marks, context: MappingContext): (value: Jso
   };
 }
 
+const exactly = "numbers whose product has at most 15 digits; round them";
+
 /** The product of numbers, exactly: refuses one whose digits a number does not hold. */
 export function productOf(numbers: readonly number[], context: MappingContext): number | undefined {
-  let [digits, scale] = [1, 0];
+  let [digits, scale] = [1n, 0];
   for (const number of numbers) {
-    const [, whole = "", fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/.exec(String(number)) ?? [];
-    digits *= whole === "" ? Number.NaN : Number(`${whole}${fraction}`);
+    const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/.exec(String(number)) ?? [];
+    // One that is written with an exponent is beyond what is exact.
+    if (whole === undefined) return refuse(context, "not-exact", number, exactly);
+    digits *= BigInt(`${whole}${fraction}`);
     scale += fraction.length;
-    if (!Number.isSafeInteger(digits) || scale > 22)
-      return refuse(context, "not-exact", number, "numbers whose product has at most 15 digits; round them");
   }
-  // Not -0.
-  return digits / 10 ** scale + 0;
+  while (scale > 0 && digits % 10n === 0n) [digits, scale] = [digits / 10n, scale - 1];
+  if (Number.isSafeInteger(Number(digits)) && scale <= 22) return Number(digits) / 10 ** scale;
+  return refuse(context, "not-exact", Number(digits) / 10 ** scale, exactly);
 }

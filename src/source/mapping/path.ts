@@ -82,17 +82,6 @@ export function valueAt(scope: Scope, path: Path): Json | undefined {
   return value;
 }
 
-/** The reader of a path; the common case, a member of the item itself, without a loop. */
-export function compilePath(path: Path): (scope: Scope) => Json | undefined {
-  const [only, ...others] = path.steps;
-  if (path.up > 0 || typeof only !== "string" || others.length > 0) return (scope) => valueAt(scope, path);
-  return (scope) => {
-    const { item } = scope;
-    if (!isJsonObject(item)) return undefined;
-    return Object.hasOwn(item, only) ? item[only] : undefined;
-  };
-}
-
 /** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */
 export const everyElement = -1;
 

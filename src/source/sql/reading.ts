@@ -2,6 +2,7 @@ import { Problem } from "../../base/errors.ts";
 import { readJoined } from "../joined.ts";
 import type { JoinedPart } from "../joined.ts";
 import { keyReader, toItem } from "../json.ts";
+import { changed } from "../reader.ts";
 import type { FileItem, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
 import { DatabaseFailure } from "./dialect.ts";
@@ -140,7 +141,7 @@ class Changes {
   }
 }
 
-async function* readPlain(
+function readPlain(
   asking: Asking,
   { header }: Question,
   open: Open,
@@ -152,23 +153,21 @@ async function* readPlain(
   const keyOf = keyReader(asking.settings.key);
   const full = from === undefined;
   let rows = 0;
-  const reading = partRows(asking, header, open, statement, options, (cells) => changes.see(cells));
-  try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) {
-        const problem = next.value;
-        if (problem !== undefined) return { complete: false, full, rows, problem };
+  return changed(
+    partRows(asking, header, open, statement, options, (cells) => changes.see(cells)),
+    {
+      batch: (items) => {
+        rows += items.length;
+        return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+      },
+      end: (problem) => {
         const { cursor } = changes;
+        if (problem !== undefined) return { complete: false, full, rows, problem };
         return { complete: true, full, rows, ...(cursor === undefined ? {} : { cursor }) };
-      }
-      rows += next.value.length;
-      yield next.value.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-      options.signal?.throwIfAborted();
-    }
-  } finally {
-    await reading.return(undefined);
-  }
+      },
+      left: undefined,
+    },
+  );
 }
 
 /**
