@@ -140,29 +140,10 @@ export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]):
     }
   }
   const taken = new Set([...found.values()].map(({ column }) => column.path));
-  for (const [field, names] of Object.entries(listNames[kind].fields)) {
-    if (found.has(field)) continue;
-    const like = names
-      .map((name) => columns.find((item) => !taken.has(item.path) && mayRead(field, item) && isLike(item, name)))
-      .find((column) => column !== undefined);
-    if (like === undefined) continue;
-    found.set(field, { column: like, doubt: "the name of the column only resembles it" });
-    taken.add(like.path);
-  }
   const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
   if (id !== undefined && kind !== "lines")
     found.set("id", { column: id, doubt: "no column is named so; this one differs in all rows" });
   return found;
-}
-
-/** Ends of names that say something else of a thing than the thing. */
-const ofAnotherKind = /(?:type|typ|art|id|date|datum|count|status|url|at)$/u;
-
-function isLike({ plain, path }: ColumnFacts, name: string): boolean {
-  if (name.length > 2 && path.includes(".") && plainText(path.slice(path.lastIndexOf(".") + 1)) === name)
-    return name !== "name" && name !== "number" && name !== "code";
-  if (name.length <= 3) return false;
-  return plain.endsWith(name) || (plain.startsWith(name) && (!ofAnotherKind.test(plain) || ofAnotherKind.test(name)));
 }
 
 function looksLikeId({ isOfList, isUnique, isFilled, examples }: ColumnFacts): boolean {
