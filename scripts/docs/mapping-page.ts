@@ -71,7 +71,6 @@ function operatorPart(name: string, { reference }: Operator): string[] {
     `### ${code(name)}`,
     `    ${reference.form}`,
     reference.does,
-    `Takes ${reference.takes}. Gives ${reference.gives}.`,
     ...(options.length === 0
       ? []
       : [
@@ -86,15 +85,14 @@ function operatorPart(name: string, { reference }: Operator): string[] {
 }
 
 function coercionPart(): string[] {
-  const rows = Object.entries(coercions).map(([kind, { takes, refuses, examples }]) => [
+  const rows = Object.entries(coercions).map(([kind, { takes, refuses }]) => [
     code(kind),
     takes,
     Object.entries(refuses)
       .map(([name, when]) => `${code(name)}: ${when}`)
       .join("; "),
-    examples.map((example) => `${code(inline(example.value))} → ${result(example)}`).join("; "),
   ]);
-  return [table(["Type", "Takes", "Refuses with", "Examples"], rows)];
+  return [table(["Type", "Takes", "Refuses with"], rows)];
 }
 
 function streamPart(stream: Stream): string[] {
@@ -204,6 +202,9 @@ export function mappingPage(): string {
       "the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
+    "Where text is wanted, a number is taken as the source writes it. LIST: one object or value counts as a list of " +
+      "one, and elements that mean nothing are left out. Of `plusTerm`, the instant is what `date` gives, or an ISO time " +
+      "with Z or an offset.",
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
       "`product` and " +
       "`seats`: CAD-10 → CAD, 10.",

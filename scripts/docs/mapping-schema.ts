@@ -35,14 +35,10 @@ export function mappingDefinitions(): Record<string, JsonSchema> {
 }
 
 function operation(name: string, { reference }: Operator): JsonSchema {
-  const { does, takes, gives, form, options = {} } = reference;
+  const { does, form, options = {} } = reference;
   const examples = reference.examples.map(({ expression }) => expression);
   const [first] = examples;
-  const lines = [
-    `${does} Takes ${takes}; gives ${gives}.`,
-    form,
-    ...(first === undefined ? [] : [`Example: ${inline(first)}`]),
-  ];
+  const lines = [does, form, ...(first === undefined ? [] : [`Example: ${inline(first)}`])];
   const properties: Record<string, JsonSchema> = {
     [name]: { ...definition("inside"), description: lines.join("\n\n"), examples: operandsOf(name, examples) },
   };

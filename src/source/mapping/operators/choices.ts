@@ -11,8 +11,6 @@ export const first: Operator = {
   reference: {
     form: "{first: [EXPRESSION, …]}",
     does: "The value of the first expression that has one.",
-    takes: "any values",
-    gives: "the value, unchanged",
     examples: [
       { expression: { first: ["mobile", "phone"] }, record: { mobile: "", phone: "030 1234" }, gives: "030 1234" },
     ],
@@ -35,8 +33,6 @@ export const map: Operator = {
     does:
       "Puts other words for those of the source. `default` is " +
       "for a word that is not listed, and for no word at all. True and false are the words `true` and `false`.",
-    takes: "text, a number, or true and false",
-    gives: "the constant",
     options: { values: "The words of the source, each with its new value. Required." },
     refuses: {
       ...textRefusals,
@@ -79,8 +75,6 @@ export const when: Operator = {
   reference: {
     form: "{when: CONDITION, then: EXPRESSION, else: EXPRESSION}",
     does: "One expression where a condition holds, another one where it does not.",
-    takes: "a condition",
-    gives: "what the expression gives",
     options: {
       then: "The expression where the condition holds. Required.",
       else: "The expression where it does not; nothing by default.",
@@ -116,8 +110,6 @@ export const lookup: Operator = {
       "Looks a text up in a table of the source (`tables`), in one of its columns where it has several. " +
       "Nothing to look up, and nothing in the column, gives nothing. `default` inside `lookup` " +
       "is for a key that the table lacks; `default` beside it for a record that has no key.",
-    takes: "text, or a number",
-    gives: "text",
     refuses: { ...textRefusals, "not-in-table": "the table does not have the key" },
     examples: [
       { expression: { lookup: { table: "regions", key: "country" } }, record: { country: "DE" }, gives: "EMEA" },

@@ -12,8 +12,6 @@ export const date: Operator = {
       "`d`, `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to `SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` " +
       "(Z or +0100), with other letters in single quotes. Names are English; parts smaller than a millisecond are " +
       "cut off. A date without a time is the first moment of its day, and so is a midnight that clocks skip.",
-    takes: "text, or a number for epochs, day numbers and patterns of digits alone",
-    gives: "an instant, such as 2026-03-01T08:00:00.000Z",
     options: {
       format: "How the time is written; `iso` by default.",
       zone:
@@ -90,8 +88,6 @@ export const plusTerm: Operator = {
     does:
       "An instant and a term after it, on the calendar and the clock of a zone. A day that the month does not have " +
       "is its last one. Of an end date that is the last day included, `0-0-1` gives the end.",
-    takes: "an instant: what `date` gives, or an ISO time with Z or an offset",
-    gives: "an instant",
     options: {
       term:
         "Years-months-days as fields of the canonical record have it (`1-0-0`), or an expression that finds " +

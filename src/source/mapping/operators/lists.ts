@@ -4,7 +4,6 @@ import { refuse } from "../context.ts";
 import { beside } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
-const takesList = "a list; one object or value counts as a list of one, and elements that mean nothing are left out";
 const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
 /** Elements that lists put together may have. */
 const mostElements = 100_000;
@@ -14,8 +13,6 @@ export const collect: Operator = {
   reference: {
     form: "{collect: LIST, give: EXPRESSION}",
     does: "What an expression gives for each element, and of a list that it gives, the elements; what gives nothing is left out.",
-    takes: takesList,
-    gives: "a list",
     options: { give: `The expression. ${elementPaths} Required.` },
     refuses: tooMany,
     examples: [
@@ -56,8 +53,6 @@ export const firstWhere: Operator = {
   reference: {
     form: "{firstWhere: LIST, where: CONDITION, give: EXPRESSION}",
     does: "The first element of a list for which a condition holds, or what an expression gives for it.",
-    takes: takesList,
-    gives: "the element, or the value of the expression",
     options: {
       where: `The condition. ${elementPaths} Required.`,
       give: `The value to take from that element. ${elementPaths} The element itself by default.`,
@@ -101,8 +96,6 @@ export const count: Operator = {
   reference: {
     form: "{count: LIST}",
     does: "How many elements a list has. No list gives nothing.",
-    takes: takesList,
-    gives: "a number",
     refuses: tooMany,
     examples: [
       {
@@ -135,8 +128,6 @@ export const filter: Operator = {
   reference: {
     form: "{filter: LIST, where: CONDITION}",
     does: "The elements of a list for which a condition holds.",
-    takes: takesList,
-    gives: "a list",
     options: { where: `The condition. ${elementPaths} Required.` },
     refuses: tooMany,
     examples: [

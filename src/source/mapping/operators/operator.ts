@@ -15,8 +15,6 @@ export interface OperatorReference {
   /** How it is written, as YAML. */
   form: string;
   does: string;
-  takes: string;
-  gives: string;
   /** The keys that may stand beside its name, each with its meaning. `default` may always stand there. */
   options?: Readonly<Record<string, string>>;
   /** Why a record is refused: code → meaning. */

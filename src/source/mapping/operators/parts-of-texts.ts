@@ -32,8 +32,6 @@ export const replace: Operator = {
     does:
       "Replaces each match of a pattern with a text. In `with`, `$1` and `$<name>` are its groups, `$$` stands for " +
       "the character. Where no text is left, it gives nothing.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
       with: "The text to put in its place; nothing by default.",
@@ -86,8 +84,6 @@ export const extract: Operator = {
     does:
       "The first part of the text that matches a pattern: its first group, where it has one. Gives nothing where " +
       "nothing matches, or the group is empty.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
     },

@@ -14,8 +14,6 @@ function onText(name: string, does: string, examples: ExpressionExample[], chang
     reference: {
       form: `{${name}: EXPRESSION}`,
       does: `${does} Where no text is left, it gives nothing.`,
-      takes: "text, or a number as the source writes it",
-      gives: "text",
       refuses: textRefusals,
       examples,
     },
@@ -61,8 +59,6 @@ export const template: Operator = {
     does:
       "Puts text together. `{path}` becomes the value at the path; `{{` and `}}` are the characters themselves. " +
       "Gives nothing as soon as one of the paths finds nothing.",
-    takes: "text, or numbers",
-    gives: "text",
     refuses: textRefusals,
     examples: [
       { expression: { template: "A-{orderID}/{line}" }, record: { orderID: 10248, line: "1" }, gives: "A-10248/1" },
@@ -105,8 +101,6 @@ export const concat: Operator = {
     does:
       "Joins the texts that are there and leaves out those that are not: of expressions, or the elements of a list. " +
       "Gives nothing where none is there.",
-    takes: "text, or numbers",
-    gives: "text",
     options: { separator: "The separator; nothing by default." },
     refuses: { ...textRefusals, "too-long": "the text is longer than 1,000,000 characters" },
     examples: [
@@ -145,8 +139,6 @@ export const split: Operator = {
     does:
       "Cuts a text into a list, trims the pieces and leaves out empty pieces and those that mean nothing " +
       "(`nothing`).",
-    takes: "text, or a number",
-    gives: "a list of texts",
     options: { separator: "Where the text is cut; a comma by default." },
     refuses: { ...textRefusals, "too-many": "the text has more than 50,000 pieces" },
     examples: [
@@ -174,8 +166,6 @@ export const phone: Operator = {
     does:
       "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An " +
       "extension is left out.",
-    takes: "text, or a number as the source writes it",
-    gives: "text, such as +493012345678",
     options: {
       country:
         "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression " +
@@ -229,8 +219,6 @@ export const login: Operator = {
     does:
       "The name before the @ of an e-mail address, in small letters and digits alone, as a `userName` has to be. Two " +
       "addresses can give the same: ann.lee@ and annlee@.",
-    takes: "text",
-    gives: "text",
     refuses: {
       ...textRefusals,
       ...tooLong,
@@ -266,8 +254,6 @@ export const hash: Operator = {
     does:
       "An id instead of a login, an e-mail address or a phone number: 32 hexadecimal digits of SHA-256 over the salt " +
       "and the text. Ids appear in messages, logs and the audit log, and an erasure keeps them.",
-    takes: "text, or a number as the source writes it",
-    gives: "text of 32 characters",
     options: {
       salt:
         "Text of at least 16 characters, without which nobody finds the text by trying. Every mapping that gives or " +

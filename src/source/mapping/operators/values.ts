@@ -13,8 +13,6 @@ export const value: Operator = {
   reference: {
     form: "{value: CONSTANT}",
     does: "A constant: text, number, true or false, or a list of texts.",
-    takes: "nothing",
-    gives: "the constant",
     examples: [{ expression: { value: "company" }, record: {}, gives: "company" }],
   },
   compile: (operand) => () => operand,
@@ -24,8 +22,6 @@ export const path: Operator = {
   reference: {
     form: "{path: PATH}",
     does: "The value at a path. Write it like this to add a `default`; otherwise the path alone is enough.",
-    takes: "any value",
-    gives: "the value, unchanged",
     examples: [
       { expression: { path: "address.city" }, record: { address: { city: "Bonn" } }, gives: "Bonn" },
       { expression: { path: "address.city", default: "unknown" }, record: { address: null }, gives: "unknown" },
@@ -56,8 +52,6 @@ export const number: Operator = {
     does:
       "A decimal number, written as number or text. Nothing is rounded: " +
       "text of more than 15 digits before or after the mark is refused.",
-    takes: "a number, or text",
-    gives: "a number",
     options: {
       decimalMark: "The decimal mark; a point by default. A text such as 2.000 is read only where a mark is named.",
       groupMark: "The mark between groups of three digits; nothing by default.",
@@ -87,8 +81,6 @@ export const boolean: Operator = {
   reference: {
     form: "{boolean: EXPRESSION, true: [WORD, …], false: [WORD, …]}",
     does: 'True or false, by the words of the source. They are compared as text, so 1 and "1" are the same.',
-    takes: "text, a number, or true and false",
-    gives: "true or false",
     options: {
       true: "The word, or the words, for true; `true` by default.",
       false: "The word, or the words, for false; `false` by default.",
@@ -120,8 +112,6 @@ export const list: Operator = {
   reference: {
     form: "{list: [EXPRESSION, …]}",
     does: "A list of the values of the expressions, without empty values.",
-    takes: "any values",
-    gives: "a list",
     examples: [{ expression: { list: ["first", "second"] }, record: { first: "8001", second: "" }, gives: ["8001"] }],
   },
   compile(operand, _spec, at, compiler) {
@@ -143,8 +133,6 @@ export const multiply: Operator = {
     does:
       "The product of numbers, such as seats: quantity × seats per unit. Exact on decimals. Gives nothing as soon as " +
       "one of them gives nothing.",
-    takes: "numbers: expressions, or numbers as they stand",
-    gives: "a number",
     refuses: {
       "not-a-number": "the value is no decimal number with a point, or a text such as 2.000, which may be thousands",
       "not-exact": "the product has more than 15 digits, which a number does not hold exactly",
@@ -228,8 +216,6 @@ export const money: Operator = {
   reference: {
     form: "{money: EXPRESSION, currency: CURRENCY, decimals: NUMBER, decimalMark: TEXT, groupMark: TEXT}",
     does: "An amount in the minor unit of its currency (cents for EUR), digit by digit; nothing is rounded.",
-    takes: "text, or a number",
-    gives: "an amount: `{currency, minor}`",
     options: {
       currency: "A currency such as EUR, or an expression that finds one. Required.",
       decimals:
