@@ -1,6 +1,9 @@
 import { z } from "zod";
+import type { Json, JsonObject } from "../base/canonical-json.ts";
+import type { Stream } from "../crm/model.ts";
 import { pathSchema } from "./file/file-source-settings.ts";
-import { parsePath } from "./mapping/path.ts";
+import { readsOf } from "./mapping/compile.ts";
+import { pathOf } from "./mapping/path.ts";
 
 /** A name of somebody's own, under which a mapping finds what was put there. */
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_]*$/);
@@ -43,13 +46,22 @@ export function placeInRecord(steps: Steps, group: GroupSettings | undefined): S
   return steps[0] === group.into ? steps.slice(2) : [];
 }
 
-/** The places of a row that rows are grouped by and that a record takes from them, each with its key. */
-export function groupingPlaces(group: GroupSettings | undefined): { key: string; steps: Steps }[] {
-  if (group === undefined) return [];
-  const read: [string, string][] = [["by", group.by]];
-  for (const [name, path] of Object.entries(group.fields)) read.push([`fields.${name}`, path]);
-  return read.flatMap(([key, path]) => {
-    const parsed = parsePath(path);
-    return parsed.ok ? [{ key, steps: parsed.value.steps }] : [];
-  });
+/** What tells which places of the rows of a stream are read. */
+export interface ReadSettings {
+  group?: GroupSettings | undefined;
+  mapping: JsonObject;
+  skip?: Json | undefined;
+}
+
+/** The places of a row that its group, its mapping and the condition beside it read, each with the key that reads it. */
+export function placesRead(stream: Stream, { group, mapping, skip }: ReadSettings): { steps: Steps; key: string }[] {
+  const grouping: [string, string][] = group === undefined ? [] : [["by", group.by]];
+  for (const [name, path] of Object.entries(group?.fields ?? {})) grouping.push([`fields.${name}`, path]);
+  return [
+    ...grouping.map(([key, path]) => ({ key: `group.${key}`, steps: pathOf(path).steps })),
+    ...readsOf(stream, mapping, skip).map(({ steps, at }) => ({
+      key: ["mapping", ...at].join("."),
+      steps: placeInRecord(steps, group),
+    })),
+  ];
 }

@@ -6,12 +6,12 @@ import type { Problem } from "../../base/errors.ts";
 import { openRegular, UnfitFile } from "../../base/regular-file.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { groupingPlaces, placeInRecord } from "../group-settings.ts";
+import { placesRead } from "../group-settings.ts";
+import type { ReadSettings } from "../group-settings.ts";
 import { readJoined } from "../joined.ts";
 import type { Joined, JoinedPart } from "../joined.ts";
 import { keyReader, toItem } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
-import { readsOf } from "../mapping/compile.ts";
 import { parsePath, pathOf } from "../mapping/path.ts";
 import { fileProblem, sourceProblem } from "../problems.ts";
 import { changed } from "../reader.ts";
@@ -256,10 +256,8 @@ function formatOf(name: string): FileFormat {
 }
 
 /** What tells who reads which column of the rows of a stream. */
-interface ReadByColumns extends Pick<FileStream, "mapping"> {
+interface ReadByColumns extends ReadSettings {
   key?: string | undefined;
-  group?: FileStream["group"];
-  skip?: FileStream["skip"];
   details?: Readonly<Record<string, { key?: string | undefined }>> | undefined;
 }
 
@@ -283,9 +281,8 @@ export function neededColumns(stream: Stream, settings: ReadByColumns): NeededCo
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
-  const { group } = settings;
-  const read = readsOf(stream, settings.mapping, settings.skip).map(({ steps }) => placeInRecord(steps, group));
-  for (const [first, , inside] of [...groupingPlaces(group).map(({ steps }) => steps), ...read]) {
+  for (const { steps } of placesRead(stream, settings)) {
+    const [first, , inside] = steps;
     if (typeof first !== "string") continue;
     const detail = details.get(first);
     if (detail === undefined) own.add(first);

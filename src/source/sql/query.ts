@@ -1,10 +1,8 @@
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import { groupingPlaces, placeInRecord } from "../group-settings.ts";
-import type { GroupSettings } from "../group-settings.ts";
+import { placeInRecord, placesRead } from "../group-settings.ts";
+import type { ReadSettings } from "../group-settings.ts";
 import type { RecordLimits } from "../json.ts";
-import { readsOf } from "../mapping/compile.ts";
 import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
 import { sourceProblem } from "../problems.ts";
 import type { Column, Dialect } from "./dialect.ts";
@@ -88,15 +86,12 @@ export function detailsOfChanged(
 }
 
 /** The settings of a stream, as far as they say what is asked for. */
-export interface StreamSettings {
+export interface StreamSettings extends ReadSettings {
   query: string;
   key?: string | undefined;
   details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
   since?: SqlSince | undefined;
   limits: RecordLimits;
-  skip?: Json | undefined;
-  group?: GroupSettings | undefined;
-  mapping: JsonObject;
 }
 
 /** One query with its columns as the database describes them. */
@@ -159,7 +154,8 @@ export async function questionOf(
     needed(part, columnOf(set.key) ?? "", `${at}.key`);
     details[name] = part;
   }
-  for (const { steps, key } of placesRead(stream, settings, place)) {
+  for (const { steps, key: read } of placesRead(stream, settings)) {
+    const key = `${place}.${read}`;
     const [first, , inside] = steps;
     const part = typeof first === "string" ? details[first] : undefined;
     if (part === undefined && typeof first === "string") needed(header, first, key);
@@ -183,20 +179,6 @@ function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: Stream
   const name = key === undefined ? undefined : columnOf(key);
   const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) => String(placeInRecord(steps, group)[0]));
   return name !== undefined && hidden.has(name);
-}
-
-/** The places of a record that its group and its mapping read, each with the key that reads it. */
-function placesRead(
-  stream: Stream,
-  { group, mapping, skip }: StreamSettings,
-  place: string,
-): { steps: readonly (string | number)[]; key: string }[] {
-  const grouping = groupingPlaces(group).map(({ steps, key }) => ({ steps, key: `${place}.group.${key}` }));
-  const mapped = readsOf(stream, mapping, skip).map(({ steps, at }) => ({
-    steps: placeInRecord(steps, group),
-    key: [`${place}.mapping`, ...at].join("."),
-  }));
-  return [...grouping, ...mapped];
 }
 
 function refuseColumns(query: Query, columns: readonly Column[]): void {
