@@ -46,12 +46,14 @@ export function pointReader({ decimalMark: named, groupMark }: Marks): (text: st
 /** Reads a number, or a text of at most 15 digits before and behind its mark; nothing of nothing. Refuses what is none. */
 export function numberReader(marks: Marks, context: MappingContext): (value: Json | undefined) => number | undefined {
   const asPoint = pointReader(marks);
+  const isNamed = marks.decimalMark !== undefined || marks.groupMark !== undefined;
+  const expected = isNamed ? "a number" : "a decimal number; {number: …, decimalMark: …} reads other marks";
   return (value) => {
     if (value === undefined || typeof value === "number") return value;
     const written = typeof value === "string" ? asPoint(value) : failed("written as text");
     if (!written.ok) return refuse(context, "not-a-number", value, `a number ${written.error}`);
     if (/^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(written.value)) return Number(written.value);
-    return refuse(context, "not-a-number", value, "a decimal number; for other forms use {number: …, decimalMark: …}");
+    return refuse(context, "not-a-number", value, expected);
   };
 }
 
