@@ -164,9 +164,9 @@ function hasTime({ examples }: ColumnFacts): boolean {
 /** The term that a column counts in each row; undefined where none does. */
 function countedTerm(columns: readonly ColumnFacts[]): { fields: JsonObject; path: string } | undefined {
   for (const { names, unit, before, after } of lengths) {
-    const column = columns.find(({ plain, isOfList, isFilled, examples }) => {
+    const column = columns.find(({ plain, isFilled, examples }) => {
       const isWhole = examples.length > 0 && examples.every((text) => /^[1-9]\d{0,3}$/u.test(text));
-      return names.test(plain) && !isOfList && isFilled && isWhole;
+      return names.test(plain) && isFilled && isWhole;
     });
     if (column === undefined) continue;
     const term = { template: `${before}{${column.path}}${after}` };
