@@ -2,8 +2,7 @@ import { z } from "zod";
 import { streams } from "../../src/crm/model.ts";
 import type { JsonSchema } from "../../src/config/schema.ts";
 import { mappingDefinitions } from "./mapping-schema.ts";
-import { mappingName, mappingOverPresetName } from "./target-schema.ts";
-import { definition } from "./written-schema.ts";
+import { definition, mappingName, mappingOverPresetName } from "./target-schema.ts";
 
 /**
  * The schema of the configuration for editors: what stands in several places is defined once, the inside of mappings,

@@ -31,7 +31,7 @@ const result = (example: { gives?: Json; refused?: string }): string =>
 /** So many operators with the same refusal share its text. */
 const minShared = 4;
 
-const refusalsOfAll = Object.values(operators).flatMap(({ reference }) => Object.entries(reference.refuses));
+const refusalsOfAll = Object.values(operators).flatMap(({ reference }) => Object.entries(reference.refuses ?? {}));
 const sharedRefusals = [...Map.groupBy(refusalsOfAll, ([name, when]) => JSON.stringify([name, when])).values()]
   .filter(({ length }) => length >= minShared)
   .flatMap(([first]) => (first === undefined ? [] : [first]));
@@ -66,12 +66,11 @@ function exampleTable(examples: readonly ExpressionExample[]): string {
 }
 
 function operatorPart(name: string, { reference }: Operator): string[] {
-  const options = Object.entries(reference.options);
+  const options = Object.entries(reference.options ?? {});
   return [
     `### ${code(name)}`,
     `    ${reference.form}`,
     reference.does,
-    `Takes ${reference.takes}. Gives ${reference.gives}.`,
     ...(options.length === 0
       ? []
       : [
@@ -80,21 +79,20 @@ function operatorPart(name: string, { reference }: Operator): string[] {
             options.map(([key, means]) => [code(key), means]),
           ),
         ]),
-    ...refusals(reference.refuses),
+    ...refusals(reference.refuses ?? {}),
     exampleTable(reference.examples),
   ];
 }
 
 function coercionPart(): string[] {
-  const rows = Object.entries(coercions).map(([kind, { takes, refuses, examples }]) => [
+  const rows = Object.entries(coercions).map(([kind, { takes, refuses }]) => [
     code(kind),
     takes,
     Object.entries(refuses)
       .map(([name, when]) => `${code(name)}: ${when}`)
       .join("; "),
-    examples.map((example) => `${code(inline(example.value))} → ${result(example)}`).join("; "),
   ]);
-  return [table(["Type", "Takes", "Refuses with", "Examples"], rows)];
+  return [table(["Type", "Takes", "Refuses with"], rows)];
 }
 
 function streamPart(stream: Stream): string[] {
@@ -204,6 +202,9 @@ export function mappingPage(): string {
       "the element and `^.` " +
       "goes to the item around it, as often as it stands.",
     "## Operators",
+    "Where text is wanted, a number is taken as the source writes it. LIST: one object or value counts as a list of " +
+      "one, and elements that mean nothing are left out. Of `plusTerm`, the instant is what `date` gives, or an ISO time " +
+      "with Z or an offset.",
     "The look-up table `regions` of the examples holds DE → EMEA and US → AMER; `packs` has the columns " +
       "`product` and " +
       "`seats`: CAD-10 → CAD, 10.",

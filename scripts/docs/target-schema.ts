@@ -1,13 +1,21 @@
 import { recordSchemas, secretFields } from "../../src/crm/model.ts";
 import type { Stream } from "../../src/crm/model.ts";
 import type { JsonSchema } from "../../src/config/schema.ts";
-import { writtenInstant } from "../../src/source/mapping/coerce.ts";
 import { listEntryReference } from "../../src/source/mapping/fields.ts";
-import { targetOf, takenBy } from "../../src/source/mapping/target.ts";
+import { targetOf } from "../../src/source/mapping/target.ts";
 import type { ObjectTarget, Target } from "../../src/source/mapping/target.ts";
-import { listExpression } from "../../src/source/mapping/operators/operator.ts";
 import { fieldsOf } from "./target-fields.ts";
-import { definition, fittingName, schemaOf, strictObject } from "./written-schema.ts";
+
+/** A definition that stands beside the others in the schema. */
+export const definition = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
+
+/** An object with these keys and no others. */
+export const strictObject = (properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema => ({
+  type: "object",
+  properties,
+  ...(required.length === 0 ? {} : { required: [...required] }),
+  additionalProperties: false,
+});
 
 /** A mapping of a stream, and one that a preset is below. */
 export const mappingName = (stream: Stream): string => `mapping-${stream}`;
@@ -68,11 +76,9 @@ function fieldOf(target: Target, name: string, place: string, making: Making): J
 
 function valueOf(target: Target, { made }: Making): JsonSchema {
   const constant = constantOf(target);
-  const takes = takenBy(target);
   const schema: JsonSchema = {
     allOf: [
       definition("expression"),
-      ...(takes === undefined ? [] : [definition(fittingName(takes))]),
       ...(constant === undefined ? [] : [{ properties: { value: constant, default: constant } }]),
     ],
   };
@@ -105,11 +111,14 @@ function entriesOf(variant: ObjectTarget, name: string, place: string, making: M
   return [
     strictObject({ one: said("one", definition(fields)), ...common }, ["one", ...required]),
     strictObject(
-      { each: said("each", schemaOf(listExpression)), fields: said("fields", definition(fields)), ...common },
+      { each: said("each", definition("expression")), fields: said("fields", definition(fields)), ...common },
       ["each", "fields", ...required],
     ),
   ];
 }
+
+/** An ISO text with Z or an offset. */
+const writtenInstant = "^[+-]?\\d{4}.*[Tt ]\\d\\d.*(?:[Zz]|[+-]\\d\\d(?::?\\d\\d)?)(?:\\[[^\\]]*\\])?$";
 
 /** What a constant of a target field can be; undefined: anything. */
 function constantOf(target: Target): JsonSchema | undefined {
@@ -123,7 +132,7 @@ function constantOf(target: Target): JsonSchema | undefined {
     case "boolean":
       return { enum: [true, false, "true", "false", null] };
     case "instant":
-      return { anyOf: [schemaOf(writtenInstant), { type: "null" }] };
+      return { anyOf: [{ type: "string", pattern: writtenInstant }, { type: "null" }] };
     case "texts": {
       const text: JsonSchema = { type: ["string", "number", "null"] };
       return { anyOf: [text, { type: "array", items: text }] };

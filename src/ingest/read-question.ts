@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import { usage } from "../base/errors.ts";
 import type { Stream } from "../crm/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Checkpoint } from "../ledger/records/checkpoints.ts";
@@ -30,7 +29,7 @@ interface Asking {
  * The request for reading a stream. It asks for changes only if the last complete reading had the same question, and a
  * run has read everything within the source's time limit. It asks for everything if quarantined records need a new
  * mapping, or a person asks for a source. A person's time must not leave a gap, so it reaches back at least to the last
- * reading. Throws a Problem (usage) if the two cannot be compared.
+ * reading.
  */
 export async function askedOf(
   deps: { ledger: Ledger; clock: Clock },
@@ -41,7 +40,7 @@ export async function askedOf(
   const { source, stream, question } = of;
   const wantsAll = scope?.source !== undefined && scope.since === undefined;
   const since = wantsAll ? undefined : await sinceOf(deps, of, isRun);
-  if (since !== undefined) return { since: earlierOf(since, scope?.since, of) };
+  if (since !== undefined) return { since: earlierOf(since, scope?.since, source) };
   if (!isRun) return {};
   const cut = await records.checkpoints.of(source.name, stream);
   if (cut === undefined) return {};
@@ -57,23 +56,17 @@ export async function askedOf(
 const furthestBehindMs = 43_200_000;
 
 /**
- * The earlier of a person's time and the last reading's cursor, in the cursor's format. Without a zone, a local time or
- * date counts as the earliest possible one, so that nothing is missed.
+ * The earlier of a person's time and the last reading's cursor, in the cursor's format. Without a zone, a local time
+ * counts as the earliest possible one, so that nothing is missed.
  */
-function earlierOf(cursor: string, asked: string | undefined, { source, stream }: AskedStream): string {
+function earlierOf(cursor: string, asked: string | undefined, { zone }: Source): string {
   if (asked === undefined) return cursor;
-  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(cursor)) return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;
-  const isDate = /^\d{4}-\d\d-\d\d$/u.test(cursor);
-  if (!isDate && !/^\d{4}-\d\d-\d\dT[\d:.]+$/u.test(cursor))
-    throw usage(
-      `--since ${asked}: ${source.name} (${stream}) tells what changed by a number, which is ${cursor} by now, ` +
-        "and by no time",
-      `leave --since out: \`crm-sync resync --source ${source.name}\` reads all of it, and a run reads what changed`,
-    );
-  const { zone } = source;
+  if (cursor.endsWith("Z")) return Date.parse(asked) < Date.parse(cursor) ? asked : cursor;
   const instant = Temporal.Instant.from(asked).subtract({ milliseconds: zone === undefined ? furthestBehindMs : 0 });
-  const local = instant.toZonedDateTimeISO(zone ?? "UTC").toPlainDateTime();
-  const text = isDate ? local.toPlainDate().toString() : local.toString();
+  const text = instant
+    .toZonedDateTimeISO(zone ?? "UTC")
+    .toPlainDateTime()
+    .toString();
   return text < cursor ? text : cursor;
 }
 

@@ -1,34 +1,8 @@
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
 import { UnfitFile } from "../base/regular-file.ts";
 
-/** Everything that keeps a source from being read whole. */
-export type SourceProblemCode =
-  | "source.missing-file"
-  | "source.unreadable-file"
-  | "source.half-written"
-  | "source.not-as-marked"
-  | "source.half-read"
-  | "source.changed-while-read"
-  | "source.read-in-parts"
-  | "source.wrong-encoding"
-  | "source.wrong-shape"
-  | "source.not-json"
-  | "source.down"
-  | "source.wrong-password"
-  | "source.refused"
-  | "source.not-found"
-  | "source.moved"
-  | "source.error-answer"
-  | "source.order-went-back"
-  | "source.timed-out"
-  | "source.wrong-query"
-  | "source.too-large"
-  | "source.too-many-pages"
-  | "source.page-loop"
-  | "source.count-differs"
-  | "source.more-beyond"
-  | "source.not-believed"
-  | "source.drifted";
+/** What keeps a source from being read whole. */
+export type SourceProblemCode = `source.${string}`;
 
 /** The file is not the one that its marker or trailer describes: no row of it is taken in. */
 export const notAsMarked = "source.not-as-marked" satisfies SourceProblemCode;

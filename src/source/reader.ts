@@ -168,6 +168,25 @@ export interface NamedBytes {
   bytes: AsyncIterable<Buffer>;
 }
 
+/** A reading with each of its batches and its end changed; it is closed with whoever leaves it. `left`: its end then. */
+export async function* changed<From, To, FromEnd, ToEnd>(
+  reading: AsyncGenerator<From, FromEnd, void>,
+  how: { batch: (batch: From) => To; end: (end: FromEnd) => ToEnd; left: FromEnd },
+): AsyncGenerator<To, ToEnd, void> {
+  try {
+    for (;;) {
+      const next = await reading.next();
+      if (next.done === true) return how.end(next.value);
+      yield how.batch(next.value);
+    }
+  } finally {
+    await reading.return(how.left);
+  }
+}
+
+/** How a reading ends that somebody left. */
+export const leftReading: ReadOutcome = { complete: false, full: false, rows: 0 };
+
 /** The first rows of a stream, and how its reading ended where that was its end. */
 interface Sample {
   items: SourceItem[];

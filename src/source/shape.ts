@@ -170,30 +170,23 @@ const longNumber = /\d{5}/;
 /** The objects that stand at one place. */
 interface Objects {
   count: number;
-  /** By name: in how many of them it is, and what stands there. */
-  members: Map<string, { count: number; inside: Objects }>;
+  /** By name in how many of them it is. */
+  members: Map<string, number>;
   /** More names than are told apart. */
   tooMany: boolean;
-}
-
-const noObjects = (): Objects => ({ count: 0, members: new Map(), tooMany: false });
-
-/** Which names at a place are fields, and what stands behind those that are none. */
-interface JudgedNames {
-  fields: ReadonlyMap<string, Objects>;
-  others: Objects;
 }
 
 /**
  * Tells the fields of the objects inside of rows from names that are data, such as the addresses by which an object
  * holds seats. The names of a row are fields. Of an object in it a name is one where the mapping reads it by that name,
  * or where every object at its place has it and few of their names differ; three objects are needed to say so, and a
- * name with a blank, an `@` inside or a long number in it is never one. All others are shown as `*`.
+ * name with a blank, an `@` inside or a long number in it is never one. All others are shown as `*`, and so is each name
+ * behind one of them.
  */
 export class MemberNames {
-  readonly #root = noObjects();
+  readonly #objects = new Map<string, Objects>();
   readonly #read: ReadonlySet<string>;
-  readonly #judged = new Map<Objects, JudgedNames>();
+  readonly #fields = new Map<string, ReadonlySet<string>>();
 
   /** `reads`: the raw places that the mapping reads. */
   constructor(reads: readonly (readonly (string | number)[])[]) {
@@ -206,95 +199,74 @@ export class MemberNames {
   }
 
   see(row: JsonObject): void {
-    this.#judged.clear();
-    gather(row, this.#root, 0);
+    this.#fields.clear();
+    this.#gather(row, []);
   }
 
   /** The steps to a place as anybody may see them. */
   shownSteps(steps: readonly string[]): string[] {
-    let at: Objects | undefined = this.#root;
-    const shown: string[] = [];
-    for (const [index, name] of steps.entries()) {
-      const judged: JudgedNames | undefined = at === undefined ? undefined : this.#judge(at, steps.slice(0, index));
-      const inside: Objects | undefined = judged?.fields.get(name);
-      shown.push(inside === undefined ? anyName : name);
-      at = inside ?? judged?.others;
-    }
-    return shown;
+    const own = steps.findIndex((name, index) => !this.#fieldsAt(steps.slice(0, index)).has(name));
+    return steps.map((name, index) => (own >= 0 && index >= own ? anyName : name));
   }
 
   /** A row as anybody may see its names: what stands behind those that are no fields is listed at `*`. */
   shown(row: JsonObject): JsonObject {
-    const shown = this.#shown(row, this.#root, []);
+    const shown = this.#shown(row, []);
     return isJsonObject(shown) ? shown : {};
   }
 
-  #shown(value: Json, at: Objects, steps: readonly string[]): Json {
-    if (Array.isArray(value)) return value.map((item) => this.#shown(item, at, steps));
+  /** Without `steps`, a value behind a name that is no field. */
+  #shown(value: Json, steps: readonly string[] | undefined): Json {
+    if (Array.isArray(value)) return value.map((item) => this.#shown(item, steps));
     if (!isJsonObject(value)) return value;
-    const { fields, others } = this.#judge(at, steps);
     const hidden: Json[] = [];
     const shown: JsonObject = {};
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue;
-      const inside = fields.get(name);
-      const seen = this.#shown(member, inside ?? others, [...steps, name]);
-      if (inside === undefined) hidden.push(seen);
-      else shown[name] = seen;
+      if (steps !== undefined && this.#fieldsAt(steps).has(name)) shown[name] = this.#shown(member, [...steps, name]);
+      else hidden.push(this.#shown(member, undefined));
     }
     return hidden.length === 0 ? shown : { ...shown, [anyName]: hidden };
   }
 
-  #judge(at: Objects, steps: readonly string[]): JudgedNames {
-    const known = this.#judged.get(at);
+  #fieldsAt(steps: readonly string[]): ReadonlySet<string> {
+    const place = placeOf(steps);
+    const known = this.#fields.get(place);
     if (known !== undefined) return known;
-    const all = [...at.members];
-    const isRead = (name: string): boolean => this.#read.has(placeOf([...steps, name]));
-    const isConstant = (name: string, count: number): boolean =>
-      count === at.count && fieldName.test(name) && !longNumber.test(name);
-    const constant = all.filter(([name, { count }]) => isConstant(name, count));
-    const isTold = at.count >= leastObjects && !at.tooMany && constant.length * 2 >= all.length;
-    const isField = (name: string, count: number): boolean =>
-      steps.length === 0 || isRead(name) || (isTold && isConstant(name, count));
-    const others = noObjects();
-    const fields = new Map<string, Objects>();
-    for (const [name, { count, inside }] of all) {
-      if (isField(name, count)) fields.set(name, inside);
-      else merge(inside, others);
+    const { count, members, tooMany } = this.#objects.get(place) ?? noObjects();
+    const names = [...members.keys()];
+    const constant = new Set(
+      names.filter((name) => members.get(name) === count && fieldName.test(name) && !longNumber.test(name)),
+    );
+    const isTold = count >= leastObjects && !tooMany && constant.size * 2 >= names.length;
+    const fields = new Set(
+      names.filter(
+        (name) => steps.length === 0 || (isTold && constant.has(name)) || this.#read.has(placeOf([...steps, name])),
+      ),
+    );
+    this.#fields.set(place, fields);
+    return fields;
+  }
+
+  #gather(value: Json, steps: readonly string[]): void {
+    if (steps.length > deepest) return;
+    if (Array.isArray(value)) for (const item of value) this.#gather(item, steps);
+    if (!isJsonObject(value)) return;
+    const place = placeOf(steps);
+    const at = this.#objects.get(place) ?? noObjects();
+    this.#objects.set(place, at);
+    at.count += 1;
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      const known = at.members.get(name);
+      if (known === undefined && at.members.size >= mostNames && steps.length > 0) {
+        at.tooMany = true;
+        continue;
+      }
+      at.members.set(name, (known ?? 0) + 1);
+      this.#gather(member, [...steps, name]);
     }
-    const judged = { fields, others };
-    this.#judged.set(at, judged);
-    return judged;
   }
 }
 
-function gather(value: Json, into: Objects, depth: number): void {
-  if (depth > deepest) return;
-  if (Array.isArray(value)) for (const item of value) gather(item, into, depth + 1);
-  if (!isJsonObject(value)) return;
-  into.count += 1;
-  for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    const known = into.members.get(name);
-    if (known === undefined && into.members.size >= mostNames && depth > 0) {
-      into.tooMany = true;
-      continue;
-    }
-    const one = known ?? { count: 0, inside: noObjects() };
-    if (known === undefined) into.members.set(name, one);
-    one.count += 1;
-    gather(member, one.inside, depth + 1);
-  }
-}
-
-/** Takes the objects at one place for some at another one. */
-function merge(from: Objects, into: Objects): void {
-  into.count += from.count;
-  into.tooMany ||= from.tooMany;
-  for (const [name, { count, inside }] of from.members) {
-    const known = into.members.get(name) ?? { count: 0, inside: noObjects() };
-    into.members.set(name, known);
-    known.count += count;
-    merge(inside, known.inside);
-  }
-}
+const noObjects = (): Objects => ({ count: 0, members: new Map(), tooMany: false });

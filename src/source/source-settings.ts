@@ -111,6 +111,14 @@ const commonFields = {
     }),
 };
 
+/** The streams of a source, each with the same settings. */
+const streamsOf = <Settings extends z.ZodType>(stream: Settings) =>
+  z.strictObject({
+    customers: stream.optional().describe("Customers."),
+    orders: stream.optional().describe("Orders."),
+    staff: stream.optional().describe("Staff."),
+  });
+
 interface MappedStream {
   key?: string | undefined;
   skip?: Json | undefined;
@@ -159,7 +167,7 @@ function checkMappings(source: MappedSource, context: z.RefinementCtx): void {
         ...(mistake.names === undefined ? {} : { params: { names: mistake.names } }),
       });
     }
-    if (key !== undefined && settings.group?.rows === undefined && settings.group?.by === key)
+    if (key !== undefined && settings.group?.by === key)
       context.addIssue({
         code: "custom",
         path: ["streams", stream, "key"],
@@ -187,16 +195,10 @@ const fileSourceSchema = z
   .strictObject({
     kind: z.literal("file").describe("Files: CSV, XLSX, JSON or lines of JSON."),
     ...commonFields,
-    streams: z
-      .strictObject({
-        customers: fileStreamSchema.optional().describe("Customers."),
-        orders: fileStreamSchema.optional().describe("Orders."),
-        staff: fileStreamSchema.optional().describe("Staff."),
-      })
-      .meta({
-        description: "The streams of the source; at least one.",
-        examples: [{ customers: { files: "customers.csv", mapping: customerMapping } }],
-      }),
+    streams: streamsOf(fileStreamSchema).meta({
+      description: "The streams of the source; at least one.",
+      examples: [{ customers: { files: "customers.csv", mapping: customerMapping } }],
+    }),
   })
   .superRefine(checkMappings);
 export type FileSourceSettings = z.infer<typeof fileSourceSchema>;
@@ -207,14 +209,7 @@ const httpSourceSchema = z
     ...commonFields,
     ...httpSourceFields,
     streams: z
-      .lazy(() => {
-        const stream = httpStreamSchema();
-        return z.strictObject({
-          customers: stream.optional().describe("Customers."),
-          orders: stream.optional().describe("Orders."),
-          staff: stream.optional().describe("Staff."),
-        });
-      })
+      .lazy(() => streamsOf(httpStreamSchema()))
       .meta({
         description: "The streams of the source; at least one.",
         examples: [{ customers: { url: "https://crm.example.com/api/customers", mapping: customerMapping } }],
@@ -253,14 +248,7 @@ const sqlSourceSchema = z
     ...commonFields,
     ...sqlSourceFields,
     streams: z
-      .lazy(() => {
-        const stream = sqlStreamSchema();
-        return z.strictObject({
-          customers: stream.optional().describe("Customers."),
-          orders: stream.optional().describe("Orders."),
-          staff: stream.optional().describe("Staff."),
-        });
-      })
+      .lazy(() => streamsOf(sqlStreamSchema()))
       .meta({
         description: "The streams of the source; at least one. All are read in one view of the database.",
         examples: [{ customers: { query: "select id, name from customer", key: "id", mapping: customerMapping } }],

@@ -17,7 +17,7 @@ import type { GiveFields, MapRecord, SkipRecord } from "./mapping/compile.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { waysOf } from "./mapping/ways.ts";
 import type { Way } from "./mapping/ways.ts";
-import type { OpenedReader, ReadOptions, ReadOutcome, SourceItem, SourceReader, Staging } from "./reader.ts";
+import type { OpenedReader, ReadOptions, SourceReader, Staging } from "./reader.ts";
 import { declaredTables } from "./source-settings.ts";
 import type { SourceSettings } from "./source-settings.ts";
 import { createSqlSource } from "./sql/source.ts";
@@ -127,8 +127,8 @@ export function createSource(name: string, settings: SourceSettings, deps: Sourc
     zone: settings.kind === "sql" ? settings.zone : undefined,
     read(stream, options) {
       tables.keep();
-      const reading = readWithoutSecrets((asked) => readStream(stream, asked), options, known);
-      return passOn(reading, (secretsOf.get(stream) ?? []).length > 0);
+      const keepsText = (secretsOf.get(stream) ?? []).length === 0;
+      return readWithoutSecrets((asked) => readStream(stream, asked), options, { known, keepsText });
     },
     async check(signal) {
       try {
@@ -209,31 +209,6 @@ function openReader(
     case "sql":
       return createSqlSource(name, settings, { ...deps, placeOf: deps.placeOf ?? ((key) => key) });
   }
-}
-
-/** A reading that ends with who reads it: whoever has read enough stops, and what the reader holds open is closed. */
-async function* passOn(
-  reading: AsyncGenerator<SourceItem[], ReadOutcome, void>,
-  hasSecrets: boolean,
-): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-  let rows = 0;
-  try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) return next.value;
-      rows += next.value.length;
-      yield hasSecrets ? next.value.map(withoutText) : next.value;
-    }
-  } finally {
-    await reading.return({ complete: false, full: false, rows });
-  }
-}
-
-/** The raw text of a bad record could hold a secret at a place that nobody can name, since it could not be read. */
-function withoutText(item: SourceItem): SourceItem {
-  if (!("bad" in item) || item.bad.text === undefined) return item;
-  const { text: _text, ...rest } = item.bad;
-  return { bad: rest };
 }
 
 /** How long something is waited for and how often it is tried says nothing of what is asked for. */

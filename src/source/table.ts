@@ -5,6 +5,7 @@ import type { ReadFilesOptions } from "./file/source.ts";
 import { keyReader, recordLimitsSchema, toItem } from "./json.ts";
 import type { LookupTable } from "./mapping/context.ts";
 import { sourceProblem } from "./problems.ts";
+import { changed } from "./reader.ts";
 import type { SourceItem, TableRows } from "./reader.ts";
 import { columnsOfTable, namedColumns } from "./table-settings.ts";
 import type { FileTableSettings, InlineTableSettings, TableColumns, TableSettings } from "./table-settings.ts";
@@ -75,21 +76,16 @@ function inlineTable(settings: InlineTableSettings): LookupTable {
 }
 
 /** The rows of a look-up table in files. */
-async function* rowsOfFiles(
+function rowsOfFiles(
   settings: FileTableSettings,
   options: Pick<ReadFilesOptions, "directory" | "limits" | "signal">,
 ): TableRows {
   const columns = [settings.key, settings.value, ...Object.values(settings.columns ?? {})].flatMap(columnsOf);
-  const rows = readFiles(settings, { ...options, columns, batchSize: 1_000 });
-  try {
-    for (;;) {
-      const next = await rows.next();
-      if (next.done === true) return next.value;
-      yield next.value.map((item): SourceItem => ("bad" in item ? item : toItem(item.row, undefined)));
-    }
-  } finally {
-    await rows.return(undefined);
-  }
+  return changed(readFiles(settings, { ...options, columns, batchSize: 1_000 }), {
+    batch: (items) => items.map((item): SourceItem => ("bad" in item ? item : toItem(item.row, undefined))),
+    end: (problem) => problem,
+    left: undefined,
+  });
 }
 
 type Tables = ReadonlyMap<string, LookupTable>;

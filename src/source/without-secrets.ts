@@ -6,38 +6,36 @@ import type { KnownSecrets } from "../base/known-secrets.ts";
 import { decodedText } from "../base/spelled-text.ts";
 import { scrub } from "../http/redaction.ts";
 import type { MapRecord, Rejection, SkipRecord } from "./mapping/compile.ts";
+import { changed, leftReading } from "./reader.ts";
 import type { ReadOptions, ReadOutcome, SourceItem, SourceReader } from "./reader.ts";
 
 /**
  * Passes a reading on without the secrets that the source repeats: in records, in what is no record, and in what is
  * said of the reading. A position or a cursor that holds one is not kept, so that the next reading starts without it.
+ * Without `keepsText`, the raw text of a bad record is left out: it could hold a secret of a record, at a place that
+ * nobody can name, since it could not be read.
  */
 export async function* readWithoutSecrets(
   read: (options: ReadOptions) => ReturnType<SourceReader["read"]>,
   options: ReadOptions,
-  known: KnownSecrets,
+  { known, keepsText }: { known: KnownSecrets; keepsText: boolean },
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const { reached } = options;
   const told = (position: string): void => {
     if (!known.isIn(position)) reached?.(position);
   };
-  const reading = read(reached === undefined ? options : { ...options, reached: told });
-  let rows = 0;
   try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) return cleanOutcome(next.value, known);
-      rows += next.value.length;
-      yield next.value.map((item) => cleanItem(item, known));
-    }
+    return yield* changed(read(reached === undefined ? options : { ...options, reached: told }), {
+      batch: (items) => items.map((item) => cleanItem(item, known, keepsText)),
+      end: (outcome) => cleanOutcome(outcome, known),
+      left: leftReading,
+    });
   } catch (thrown) {
     throw known.problem(thrown);
-  } finally {
-    await reading.return({ complete: false, full: false, rows });
   }
 }
 
-function cleanItem(item: SourceItem, known: KnownSecrets): SourceItem {
+function cleanItem(item: SourceItem, known: KnownSecrets, keepsText: boolean): SourceItem {
   if ("bad" in item) {
     const { place, key, message, text, ...rest } = item.bad;
     return {
@@ -46,7 +44,7 @@ function cleanItem(item: SourceItem, known: KnownSecrets): SourceItem {
         place: known.words(place),
         message: known.words(message),
         ...(key === undefined ? {} : { key: known.words(key) }),
-        ...(text === undefined ? {} : { text: known.words(text) }),
+        ...(text === undefined || !keepsText ? {} : { text: known.words(text) }),
       },
     };
   }

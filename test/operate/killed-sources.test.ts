@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleProgram, frugal } from "../support/bundle.ts";
 import { startServer } from "../support/http-server.ts";
 import { putNewLedger } from "../support/new-ledger.ts";
-import { startPostgres } from "../support/postgres.ts";
-import type { PostgresServer } from "../support/postgres.ts";
 import { folder, rowsOf } from "../support/world/start.ts";
 
 /**
@@ -44,16 +42,11 @@ afterAll(() => {
 });
 
 /** Ends with the peak of memory in bytes, or with nothing where it was killed. */
-async function readSource(
-  path: string,
-  settings: object,
-  password: string,
-  killWhen?: () => boolean,
-): Promise<number | undefined> {
+async function readSource(path: string, settings: object, killWhen?: () => boolean): Promise<number | undefined> {
   const words = [...frugal.words, program, path, JSON.stringify(settings)];
   const child = spawn(process.execPath, words, {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...frugal.env, READ_PASSWORD: password },
+    env: { ...process.env, ...frugal.env },
   });
   let said = "";
   child.stdout.on("data", (chunk) => (said += String(chunk)));
@@ -66,17 +59,17 @@ async function readSource(
 }
 
 /** Kills the reading ten times after it has come further, lets it end, and looks at what the ledger has. */
-async function killedTenTimes(settings: object, password = ""): Promise<void> {
+async function killedTenTimes(settings: object): Promise<void> {
   const path = join(folder(), "ledger.db");
   putNewLedger(path);
   const taken = (): number =>
     rowsOf<{ rows: number }>(path, "select coalesce(max(rows), 0) as rows from read_checkpoint")[0]?.rows ?? 0;
   for (let number = 1; number <= kills; number += 1) {
     const goal = Math.floor((rows * number) / (kills + 2));
-    expect(await readSource(path, settings, password, () => taken() >= goal), "killed").toBeUndefined();
+    expect(await readSource(path, settings, () => taken() >= goal), "killed").toBeUndefined();
     expect(taken()).toBeGreaterThanOrEqual(goal);
   }
-  const peak = await readSource(path, settings, password);
+  const peak = await readSource(path, settings);
   if (isLarge) expect(peak, `peak of memory: ${peak}`).toBeLessThanOrEqual(mostMemory);
   expect(rowsOf(path, "select count(*) as rows, sum(version) as versions, max(missed) as missed from record")).toEqual([
     { rows, versions: rows, missed: 0 },
@@ -95,14 +88,6 @@ describe(
   "a long reading that is killed again and again has every row once, and is whole",
   { timeout: isLarge ? 3_600_000 : 300_000 },
   () => {
-    let postgres: PostgresServer | undefined;
-    beforeAll(async () => {
-      postgres = await startPostgres();
-    });
-    afterAll(async () => {
-      await postgres?.stop();
-    });
-
     it("over HTTP, paged by keys", async () => {
       const origin = await startServer(({ query }, response) => {
         const from = Number(query["after"]?.slice(1) ?? 0) + 1;
@@ -115,28 +100,6 @@ describe(
       const paging = { kind: "keyset", parameter: "after", key: "id", size: pageSize, lastPage: "short" };
       const customers = { url: "customers", records: "items", key: "id", paging, mapping };
       await killedTenTimes({ kind: "http", baseUrl: origin, streams: { customers } });
-    });
-
-    it("from PostgreSQL, in the order of its key", async () => {
-      if (postgres === undefined) throw new Error("PostgreSQL was not started");
-      const database = await postgres.newDatabase();
-      await postgres.run(
-        database,
-        `create table customer as select 'C' || lpad(n::text, 8, '0') as id, 'Zqcanary Works ' || n as name
-        from generate_series(1, ${rows}) n; alter table customer add primary key (id)`,
-      );
-      const { port, user, password } = postgres;
-      const connection = {
-        kind: "postgres",
-        host: "127.0.0.1",
-        port,
-        database,
-        user,
-        password: "env:READ_PASSWORD",
-        tls: "off",
-      };
-      const customers = { query: "select id, name from customer", key: "id", mapping };
-      await killedTenTimes({ kind: "sql", connection, streams: { customers } }, password);
     });
   },
 );

@@ -99,7 +99,7 @@ describe("hostile values", () => {
 
   it.each(
     Object.entries(operators)
-      .filter(([, { reference }]) => "broken-text" in reference.refuses)
+      .filter(([, { reference }]) => "broken-text" in (reference.refuses ?? {}))
       .map(([name]) => name),
   )("half a surrogate pair never comes through %s", (name) => {
     const [example] = operators[name]?.reference.examples ?? [];
@@ -112,7 +112,7 @@ describe("hostile values", () => {
           : typeof value === "object" && value !== null
             ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, broken(inner ?? null)]))
             : value;
-    const address = name === "split" ? { join: example.expression } : example.expression;
+    const address = name === "split" ? { concat: example.expression } : example.expression;
     const examples = new Map([...tables, ["regions", valueTable({ DE: "EMEA" })]]);
     const mapped = compileMapping("customers", { ...customer, address }, { tables: examples });
     const result = mapped(
@@ -128,7 +128,7 @@ describe("hostile values", () => {
     );
     expect(found({ map: "k", values: { a: "b" } }, record)).toEqual(["unknown-word"]);
     expect(found({ lookup: { table: "names", key: "k" } }, record)).toEqual(["not-in-table"]);
-    expect(found({ join: { collect: "list", give: "k" } }, record)).toBe("constructor, __proto__");
+    expect(found({ concat: { collect: "list", give: "k" }, separator: ", " }, record)).toBe("constructor, __proto__");
     expect(found({ firstWhere: "list", where: { path: "x", present: true }, give: "x" }, record)).toBeUndefined();
     expect(found({ date: "k", format: "iso" }, record)).toEqual(["not-a-date"]);
     expect(mistakes({ date: "k", format: "__proto__" })[0]).toContain("expected");
@@ -149,10 +149,9 @@ describe("hostile values", () => {
         collect: "list",
         give: { count: { filter: "^.list", where: { path: "id", equals: { path: "^.id" } } } },
       };
-      expect(found({ join: all }, { list })).toEqual(["too-many"]);
-      expect(found({ join: { flatten: { collect: "list", give: "^.list" } } }, { list: list.slice(0, 400) })).toEqual([
-        "too-many",
-      ]);
+      expect(found({ concat: all }, { list })).toEqual(["too-many"]);
+      const grown = { concat: { collect: "list", give: "^.list" } };
+      expect(found(grown, { list: list.slice(0, 400) })).toEqual(["too-many"]);
     },
   );
 
@@ -165,7 +164,6 @@ describe("hostile values", () => {
   it.each(["Mars/Olympus", "Europe/Berlin ", "+25:00", "__proto__", ""])(
     "the zone %j is refused when it is read",
     (zone) => {
-      expect(mistakes({ endOfDay: { date: "x", zone: "UTC" }, zone })[0]).toMatch(/^address\.zone: the zone/u);
       expect(mistakes({ plusTerm: "x", term: "1-0-0", zone })[0]).toMatch(/^address\.zone: the zone/u);
       expect(mistakes({ date: "x", zone })[0]).toMatch(/the zone/u);
     },
@@ -207,14 +205,14 @@ describe("arithmetic", () => {
 
   it.each([
     [{ multiply: ["a", 3] }, { a: 1.1 }, "3.3"],
-    [{ multiply: ["a", 2] }, { a: "9007199254740991" }, ["not-exact"]],
+    [{ multiply: ["a", 20] }, { a: "900719925474099" }, ["not-exact"]],
     [{ multiply: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
     [{ multiply: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
     [{ multiply: ["a", 1] }, { a: 1e-300 }, ["not-exact"]],
     [{ multiply: ["a", 1] }, { a: "Infinity" }, ["not-a-number"]],
     [{ multiply: ["a", 1] }, { a: "0x10" }, ["not-a-number"]],
     [{ multiply: ["a", 1] }, { a: "٣" }, ["not-a-number"]],
-    [{ multiply: ["a", 1] }, { a: "9".repeat(41) }, ["not-exact"]],
+    [{ multiply: ["a", 1] }, { a: "9".repeat(41) }, ["not-a-number"]],
   ] satisfies [Json, JsonObject, unknown][])("%j of %j is %j", (expression, record, expected) => {
     expect(found(expression, record)).toEqual(expected);
   });
@@ -224,54 +222,30 @@ describe("arithmetic", () => {
   });
 });
 
-describe("what fits where", () => {
+describe("what fits nowhere", () => {
   it.each([
-    [{ upper: { split: "x" } }, "address.upper: gives a list; expected text or a number"],
-    [{ count: "x" }, undefined],
-    [{ split: "x" }, "address: gives a list; expected text or a number"],
-    [{ boolean: "x" }, "address: gives true or false; expected text or a number"],
-    [{ money: "x", currency: "EUR" }, "address: gives an amount of money; expected text or a number"],
-    [{ when: { path: "x", present: true }, then: { split: "x" }, else: { list: ["x"] } }, "address: gives a list"],
-    [{ when: { path: "x", present: true }, then: { split: "x" }, else: "x" }, undefined],
-    [{ first: [{ boolean: "x" }, { list: ["x"] }] }, "address: gives true or false or a list; expected text"],
-    [{ date: { number: "x" }, format: "epoch_s" }, undefined],
-    [{ date: { boolean: "x" } }, "address.date: gives true or false; expected text or a number"],
-    [{ endOfDay: { count: "x" }, zone: "UTC" }, "address.endOfDay: gives a number; expected an instant or text"],
-    [{ concat: ["x", { date: "y", zone: "UTC" }] }, undefined],
-    [{ concat: ["x", { list: ["y"] }] }, "address.concat.1: gives a list; expected text or a number"],
-    [{ multiply: ["x", { split: "y" }] }, "address.multiply.1: gives a list; expected a number or text"],
-    [{ join: { upper: "x" } }, "address.join: gives text; expected a list or an object"],
-    [{ join: { filter: { count: "x" }, where: { path: ".", present: true } } }, "address.join.filter: gives a number"],
-    [{ lookup: { table: "names", key: { split: "x" } } }, "address.lookup.key: gives a list"],
-    [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "address.when.path: gives a list; expected a number"],
     [
-      { when: { path: { count: "x" }, before: "2026-01-01T00:00:00Z" }, then: "x" },
-      "gives a number; expected an instant",
+      { when: { path: "x", below: "2026-01-01" }, then: "x" },
+      'when.below: found "2026-01-01"; expected a number or an',
     ],
-    [{ when: { path: "x", before: "2026-01-01" }, then: "x" }, 'when.before: found "2026-01-01"; expected an instant'],
-    [{ when: { path: "x", above: "3" }, then: "x" }, 'when.above: found "3"; expected a number'],
+    [{ when: { path: "x", above: "3" }, then: "x" }, 'when.above: found "3"; expected a number or an instant'],
     [{ when: { all: [] }, then: "x" }, "address.when.all: expected a list of conditions"],
     [{ when: { not: { path: "x" } }, then: "x" }, "address.when.not: expected exactly one of"],
     [{ when: { all: [{ path: "x", present: true }], any: [] }, then: "x" }, "found all and any together"],
     [{ path: { upper: "x" } }, "address.path: expected a path as text"],
-  ] satisfies [Json, string | undefined][])("%j: %s", (expression, expected) => {
-    const all = mistakes(expression);
-    if (expected === undefined) expect(all).toEqual([]);
-    else expect(all.join("\n")).toContain(expected);
+    [{ date: "x", zone: "UTC", clockChange: "later" }, "address.clockChange: unknown; beside date there can be"],
+    [{ flatten: "x" }, "address: found the keys flatten; expected one of"],
+  ] satisfies [Json, string][])("%j: %s", (expression, expected) => {
+    expect(mistakes(expression).join("\n")).toContain(expected);
   });
 
-  it("is checked against the field too", () => {
-    expect(mistakes({ count: "x" }, "customerType")[0]).toContain("gives a number; expected text");
-    expect(mistakes({ multiply: ["a", "b"] }, "customerType")[0]).toContain(
-      "customerType: gives a number; expected text",
-    );
-    const order = { id: "id", customerId: "c", instances: { kind: "asset", one: { id: "id", licenseType: "t" } } };
-    const of = (fields: JsonObject): string[] =>
-      findMistakes("orders", { ...order, ...fields }, { tables }).map(
-        ({ path, message }) => `${path.join(".")}: ${message}`,
-      );
-    expect(of({ placedAt: { count: "x" } })[0]).toContain("placedAt: gives a number; expected an instant or text");
-    expect(of({ cancelled: { count: "x" } })[0]).toContain("cancelled: gives a number; expected true or false or text");
-    expect(of({ cancelled: { boolean: "x" }, placedAt: { endOfDay: "x", zone: "UTC" } })).toEqual([]);
+  it.each([
+    [{ upper: { split: "x" } }, "wrong-type"],
+    [{ boolean: "x" }, "wrong-type"],
+    [{ multiply: [{ split: "x" }, 1] }, "not-a-number"],
+    [{ plusTerm: { count: "x" }, term: "1-0-0", zone: "UTC" }, "not-an-instant"],
+    [{ when: { path: { split: "x" }, above: 3 }, then: "x" }, "not-a-number"],
+  ] satisfies [Json, string][])("%j refuses the record: %s", (expression, code) => {
+    expect(found(expression, { x: "true" })).toEqual([code]);
   });
 });

@@ -52,11 +52,11 @@ describe("`each` of an expression", () => {
 
   it("gives lists of lists, with the way to what is around an element as everywhere", () => {
     const record = { teams: [{ team: "a", held: ["1", "2"] }, { team: "b" }, { team: "c", held: "3" }] };
-    const numbers = { flatten: { collect: "teams", give: "held" } };
+    const numbers = { collect: "teams", give: "held" };
     expect(assetsOf(numbers, record, { assetNumber: "." })).toEqual(
       ["1", "2", "3"].map((assetNumber) => ({ assetNumber })),
     );
-    const named = { flatten: { collect: "teams", give: { list: [{ template: "{^.login}-{team}" }] } } };
+    const named = { collect: "teams", give: { list: [{ template: "{^.login}-{team}" }] } };
     expect(assetsOf(named, record, { assetNumber: "." })).toEqual(
       ["ann-a", "ann-b", "ann-c"].map((assetNumber) => ({ assetNumber })),
     );
@@ -124,15 +124,19 @@ describe("secrets in lists that are chosen from", () => {
   });
 
   it.each<[string, Json]>([
-    ["a list that was put together", { flatten: { list: ["lines"] } }],
+    ["a list that was put together", { list: ["lines"] }],
     ["what an expression made of each element", { collect: "lines", give: "inner" }],
   ])("may not be read from %s, whose place nobody can blank", (_name, each) => {
     expect(mistakes("orders", withSecrets(each)).join("\n")).toContain("is a secret; expected a path to a member");
   });
 
   it.each<[string, JsonObject, Json | undefined]>([
-    ["a text of the list", { channelOrderId: { join: "lines" } }, undefined],
-    ["an expression of its elements", { id: { join: { collect: "lines", give: { join: "passwords" } } } }, undefined],
+    ["a text of the list", { channelOrderId: { concat: "lines" } }, undefined],
+    [
+      "an expression of its elements",
+      { id: { concat: { collect: "lines", give: { concat: "passwords" } } } },
+      undefined,
+    ],
     ["the condition under which a record is skipped", {}, { path: "lines[0].passwords[0]", equals: "x" }],
     [
       "a condition inside a list",

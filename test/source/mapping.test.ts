@@ -161,7 +161,6 @@ describe("a date", () => {
     // Clocks there skip midnight, or show it twice.
     [{ date: "d", zone: "Africa/Cairo" }, "2026-04-24", "2026-04-23T22:00:00.000Z"],
     [{ date: "d", zone: "Africa/Cairo" }, "2026-04-24T00:00:00", "2026-04-23T22:00:00.000Z"],
-    [{ date: "d", zone: "Africa/Cairo", clockChange: "earlier" }, "20260424", "2026-04-23T22:00:00.000Z"],
     [{ date: "d", format: "dd.MM.yyyy", zone: "Asia/Beirut" }, "29.03.2026", "2026-03-28T22:00:00.000Z"],
     [{ date: "d", format: "excel", zone: "America/Asuncion" }, 45200, "2023-10-01T04:00:00.000Z"],
     [{ date: "d", zone: "America/Havana" }, "2026-11-01", "2026-11-01T04:00:00.000Z"],
@@ -170,9 +169,6 @@ describe("a date", () => {
       "2026-04-24",
       "2027-04-23T22:00:00.000Z",
     ],
-    [{ ...berlin, clockChange: "earlier" }, "2026-10-25 02:30:00", "2026-10-25T00:30:00.000Z"],
-    [{ ...berlin, clockChange: "later" }, "2026-10-25 02:30:00", "2026-10-25T01:30:00.000Z"],
-    [{ ...berlin, clockChange: "later" }, "2026-03-29 02:30:00", "2026-03-29T01:30:00.000Z"],
   ] satisfies [JsonObject | string, string | number, string][])("%j reads %s as %s", (expression, found, instant) => {
     expect(placedAt(expression, found)).toBe(instant);
   });
@@ -468,7 +464,7 @@ describe("a mistake in a mapping", () => {
     [{ ...customer, address: { upper: "x", lower: "x" } }, "address", "found upper and lower together"],
     [{ ...customer, address: { upper: "x", separator: "," } }, "address.separator", "unknown"],
     [{ ...customer, address: 7 }, "address", "{value: 7}"],
-    [{ ...customer, address: "a..b" }, "address", 'found "." at character 3'],
+    [{ ...customer, address: "a..b" }, "address", 'the path "a..b" cannot be read'],
     [{ ...customer, address: "^.a" }, "address", "goes above the record"],
     [{ ...customer, address: { template: "A-{id" } }, "address.template", "single {"],
     [{ ...customer, address: { lookup: { table: "x", key: "id" } } }, "address.lookup.table", "no such table"],
@@ -500,11 +496,7 @@ describe("a mistake in a mapping", () => {
     [{ placedAt: { date: "d", format: "yyyy-MM-dd" } }, "placedAt", "the key zone is missing"],
     [{ placedAt: { date: "d", format: "yyyy-MM-DD", zone: "UTC" } }, "placedAt", 'has "DD"'],
     [{ placedAt: { date: "d", zone: "Europe/Bärlin" } }, "placedAt", "unknown"],
-    [
-      { placedAt: { date: "d", zone: "UTC", clockChange: "guess" } },
-      "placedAt.clockChange",
-      "expected reject, earlier, later",
-    ],
+    [{ placedAt: { date: "d", zone: "UTC", clockChange: "later" } }, "placedAt.clockChange", "unknown; beside date"],
     [{ amount: { money: "a" } }, "amount.currency", "expected a currency"],
     [{ amount: { money: "a", currency: "EUR", decimals: 2.5 } }, "amount.decimals", "whole number"],
     [{ instances: "lines" }, "instances", "expected a list of"],

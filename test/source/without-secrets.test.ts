@@ -15,7 +15,7 @@ it("keeps no position and no cursor that holds a secret, and keeps the others", 
         return { complete: true, full: true, rows: 0, cursor };
       },
       { reached: (position) => void kept.push(position) },
-      known,
+      { known, keepsText: true },
     );
     await reading.next();
     ends.push((await reading.next()).value);

@@ -209,7 +209,7 @@ export async function undeclaredUtf8(
   let line = 1;
   let offset = 0;
   for await (const chunk of watch.watch(chunks)) {
-    if (watch.count > 0) return undefined;
+    if (!watch.isUtf8) return undefined;
     if (!isAscii(chunk))
       for (const [at, value] of chunk.entries()) {
         if (value < 0xc0) continue;
@@ -220,7 +220,7 @@ export async function undeclaredUtf8(
     if (first === undefined) line += newlinesIn(chunk);
     offset += chunk.length;
   }
-  return watch.count > 0 || (!isSure && characters < fewest) ? undefined : first;
+  return !watch.isUtf8 || (!isSure && characters < fewest) ? undefined : first;
 }
 
 function newlinesIn(bytes: Buffer): number {
@@ -253,15 +253,10 @@ export function utf16Of(beginning: Buffer): (typeof encodings)[number] | undefin
   return big > certain * little ? "utf-16be" : undefined;
 }
 
-/** Passes bytes on and notes where they are no UTF-8, so that the record around such a place can be named. */
+/** Passes bytes on and knows whether they are UTF-8 until then. */
 export class Utf8Watch {
-  #offset = 0;
   #rest: Buffer = Buffer.alloc(0);
-  /** Offsets of invalid bytes, ascending; those before `#claimed` belong to records that were yielded. */
-  readonly #invalid: number[] = [];
-  #claimed = 0;
-  /** Invalid places found so far. */
-  count = 0;
+  isUtf8 = true;
 
   async *watch(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void, void> {
     for await (const chunk of chunks) {
@@ -272,49 +267,11 @@ export class Utf8Watch {
   }
 
   #check(chunk: Buffer, last: boolean): void {
+    if (!this.isUtf8) return;
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = last ? bytes.length : bytes.length - incompleteTail(bytes);
-    const whole = bytes.subarray(0, end);
-    if (!isUtf8(whole)) this.#locate(whole, this.#offset);
-    this.#offset += end;
+    this.isUtf8 = isUtf8(bytes.subarray(0, end));
     this.#rest = Buffer.from(bytes.subarray(end));
-  }
-
-  /**
-   * Halves the piece until little is left, then goes through it character by character. A piece is cut only where a
-   * character begins.
-   */
-  #locate(bytes: Buffer, offset: number): void {
-    if (bytes.length <= 64) {
-      for (let position = 0; position < bytes.length;) {
-        const length = characterLength(bytes[position] ?? 0);
-        if (isUtf8(bytes.subarray(position, position + length))) position += length;
-        else {
-          this.#invalid.push(offset + position);
-          this.count += 1;
-          position += 1;
-        }
-      }
-      return;
-    }
-    let middle = bytes.length >> 1;
-    for (let back = 0; back < 3 && isContinuation(bytes[middle] ?? 0); back += 1) middle -= 1;
-    const left = bytes.subarray(0, middle);
-    const right = bytes.subarray(middle);
-    if (!isUtf8(left)) this.#locate(left, offset);
-    if (!isUtf8(right)) this.#locate(right, offset + middle);
-  }
-
-  /** Whether there is an invalid place before `offset` that no earlier call has claimed. */
-  claimBefore(offset: number): boolean {
-    const first = this.#claimed;
-    while ((this.#invalid[this.#claimed] ?? Number.POSITIVE_INFINITY) < offset) this.#claimed += 1;
-    const claimed = this.#claimed > first;
-    if (this.#claimed === this.#invalid.length && claimed) {
-      this.#invalid.length = 0;
-      this.#claimed = 0;
-    }
-    return claimed;
   }
 }
 

@@ -66,11 +66,11 @@ export async function* readCsv(
     parser.destroy();
   }
   if (csv.lastLineEnd === "required" && !end.endsLine) reading.dropLast();
-  if (watch.count > 0) {
+  if (!watch.isUtf8) {
     reading.problem ??= sourceProblem(
       "source.wrong-encoding",
       file.name,
-      `The file ${file.name} is not UTF-8 in ${watch.count} places; the rows there are in quarantine.`,
+      `The file ${file.name} is not UTF-8 everywhere; the rows where it is not are in quarantine.`,
       "Set `encoding` to the encoding of the file, or export the file again.",
     );
   }
@@ -167,7 +167,8 @@ class CsvReading {
   /** Called by the parser for each row; null: it has nothing more to do with it. Throwing ends the file. */
   row(record: string[], info: Info): null {
     const { first, last } = this.#linesOf(record, info.lines);
-    const badBytes = this.#watch.claimBefore(info.bytes);
+    // Bytes that are no UTF-8 become the replacement character.
+    const badBytes = !this.#watch.isUtf8 && record.some((field) => field.includes("\u{FFFD}"));
     const place = `${this.#name}:${first}`;
     if (this.rows.takesAsHeader(record, place)) return null;
     if (badBytes) this.rows.addBad(place, "wrong-encoding", "the row has bytes that are not UTF-8", record);

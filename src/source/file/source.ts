@@ -6,14 +6,15 @@ import type { Problem } from "../../base/errors.ts";
 import { openRegular, UnfitFile } from "../../base/regular-file.ts";
 import { streams } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { groupingPlaces, placeInRecord } from "../group-settings.ts";
+import { placesRead } from "../group-settings.ts";
+import type { ReadSettings } from "../group-settings.ts";
 import { readJoined } from "../joined.ts";
 import type { Joined, JoinedPart } from "../joined.ts";
 import { keyReader, toItem } from "../json.ts";
 import type { RecordLimits } from "../json.ts";
-import { readsOf } from "../mapping/compile.ts";
 import { parsePath, pathOf } from "../mapping/path.ts";
 import { fileProblem, sourceProblem } from "../problems.ts";
+import { changed } from "../reader.ts";
 import type { FileItem, FormatReader, OpenedReader, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import type { FileSourceSettings, FileStream } from "../source-settings.ts";
 import { notAsExpected, readUtf8, stateOf } from "./bytes.ts";
@@ -87,35 +88,26 @@ function joinedOf(
   };
 }
 
-async function* readPlain(
+function readPlain(
   stream: FileStream,
   columns: readonly string[],
   directory: string,
-  options: ReadOptions,
+  { signal, batchSize = 500 }: ReadOptions,
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
   const keyOf = keyReader(stream.key);
-  const batchSize = options.batchSize ?? 500;
-  const rows = readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal: options.signal });
-  let count = 0;
-  try {
-    for (;;) {
-      const next = await rows.next();
-      if (next.done === true) {
-        const problem = next.value;
-        return {
-          complete: problem === undefined,
-          full: true,
-          rows: count,
-          ...(problem === undefined ? {} : { problem }),
-        };
-      }
-      count += next.value.length;
-      yield next.value.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-      options.signal?.throwIfAborted();
-    }
-  } finally {
-    await rows.return(undefined);
-  }
+  let rows = 0;
+  return changed(readFiles(stream, { directory, columns, limits: stream.limits, batchSize, signal }), {
+    batch: (items) => {
+      signal?.throwIfAborted();
+      rows += items.length;
+      return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+    },
+    end: (problem) => {
+      signal?.throwIfAborted();
+      return { complete: problem === undefined, full: true, rows, ...(problem === undefined ? {} : { problem }) };
+    },
+    left: undefined,
+  });
 }
 
 export interface ReadFilesOptions {
@@ -264,10 +256,8 @@ function formatOf(name: string): FileFormat {
 }
 
 /** What tells who reads which column of the rows of a stream. */
-interface ReadByColumns extends Pick<FileStream, "mapping"> {
+interface ReadByColumns extends ReadSettings {
   key?: string | undefined;
-  group?: FileStream["group"];
-  skip?: FileStream["skip"];
   details?: Readonly<Record<string, { key?: string | undefined }>> | undefined;
 }
 
@@ -291,9 +281,8 @@ export function neededColumns(stream: Stream, settings: ReadByColumns): NeededCo
   const sets = settings.details ?? {};
   const own = new Set(columnsOf(settings.key));
   const details = new Map(Object.entries(sets).map(([name, set]) => [name, new Set(columnsOf(set.key))]));
-  const { group } = settings;
-  const read = readsOf(stream, settings.mapping, settings.skip).map(({ steps }) => placeInRecord(steps, group));
-  for (const [first, , inside] of [...groupingPlaces(group).map(({ steps }) => steps), ...read]) {
+  for (const { steps } of placesRead(stream, settings)) {
+    const [first, , inside] = steps;
     if (typeof first !== "string") continue;
     const detail = details.get(first);
     if (detail === undefined) own.add(first);

@@ -286,26 +286,22 @@ function identityOf(
   return found;
 }
 
-function validatorOf(
-  stream: Stream,
-): (mapped: Json | undefined) => Result<CanonicalRecord, z.core.$ZodIssue | undefined> {
+function validatorOf(stream: Stream): (mapped: Json | undefined) => Validated {
   switch (stream) {
     case "customers":
-      return (mapped) => {
-        const parsed = recordSchemas.customers.safeParse(mapped);
-        return parsed.success ? ok({ stream, record: parsed.data }) : failed(parsed.error.issues[0]);
-      };
+      return (mapped) => validated(recordSchemas.customers, mapped, (record) => ({ stream, record }));
     case "orders":
-      return (mapped) => {
-        const parsed = recordSchemas.orders.safeParse(mapped);
-        return parsed.success ? ok({ stream, record: parsed.data }) : failed(parsed.error.issues[0]);
-      };
+      return (mapped) => validated(recordSchemas.orders, mapped, (record) => ({ stream, record }));
     case "staff":
-      return (mapped) => {
-        const parsed = recordSchemas.staff.safeParse(mapped);
-        return parsed.success ? ok({ stream, record: parsed.data }) : failed(parsed.error.issues[0]);
-      };
+      return (mapped) => validated(recordSchemas.staff, mapped, (record) => ({ stream, record }));
   }
+}
+
+type Validated = Result<CanonicalRecord, z.core.$ZodIssue | undefined>;
+
+function validated<Of>(schema: z.ZodType<Of>, mapped: unknown, made: (record: Of) => CanonicalRecord): Validated {
+  const parsed = schema.safeParse(mapped);
+  return parsed.success ? ok(made(parsed.data)) : failed(parsed.error.issues[0]);
 }
 
 /** What is wrong with a field, by the description of its value. */

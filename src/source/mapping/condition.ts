@@ -1,22 +1,11 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { instantOf, ofText, writtenInstant } from "./coerce.ts";
-import { mistake, numeric, ofInstant, plain } from "./context.ts";
+import { instantOf, ofText } from "./coerce.ts";
+import { mistake } from "./context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
-import { compare, decimalOf } from "./numbers.ts";
-import {
-  aCondition,
-  instantExpression,
-  listOf,
-  numberExpression,
-  objectExpressionOf,
-  plainExpression,
-  textExpression,
-  words,
-} from "./operators/operator.ts";
-import type { Written } from "./operators/operator.ts";
+import { numberReader } from "./numbers.ts";
 import type { Scope } from "./path.ts";
-import { compilePattern, searchable, writtenPattern } from "./pattern.ts";
+import { compilePattern, searchable } from "./pattern.ts";
 
 /** Whether a condition holds. It does not where it cannot be told; the context has the fault then. */
 export type Holds = (scope: Scope) => boolean;
@@ -34,75 +23,8 @@ export function wordsOf(value: Json | undefined, at: KeyPath, context: MappingCo
 export interface ConditionReference {
   key: string;
   holds: string;
-  /** What may be written at the key. */
-  written: Written;
-  /** What may be written at `path` beside a test. */
-  subject?: Written;
   examples: readonly { condition: Json; record: JsonObject; holds?: boolean; refused?: string }[];
 }
-
-const numberTests = {
-  above: (order: number) => order > 0,
-  below: (order: number) => order < 0,
-};
-const instantTests = {
-  after: numberTests.above,
-  before: numberTests.below,
-};
-const comparisons: Readonly<Record<string, (order: number) => boolean>> = { ...numberTests, ...instantTests };
-
-const againstNumber: Written = { form: "either", of: [{ form: "number" }, objectExpressionOf(numeric)] };
-const againstInstant: Written = { form: "either", of: [writtenInstant, objectExpressionOf(ofInstant)] };
-const numbers = "Both are numbers, or texts with a decimal point; another number can come from an expression";
-const instants =
-  "Both are instants: an ISO time with Z or an offset, or what `date` gives. " +
-  'Another one can come from an expression; a constant is such as `"2026-01-01T00:00:00Z"`';
-
-/** Comparisons of numbers and of instants. What is none of them is refused. */
-const comparisonReference: readonly ConditionReference[] = [
-  {
-    key: "above",
-    holds: `The number is larger than this one. ${numbers}.`,
-    examples: [
-      { condition: { path: "seats", above: 9.5 }, record: { seats: "10" }, holds: true },
-      { condition: { path: "seats", above: { path: "used" } }, record: { seats: 5, used: 5 }, holds: false },
-      { condition: { path: "seats", above: 0 }, record: { seats: "many" }, refused: "not-a-number" },
-      { condition: { path: "seats", above: 0 }, record: {}, holds: false },
-    ],
-  },
-  {
-    key: "below",
-    holds: "The number is smaller than this one.",
-    examples: [{ condition: { path: "total", below: 0 }, record: { total: "-0.01" }, holds: true }],
-  },
-  {
-    key: "after",
-    holds: `The instant is later than this one. ${instants}.`,
-    examples: [
-      {
-        condition: { path: "at", after: "2026-01-01T00:00:00Z" },
-        record: { at: "2026-01-01T00:30:00+01:00" },
-        holds: false,
-      },
-      { condition: { path: "at", after: "2026-01-01T00:00:00Z" }, record: { at: "today" }, refused: "not-an-instant" },
-    ],
-  },
-  {
-    key: "before",
-    holds: "The instant is earlier than this one.",
-    examples: [
-      {
-        condition: { path: "start", before: { path: "end" } },
-        record: { start: "2026-01-01T00:00:00Z", end: "2026-02-01T00:00:00Z" },
-        holds: true,
-      },
-    ],
-  },
-].map((one) =>
-  Object.hasOwn(numberTests, one.key)
-    ? { ...one, subject: numberExpression, written: againstNumber }
-    : { ...one, subject: instantExpression, written: againstInstant },
-);
 
 /** The tests of a condition. */
 export const conditionReference: readonly ConditionReference[] = [
@@ -111,8 +33,6 @@ export const conditionReference: readonly ConditionReference[] = [
     holds:
       'The value is this one, compared as text: 1 and `"1"` are the same. Nothing is there: it does not hold. ' +
       "An expression such as `{path: …}` gives what to compare with.",
-    written: { form: "either", of: [words, objectExpressionOf(plain)] },
-    subject: plainExpression,
     examples: [
       { condition: { path: "active", equals: 1 }, record: { active: "1" }, holds: true },
       { condition: { path: "active", equals: 1 }, record: { active: null }, holds: false },
@@ -122,24 +42,38 @@ export const conditionReference: readonly ConditionReference[] = [
   {
     key: "in",
     holds: "The value is one of a list, compared as text.",
-    written: words,
-    subject: plainExpression,
     examples: [{ condition: { path: "country", in: ["DE", "AT"] }, record: { country: "FR" }, holds: false }],
   },
   {
     key: "present",
     holds: "`true`: there is a value; `false`: there is none.",
-    written: { form: "boolean" },
     examples: [{ condition: { path: "ended", present: false }, record: { ended: "" }, holds: true }],
   },
   {
     key: "matches",
     holds: "A part of the text matches this pattern; see `extract`. `^` is the start of the text, `$` its end.",
-    written: writtenPattern,
-    subject: textExpression,
     examples: [{ condition: { path: "sku", matches: "^CAD-[0-9]+$" }, record: { sku: "CAD-7" }, holds: true }],
   },
-  ...comparisonReference,
+  {
+    key: "above",
+    holds:
+      "The number is larger than this one, or the instant is later. A number is one, or text with a decimal point; " +
+      'an instant is what `date` gives, or an ISO time with Z or an offset, such as `"2026-01-01T00:00:00Z"`.',
+    examples: [
+      { condition: { path: "seats", above: 9.5 }, record: { seats: "10" }, holds: true },
+      { condition: { path: "seats", above: 0 }, record: { seats: "many" }, refused: "not-a-number" },
+      {
+        condition: { path: "at", above: "2026-01-01T00:00:00Z" },
+        record: { at: "2026-01-01T00:30:00+01:00" },
+        holds: false,
+      },
+    ],
+  },
+  {
+    key: "below",
+    holds: "The number is smaller than this one, or the instant is earlier.",
+    examples: [{ condition: { path: "total", below: 0 }, record: { total: "-0.01" }, holds: true }],
+  },
 ];
 
 /** How conditions are put together. */
@@ -147,7 +81,6 @@ export const compositionReference: readonly ConditionReference[] = [
   {
     key: "all",
     holds: "Each of these conditions holds.",
-    written: listOf(aCondition),
     examples: [
       {
         condition: {
@@ -164,7 +97,6 @@ export const compositionReference: readonly ConditionReference[] = [
   {
     key: "any",
     holds: "One of these conditions holds.",
-    written: listOf(aCondition),
     examples: [
       {
         condition: {
@@ -181,7 +113,6 @@ export const compositionReference: readonly ConditionReference[] = [
   {
     key: "not",
     holds: "This condition does not hold.",
-    written: aCondition,
     examples: [{ condition: { not: { path: "country", in: ["DE", "AT"] } }, record: { country: "FR" }, holds: true }],
   },
 ];
@@ -234,77 +165,68 @@ function compileComposition(key: string, inner: Json | undefined, at: KeyPath, c
 
 function compileTest(test: string, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Holds {
   const { context } = compiler;
-  if (Object.hasOwn(comparisons, test)) return compileComparison(test, spec, at, compiler);
   const { path: subject, [test]: operand } = spec;
   const from = [...at, "path"];
   const of = [...at, test];
-  if (test === "present") {
-    const inner = compiler.expression(subject, from);
-    if (typeof operand !== "boolean") mistake(context, of, "expected true or false");
-    return (scope) => (inner(scope) !== undefined) === operand;
-  }
   if (test === "matches") {
-    const inner = ofText(subject, from, compiler);
+    const text = ofText(subject, from, compiler);
     const pattern = compilePattern(operand, of, context);
     return (scope) => {
-      const searched = searchable(inner(scope), context);
+      const searched = searchable(text(scope), context);
       return searched !== undefined && pattern?.matcher(searched).find() === true;
     };
   }
-  const inner = compiler.expression(subject, from, plain);
-  if (test === "equals" && isJsonObject(operand)) return compareTexts(inner, compiler.expression(operand, of, plain));
-  const words = wordsOf(operand, of, context);
-  return (scope) => {
-    const found = inner(scope);
-    return found !== undefined && typeof found !== "object" && words.has(String(found));
-  };
-}
-
-function compareTexts(one: Evaluate, other: Evaluate): Holds {
-  return (scope) => {
-    const [found, wanted] = [one(scope), other(scope)];
-    if (found === undefined || wanted === undefined) return false;
-    return typeof found !== "object" && typeof wanted !== "object" && String(found) === String(wanted);
-  };
-}
-
-/** A comparison with a constant, or with what another expression gives. Nothing compares to nothing. */
-function compileComparison(test: string, spec: JsonObject, at: KeyPath, compiler: ExpressionCompiler): Holds {
-  const { context } = compiler;
-  const operand = spec[test];
-  const of = [...at, test];
-  const ofNumbers = Object.hasOwn(numberTests, test);
-  const takes = ofNumbers ? numeric : ofInstant;
-  const decide = comparisons[test] ?? (() => false);
-  const inner = compiler.expression(spec["path"], [...at, "path"], takes);
-  let other: Evaluate;
-  if (isJsonObject(operand)) other = compiler.expression(operand, of, takes);
-  else {
-    const constant = ofNumbers ? operand : instantOf(operand, context);
-    if ((ofNumbers && typeof constant !== "number") || constant === undefined) {
-      mistake(
-        context,
-        of,
-        `found ${JSON.stringify(operand)}; expected ${ofNumbers ? "a number" : "an instant"}, or an expression`,
-      );
-    }
-    context.fault = undefined;
-    other = () => constant;
-  }
-  const order = ofNumbers
-    ? (one: Json, two: Json): number | undefined => {
-        const [left, right] = [decimalOf(one, context), decimalOf(two, context)];
-        return left === undefined || right === undefined ? undefined : compare(left, right);
-      }
-    : (one: Json, two: Json): number | undefined => {
-        const [left, right] = [instantOf(one, context), instantOf(two, context)];
-        return left === undefined || right === undefined ? undefined : Date.parse(left) - Date.parse(right);
+  const inner = compiler.expression(subject, from);
+  switch (test) {
+    case "present":
+      if (typeof operand !== "boolean") mistake(context, of, "expected true or false");
+      return (scope) => (inner(scope) !== undefined) === operand;
+    case "above":
+    case "below": {
+      const order = comparedWith(operand, of, context);
+      return (scope) => {
+        const found = inner(scope);
+        const difference = found === undefined || context.fault !== undefined ? undefined : order(found);
+        return difference !== undefined && (test === "above" ? difference > 0 : difference < 0);
       };
+    }
+    default:
+      return equalTo(inner, operand, of, compiler);
+  }
+}
+
+/** Whether a value is one of some words, or what an expression gives. */
+function equalTo(inner: Evaluate, operand: Json | undefined, of: KeyPath, compiler: ExpressionCompiler): Holds {
+  const other = isJsonObject(operand) && of.at(-1) === "equals" ? compiler.expression(operand, of) : undefined;
+  const words = other === undefined ? wordsOf(operand, of, compiler.context) : undefined;
   return (scope) => {
     const found = inner(scope);
-    const wanted = found === undefined ? undefined : other(scope);
-    if (found === undefined || wanted === undefined || context.fault !== undefined) return false;
-    const compared = order(found, wanted);
-    return compared !== undefined && decide(compared);
+    if (found === undefined || typeof found === "object") return false;
+    if (other === undefined) return words?.has(String(found)) === true;
+    const wanted = other(scope);
+    return wanted !== undefined && typeof wanted !== "object" && String(found) === String(wanted);
+  };
+}
+
+/** How much more a value is than a number, or later than an instant. Refuses what is none of the two. */
+function comparedWith(
+  operand: Json | undefined,
+  of: KeyPath,
+  context: MappingContext,
+): (value: Json) => number | undefined {
+  if (typeof operand === "number") {
+    const numberOf = numberReader({}, context);
+    return (value) => {
+      const number = numberOf(value);
+      return number === undefined ? undefined : number - operand;
+    };
+  }
+  const limit = typeof operand === "string" ? instantOf(operand, context) : undefined;
+  context.fault = undefined;
+  if (limit === undefined)
+    mistake(context, of, `found ${JSON.stringify(operand)}; expected a number or an instant such as 2026-01-01T00:00Z`);
+  return (value) => {
+    const instant = instantOf(value, context);
+    return instant === undefined || limit === undefined ? undefined : Date.parse(instant) - Date.parse(limit);
   };
 }

@@ -116,8 +116,8 @@ export interface CompiledElements {
 export interface ExpressionCompiler {
   readonly context: MappingContext;
   readonly origin: ScopeOrigin;
-  /** An expression of any kind. `takes`: what else it can give than that is a mistake, as far as it can be known. */
-  expression(spec: Json | undefined, at: KeyPath, takes?: Kinds): Evaluate;
+  /** An expression of any kind. */
+  expression(spec: Json | undefined, at: KeyPath): Evaluate;
   /**
    * An expression that gives a list. `goesThrough`: of its elements nothing is used but what expressions of their own
    * read of them.
@@ -142,58 +142,3 @@ export interface LookupTable {
 export function valueTable(entries: Readonly<Record<string, string>>): LookupTable {
   return { columns: [valueColumn], rows: new Map(Object.entries(entries).map(([key, value]) => [key, [value]])) };
 }
-
-/** What a value is. An instant is written as text. */
-type Kind = "text" | "number" | "boolean" | "instant" | "money" | "list" | "object";
-
-/** What an expression can give; undefined: anything. */
-export type Kinds = readonly Kind[] | undefined;
-
-export const textual: Kinds = ["text", "number"];
-export const numeric: Kinds = ["number", "text"];
-export const plain: Kinds = ["text", "number", "boolean"];
-export const ofInstant: Kinds = ["instant", "text"];
-export const ofList: Kinds = ["list", "object"];
-
-const words: Record<Kind, string> = {
-  text: "text",
-  number: "a number",
-  boolean: "true or false",
-  instant: "an instant",
-  money: "an amount of money",
-  list: "a list",
-  object: "an object",
-};
-
-export function anyOf(all: readonly Kinds[]): Kinds {
-  const found = new Set<Kind>();
-  for (const kinds of all) {
-    if (kinds === undefined) return undefined;
-    for (const kind of kinds) found.add(kind);
-  }
-  return [...found];
-}
-
-export function kindsOfConstant(value: Json | undefined): Kinds {
-  if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return ["list"];
-  switch (typeof value) {
-    case "string":
-      return ["text"];
-    case "number":
-      return ["number"];
-    case "boolean":
-      return ["boolean"];
-    default:
-      return ["object"];
-  }
-}
-
-/** What is wrong with handing on what can be given to what takes something else; undefined where it may fit. */
-export function misfit(given: Kinds, taken: Kinds): string | undefined {
-  if (given === undefined || taken === undefined || given.length === 0) return undefined;
-  const fits = (kind: Kind): boolean => taken.includes(kind) || (kind === "instant" && taken.includes("text"));
-  return given.some(fits) ? undefined : `gives ${wordsOf(given)}; expected ${wordsOf(taken)}`;
-}
-
-const wordsOf = (kinds: readonly Kind[]): string => kinds.map((kind) => words[kind]).join(" or ");

@@ -9,51 +9,23 @@ type ReadTime = { instant: number } | { local: Temporal.PlainDateTime; isDay: bo
 interface NamedFormat {
   /** As a message says it. */
   expected: string;
-  /** Its times are instants, so that they need no zone. */
-  isInstant: boolean;
   read(value: Json): ReadTime;
 }
 
-/** A format of instants alone. */
-interface EpochFormat extends NamedFormat {
-  read(value: Json): { instant: number } | undefined;
-}
-
-function epoch(milliseconds: number, unit: string): EpochFormat {
-  return {
-    expected: `${unit} since 1970 as a whole number`,
-    isInstant: true,
-    read: (value) => {
-      const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-      return typeof number === "number" && Number.isInteger(number) ? { instant: number * milliseconds } : undefined;
-    },
-  };
-}
-
-/** Counts since 1970; a number of one of them is a date that nobody means in another. */
-export const epochFormats: Readonly<Record<string, EpochFormat>> = {
-  epoch_ms: epoch(1, "milliseconds"),
-  epoch_s: epoch(1_000, "seconds"),
-};
+const epoch = (milliseconds: number, unit: string): NamedFormat => ({
+  expected: `${unit} since 1970 as a whole number`,
+  read: (value) => {
+    const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+    return typeof number === "number" && Number.isInteger(number) ? { instant: number * milliseconds } : undefined;
+  },
+});
 
 /** The day 0 of spreadsheets, which take 1900 for a leap year. */
 const firstSerial = Temporal.PlainDateTime.from("1899-12-30T00:00");
 
 /** The English names of the months; they do not depend on where the program runs. */
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
+const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
+
 function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | undefined {
   try {
     return Temporal.PlainDateTime.from(parts, { overflow: "reject" });
@@ -64,10 +36,10 @@ function localTime(parts: Temporal.PlainDateTimeLike): Temporal.PlainDateTime | 
 
 /** The formats with a name, beside `iso`. */
 export const namedFormats: Readonly<Record<string, NamedFormat>> = {
-  ...epochFormats,
+  epoch_ms: epoch(1, "milliseconds"),
+  epoch_s: epoch(1_000, "seconds"),
   excel: {
     expected: "a day number of a spreadsheet, from 1900-03-01",
-    isInstant: false,
     read: (value) => {
       const number = typeof value === "string" && /^\d{1,6}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
       if (typeof number !== "number" || !(number >= 61 && number < 1_000_000)) return undefined;
@@ -88,17 +60,14 @@ interface Token {
   read?: (text: string) => number;
 }
 
-const named = (names: readonly string[]): Token => ({
-  pattern: `((?i:${names.join("|")}))`,
-  field: "month",
-  read: (text) => names.findIndex((one) => one.toLowerCase() === text.toLowerCase()) + 1,
-});
-
 const tokens: Readonly<Record<string, Token>> = {
   yyyy: { pattern: "(\\d{4})", field: "year" },
   yy: { pattern: "(\\d{2})", field: "year", read: (text) => 2000 + Number(text) },
-  MMMM: named(months),
-  MMM: named(months.map((name) => name.slice(0, 3))),
+  MMM: {
+    pattern: `((?i:${months.join("|")}))`,
+    field: "month",
+    read: (text) => months.indexOf(text.toLowerCase()) + 1,
+  },
   MM: { pattern: "(\\d{2})", field: "month" },
   M: { pattern: "(\\d{1,2})", field: "month" },
   dd: { pattern: "(\\d{2})", field: "day" },

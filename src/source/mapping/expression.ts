@@ -1,18 +1,17 @@
 import { isJsonObject } from "../../base/canonical-json.ts";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
-import { anyOf, kindsOfConstant, misfit, mistake, ofList, refuse } from "./context.ts";
+import { mistake, refuse } from "./context.ts";
 import type {
   CompiledElements,
   Evaluate,
   ExpressionCompiler,
   KeyPath,
-  Kinds,
   MappingContext,
   ScopeOrigin,
 } from "./context.ts";
 import { operators } from "./operators.ts";
 import type { Operator } from "./operators/operator.ts";
-import { compilePath, everyElement, parsePath } from "./path.ts";
+import { everyElement, parsePath, valueAt } from "./path.ts";
 import type { Path } from "./path.ts";
 
 /** Expressions can stand in each other so deep. */
@@ -52,7 +51,7 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
       if (steps !== undefined) context.reads.push({ steps, secret, at, goesThrough });
       return { read: present(parsed.value, context), steps };
     },
-    expression(spec, at, takes) {
+    expression(spec, at) {
       if (typeof spec === "string") return compiler.path(spec, at)?.read ?? (() => undefined);
       if (!isJsonObject(spec)) {
         return mistake(
@@ -63,8 +62,6 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
         );
       }
       if (at.length > deepest) return mistake(context, at, `expected at most ${deepest} expressions in each other`);
-      const wrong = misfit(kindsOf(spec), takes);
-      if (wrong !== undefined) return mistake(context, at, wrong);
       const found = chosenOperator(spec, at, context);
       if (found === undefined) return () => undefined;
       const { chosen, operand, name } = found;
@@ -82,7 +79,7 @@ export function createExpressionCompiler(context: MappingContext, origin: ScopeO
       }
       const inner = isJsonObject(spec) ? operatorOf(spec) : undefined;
       if (!isJsonObject(spec) || inner?.chosen.elements === undefined || spec["default"] !== undefined)
-        return elementsOf(compiler.expression(spec, at, ofList), undefined, compiler);
+        return elementsOf(compiler.expression(spec, at), undefined, compiler);
       const found = chosenOperator(spec, at, context);
       if (found === undefined || at.length > deepest) return elementsOf(() => undefined, undefined, compiler);
       return inner.chosen.elements(found.operand, spec, [...at, found.name], compiler, goesThrough);
@@ -121,9 +118,8 @@ function elementsOf(
 }
 
 function present(path: Path, context: MappingContext): Evaluate {
-  const read = compilePath(path);
   const { nullTexts } = context;
-  return (scope) => presentValue(read(scope), nullTexts);
+  return (scope) => presentValue(valueAt(scope, path), nullTexts);
 }
 
 function originOf(origin: ScopeOrigin, up: number): ScopeOrigin | undefined {
@@ -143,14 +139,6 @@ function operatorOf(spec: JsonObject): { name: string; chosen: Operator } | unde
   const [name, ...others] = Object.keys(spec).filter((key) => Object.hasOwn(operators, key));
   const chosen = name === undefined ? undefined : operators[name];
   return name === undefined || chosen === undefined || others.length > 0 ? undefined : { name, chosen };
-}
-
-function kindsOf(spec: Json | undefined): Kinds {
-  const found = isJsonObject(spec) ? operatorOf(spec) : undefined;
-  if (!isJsonObject(spec) || found === undefined) return undefined;
-  const { gives } = found.chosen;
-  const kinds = typeof gives === "function" ? gives(spec, kindsOf) : gives;
-  return spec["default"] === undefined ? kinds : anyOf([kinds, kindsOfConstant(spec["default"])]);
 }
 
 function chosenOperator(
@@ -177,7 +165,7 @@ function chosenOperator(
       `found the keys ${keys.join(", ") || "none"}; expected one of ${Object.keys(operators).join(", ")}`,
     );
   const { name, chosen } = found;
-  const { options } = chosen.reference;
+  const { options = {} } = chosen.reference;
   for (const key of keys) {
     if (key === name || key === "default" || Object.hasOwn(options, key)) continue;
     mistake(context, [...at, key], `unknown; beside ${name} there can be ${besideOf(name)}`);

@@ -6,7 +6,6 @@ import { mistake, refuse } from "./context.ts";
 import type { CompiledElements, Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "./context.ts";
 import { createExpressionCompiler, elementOrigin } from "./expression.ts";
 import type { Scope } from "./path.ts";
-import { takenBy } from "./target.ts";
 import type { FieldTarget, ObjectTarget, Target } from "./target.ts";
 
 interface CompiledFields {
@@ -91,7 +90,7 @@ function compileField(
       ? compileList(spec, target.variants, at, name, compiler)
       : target.kind === "object"
         ? compileObject(spec, target.object, at, name, compiler)
-        : compiler.expression(spec, at, isConstant(spec) ? undefined : takenBy(target));
+        : compiler.expression(spec, at);
   checkConstant(spec, target, at, compiler);
   const dated =
     target.kind === "instant" && isJsonObject(spec) && spec["date"] !== undefined && spec["default"] === undefined;
@@ -129,11 +128,6 @@ function compileObject(
     const built = evaluate(scope);
     return isJsonObject(built) && required.every((field) => built[field] !== undefined) ? built : undefined;
   };
-}
-
-/** A constant is checked by its value, which says more. */
-function isConstant(spec: Json | undefined): boolean {
-  return isJsonObject(spec) && spec["value"] !== undefined;
 }
 
 /** A constant that no record could make fit is a mistake in the mapping. */

@@ -4,92 +4,11 @@ import type { Result } from "../../base/errors.ts";
 import { refuse } from "./context.ts";
 import type { MappingContext } from "./context.ts";
 
-/** A decimal number, exactly: `digits` × 10^-`scale`. */
-export interface Decimal {
-  readonly digits: bigint;
-  readonly scale: number;
-}
-
-/** Digits before and after the point of a number that is calculated with. */
-const mostDigits = 40;
-
-/**
- * The decimal that a number or a text with a decimal point is; nothing of nothing. Refuses what is none, and what is too
- * long.
- */
-export function decimalOf(value: Json | undefined, context: MappingContext): Decimal | undefined {
-  if (value === undefined) return undefined;
-  const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
-  const found = text.length > 2 * mostDigits ? null : /^([+-]?)(\d+)(?:\.(\d+))?(?:e([+-]\d{1,3}))?$/.exec(text);
-  // An exponent stands in numbers alone, as JavaScript writes them.
-  if (found === null || (found[4] !== undefined && typeof value !== "number"))
-    return refuse(context, "not-a-number", value, "a decimal number; for other forms use {number: …, decimalMark: …}");
-  if (typeof value === "string" && isDoubtful(value))
-    return refuse(
-      context,
-      "not-a-number",
-      value,
-      `a decimal number; for a point like this use {number: …} with ${marksToName}`,
-    );
-  const [, sign, whole = "", fraction = "", exponent = "0"] = found;
-  const scale = fraction.length - Number(exponent);
-  if (Math.abs(scale) > mostDigits || whole.length > mostDigits || fraction.length > mostDigits)
-    return refuse(context, "not-exact", value, `a number of at most ${mostDigits} digits`);
-  const digits = BigInt(`${whole}${fraction}`) * (sign === "-" ? -1n : 1n);
-  return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
-}
-
-/**
- * The number that a decimal is. Refuses what a number does not hold digit by digit: more than 15 of them, unless it is
- * a whole number below 2^53.
- */
-export function numberOf(decimal: Decimal, context: MappingContext): number | undefined {
-  const { digits, scale } = shortest(decimal);
-  const size = String(digits < 0n ? -digits : digits).length;
-  const number = Number(digits);
-  if (scale === 0 && Number.isSafeInteger(number)) return number === 0 ? 0 : number;
-  if (size > 15 || scale > 30)
-    return refuse(context, "not-exact", textOfDecimal({ digits, scale }), "a number of at most 15 digits; round it");
-  return Number(textOfDecimal({ digits, scale }));
-}
-
-export function multiply(one: Decimal, other: Decimal): Decimal {
-  return { digits: one.digits * other.digits, scale: one.scale + other.scale };
-}
-
-/** Less than 0: the first one is smaller; 0: they are the same. */
-export function compare(one: Decimal, other: Decimal): number {
-  const scale = Math.max(one.scale, other.scale);
-  const digits = atScale(one, scale) - atScale(other, scale);
-  return digits < 0n ? -1 : digits > 0n ? 1 : 0;
-}
-
-function atScale({ digits, scale }: Decimal, wanted: number): bigint {
-  return digits * 10n ** BigInt(wanted - scale);
-}
-
-/** Without zeros at the end of its decimals. */
-function shortest({ digits, scale }: Decimal): Decimal {
-  let [short, left] = [digits, scale];
-  while (left > 0 && short % 10n === 0n) {
-    short /= 10n;
-    left -= 1;
-  }
-  return { digits: short, scale: left };
-}
-
-function textOfDecimal({ digits, scale }: Decimal): string {
-  const text = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0");
-  const point = text.length - scale;
-  const sign = digits < 0n ? "-" : "";
-  return scale === 0 ? `${sign}${text}` : `${sign}${text.slice(0, point)}.${text.slice(point)}`;
-}
-
 /** What stands in numbers that are written as text. */
 export interface Marks {
   /** Undefined: a point, which nobody named. */
-  decimalMark: string | undefined;
-  groupMark: string | undefined;
+  decimalMark?: string | undefined;
+  groupMark?: string | undefined;
 }
 
 /** What a mapping says of a number whose point could be either mark. */
@@ -122,4 +41,35 @@ export function pointReader({ decimalMark: named, groupMark }: Marks): (text: st
     if (decimalMark === ".") return ok(text);
     return text.includes(".") ? failed(`with the decimal mark ${decimalMark}`) : ok(text.replace(decimalMark, "."));
   };
+}
+
+/** Reads a number, or a text of at most 15 digits before and behind its mark; nothing of nothing. Refuses what is none. */
+export function numberReader(marks: Marks, context: MappingContext): (value: Json | undefined) => number | undefined {
+  const asPoint = pointReader(marks);
+  const isNamed = marks.decimalMark !== undefined || marks.groupMark !== undefined;
+  const expected = isNamed ? "a number" : "a decimal number; {number: …, decimalMark: …} reads other marks";
+  return (value) => {
+    if (value === undefined || typeof value === "number") return value;
+    const written = typeof value === "string" ? asPoint(value) : failed("written as text");
+    if (!written.ok) return refuse(context, "not-a-number", value, `a number ${written.error}`);
+    if (/^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(written.value)) return Number(written.value);
+    return refuse(context, "not-a-number", value, expected);
+  };
+}
+
+const exactly = "numbers whose product has at most 15 digits; round them";
+
+/** The product of numbers, exactly: refuses one whose digits a number does not hold. */
+export function productOf(numbers: readonly number[], context: MappingContext): number | undefined {
+  let [digits, scale] = [1n, 0];
+  for (const number of numbers) {
+    const [, whole, fraction = ""] = /^(-?\d+)(?:\.(\d+))?$/.exec(String(number)) ?? [];
+    // One that is written with an exponent is beyond what is exact.
+    if (whole === undefined) return refuse(context, "not-exact", number, exactly);
+    digits *= BigInt(`${whole}${fraction}`);
+    scale += fraction.length;
+  }
+  while (scale > 0 && digits % 10n === 0n) [digits, scale] = [digits / 10n, scale - 1];
+  if (Number.isSafeInteger(Number(digits)) && scale <= 22) return Number(digits) / 10 ** scale;
+  return refuse(context, "not-exact", Number(digits) / 10 ** scale, exactly);
 }

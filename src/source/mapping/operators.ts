@@ -1,6 +1,6 @@
 import { first, lookup, map, when } from "./operators/choices.ts";
-import { date, endOfDay, plusTerm } from "./operators/dates.ts";
-import { collect, count, filter, firstWhere, flatten, join } from "./operators/lists.ts";
+import { date, plusTerm } from "./operators/dates.ts";
+import { collect, count, filter, firstWhere } from "./operators/lists.ts";
 import type { Operator } from "./operators/operator.ts";
 import { extract, replace } from "./operators/parts-of-texts.ts";
 import { concat, hash, login, lower, phone, split, template, trim, upper } from "./operators/texts.ts";
@@ -31,12 +31,9 @@ export const operators: Readonly<Record<string, Operator>> = {
   filter,
   firstWhere,
   collect,
-  flatten,
   count,
-  join,
   when,
   date,
   plusTerm,
-  endOfDay,
   money,
 };

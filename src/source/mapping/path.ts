@@ -41,68 +41,26 @@ const pathBracket = `\\[(?:\\d{1,9}|${quotedName})\\]`;
 /** The texts that are paths, as a regular expression; `parsePath` says of others what is wrong. */
 export const pathPattern = `^(?:(?:\\^\\.)+|(?:\\^\\.)*(?:\\^|\\.|${pathStep}(?:\\.${pathStep}|${pathBracket})*))$`;
 
+const isPath = new RegExp(pathPattern);
+
 /**
  * Parses a path: `companyName`, `a.b[0].c`, `["odd.name"].x`; `^.` in front goes to the item around this one, as often
- * as it stands; `.` is the item itself. The error says what is wrong at which character.
+ * as it stands; `.` is the item itself.
  */
 export function parsePath(text: string): Result<Path, string> {
-  let position = 0;
-  let up = 0;
-  while (text.startsWith("^", position)) {
-    up += 1;
-    position += 1;
-    if (text[position] === ".") position += 1;
-    else if (position < text.length) return failed(`the path ${JSON.stringify(text)} needs a "." after "^"`);
-  }
-  if (text.slice(position) === "." || (up > 0 && position === text.length)) return ok({ up, steps: [] });
-  const steps: (string | number)[] = [];
-  let nameExpected = true;
-  while (position < text.length || nameExpected) {
-    if (text[position] === "[") {
-      const bracket = /^\[(?:(\d{1,9})|("(?:[^"\\]|\\.)*"))\]/.exec(text.slice(position));
-      const name = bracket?.[2];
-      if (bracket === null) return failed(unexpected(text, position));
-      if (name === undefined) steps.push(Number(bracket[1]));
-      else {
-        const parsed = parseQuoted(name);
-        if (parsed === undefined) return failed(unexpected(text, position));
-        steps.push(parsed);
-      }
-      position += bracket[0].length;
-      nameExpected = false;
-    } else if (nameExpected) {
-      const name = /^[^.[\]^]+/.exec(text.slice(position));
-      if (name === null) return failed(unexpected(text, position));
-      steps.push(name[0]);
-      position += name[0].length;
-      nameExpected = false;
-    } else if (text[position] === ".") {
-      position += 1;
-      nameExpected = true;
-    } else return failed(unexpected(text, position));
-  }
-  return ok({ up, steps });
-}
-
-function unexpected(text: string, position: number): string {
-  const found = position < text.length ? `${JSON.stringify(text[position])} at character ${position + 1}` : "its end";
-  const expected = `expected a name, "[0]" or '["name"]'`;
-  return `the path ${JSON.stringify(text)} cannot be read: found ${found}, ${expected}${asOneName(text)}`;
+  if (!isPath.test(text))
+    return failed(
+      `the path ${JSON.stringify(text)} cannot be read; expected names such as a.b, "a[0]" or ` +
+        `'["name"]', behind "^." where they begin at the item around this one${asOneName(text)}`,
+    );
+  const [around = ""] = /^(?:\^\.?)*/.exec(text) ?? [];
+  return ok({ up: around.split("^").length - 1, steps: parseRawPath(text.slice(around.length)) });
 }
 
 /** How the name of one member is written that a path cannot be read as: `Kundennr.`. */
 function asOneName(text: string): string {
   const isOdd = text !== "" && !/[[\]"]/.test(text) && !text.startsWith("^");
   return isOdd ? `; for a member of this name write '[${JSON.stringify(text)}]'` : "";
-}
-
-function parseQuoted(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "string" ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The path of a setting, which was checked when the configuration was read. */
@@ -122,17 +80,6 @@ export function valueAt(scope: Scope, path: Path): Json | undefined {
     else value = typeof step === "string" && Object.hasOwn(value, step) ? value[step] : undefined;
   }
   return value;
-}
-
-/** The reader of a path; the common case, a member of the item itself, without a loop. */
-export function compilePath(path: Path): (scope: Scope) => Json | undefined {
-  const [only, ...others] = path.steps;
-  if (path.up > 0 || typeof only !== "string" || others.length > 0) return (scope) => valueAt(scope, path);
-  return (scope) => {
-    const { item } = scope;
-    if (!isJsonObject(item)) return undefined;
-    return Object.hasOwn(item, only) ? item[only] : undefined;
-  };
 }
 
 /** Stands for "every element" in the steps of a `ReadPath`. A symbol-like number that no path can hold. */

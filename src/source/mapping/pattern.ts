@@ -2,13 +2,9 @@ import { RE2JS, RE2JSException } from "re2js";
 import type { Json } from "../../base/canonical-json.ts";
 import { mistake, refuse } from "./context.ts";
 import type { KeyPath, MappingContext } from "./context.ts";
-import type { Written } from "./operators/operator.ts";
 
 /** What a pattern may cost. Its engine takes time in proportion to the text times the pattern, and never more. */
 const most = { characters: 500, steps: 1_000, repeats: 200, text: 10_000 };
-
-/** What may be written as a pattern. */
-export const writtenPattern: Written = { form: "text", least: 1, most: most.characters };
 
 /**
  * Compiles a regular expression (RE2: linear time, without backreferences and look-arounds). Undefined, with a mistake,

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { recordSchemas } from "../../crm/model.ts";
 import type { Stream } from "../../crm/model.ts";
-import { numeric, ofInstant, ofList, textual } from "./context.ts";
-import type { Kinds } from "./context.ts";
 
 /** What a field of the canonical model takes. */
 export type Target =
@@ -67,28 +65,4 @@ function fieldTargetOf(schema: z.core.$ZodType): Target {
     if (variants.length === options.length) return { kind: "list", variants };
   }
   throw new TypeError(`the canonical model has a field type that a mapping cannot fill: ${schema._zod.def.type}`);
-}
-
-/** What a field of the canonical model can be made of. */
-export function takenBy({ kind }: Target): Kinds {
-  switch (kind) {
-    case "text":
-      return textual;
-    case "word":
-      return ["text"];
-    case "integer":
-      return numeric;
-    case "boolean":
-      return ["boolean", "text"];
-    case "instant":
-      return ofInstant;
-    case "texts":
-      return ["list", "text", "number"];
-    case "money":
-      return ["money", "object"];
-    case "list":
-      return ofList;
-    case "object":
-      return ["object"];
-  }
 }

@@ -18,8 +18,6 @@ export interface ColumnFacts {
   isUnique: boolean;
   /** Whether each row has a value, but for a few that are bad. */
   isFilled: boolean;
-  /** It is a field of the first element of a list. */
-  isOfList: boolean;
 }
 
 /** Texts that exports write where there is nothing. */
@@ -30,10 +28,7 @@ const mostExamples = 20;
 /** From this share of the rows on, something holds for a column: a few rows of a stranger's list are always bad. */
 const nearlyAll = 0.95;
 
-/**
- * The scalar fields of rows, and of the first elements of their lists; `nullTexts` are those of the usual ones that
- * stand in them.
- */
+/** The scalar fields of rows, without those of lists; `nullTexts` are those of the usual ones that stand in them. */
 export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFacts[]; nullTexts: string[] } {
   const found = new Set<string>();
   const seen = new ShapeOfRows([]);
@@ -43,10 +38,8 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
     if (types.includes("list") || types.includes("object")) return [];
     const parsed = parsePath(place);
     if (!parsed.ok) return [];
-    const steps = parsed.value.steps.flatMap((step, index, all) => {
-      const isList = places[placeOf(all.slice(0, index + 1))]?.types.includes("list") === true;
-      return isList ? [step, 0] : [step];
-    });
+    const { steps } = parsed.value;
+    if (steps.some((_, index) => places[placeOf(steps.slice(0, index))]?.types.includes("list") === true)) return [];
     const texts = rows.flatMap((row) =>
       valuesAt(row, steps)
         .filter((value) => value !== null)
@@ -57,12 +50,11 @@ export function columnsOfRows(rows: readonly JsonObject[]): { columns: ColumnFac
     const different = new Set(there);
     return [
       {
-        path: formatRawPath(steps),
-        plain: plainName(steps),
+        path: place,
+        plain: plainText(steps.join("")),
         examples: [...different].slice(0, mostExamples),
         isUnique: different.size >= there.length * nearlyAll,
         isFilled: there.length >= rows.length * nearlyAll,
-        isOfList: steps.includes(0),
       },
     ];
   });
@@ -88,12 +80,6 @@ export function listsOfRows(rows: readonly JsonObject[]): { path: string; rows: 
   for (const row of rows) look(row, []);
   const found = [...lists].map(([path, items]) => ({ path, rows: items }));
   return found.sort((one, other) => other.rows.length - one.rows.length);
-}
-
-/** What is in a list is called as one of it is: `contacts[0].email` is `contactemail`. */
-function plainName(steps: readonly (string | number)[]): string {
-  const names = steps.map((step, index) => (steps[index + 1] === 0 ? String(step).replace(/s$/u, "") : step));
-  return plainText(names.filter((name) => typeof name === "string").join(""));
 }
 
 /** A name without case, blanks, signs and the dots of umlauts. */
@@ -127,46 +113,23 @@ export function kindOfList(name: string, columns: readonly ColumnFacts[]): ListK
 
 /** The column of each known field of a list. A column is given to one field, but for ids, which several may read. */
 export function columnsByField(kind: ListKind, columns: readonly ColumnFacts[]): Map<string, Found> {
-  // Of what a list holds, the first contact of a customer says something of all of it.
-  const mayRead = (field: string, { isOfList }: ColumnFacts): boolean =>
-    !isOfList || (kind === "customers" && field.startsWith("admin"));
   const found = new Map<string, Found>();
   for (const [field, names] of Object.entries(listNames[kind].fields)) {
     for (const name of names) {
-      const column = columns.find((item) => item.plain === name && mayRead(field, item));
+      const column = columns.find((item) => item.plain === name);
       if (column === undefined) continue;
-      found.set(field, { column, doubt: column.isOfList ? "it is taken from the first of a list" : undefined });
+      found.set(field, { column, doubt: undefined });
       break;
     }
   }
   const taken = new Set([...found.values()].map(({ column }) => column.path));
-  for (const [field, names] of Object.entries(listNames[kind].fields)) {
-    if (found.has(field)) continue;
-    const like = names
-      .map((name) => columns.find((item) => !taken.has(item.path) && mayRead(field, item) && isLike(item, name)))
-      .find((column) => column !== undefined);
-    if (like === undefined) continue;
-    found.set(field, { column: like, doubt: "the name of the column only resembles it" });
-    taken.add(like.path);
-  }
   const id = found.has("id") ? undefined : columns.find((item) => !taken.has(item.path) && looksLikeId(item));
   if (id !== undefined && kind !== "lines")
     found.set("id", { column: id, doubt: "no column is named so; this one differs in all rows" });
   return found;
 }
 
-/** Ends of names that say something else of a thing than the thing. */
-const ofAnotherKind = /(?:type|typ|art|id|date|datum|count|status|url|at)$/u;
-
-function isLike({ plain, path }: ColumnFacts, name: string): boolean {
-  if (name.length > 2 && path.includes(".") && plainText(path.slice(path.lastIndexOf(".") + 1)) === name)
-    return name !== "name" && name !== "number" && name !== "code";
-  if (name.length <= 3) return false;
-  return plain.endsWith(name) || (plain.startsWith(name) && (!ofAnotherKind.test(plain) || ofAnotherKind.test(name)));
-}
-
-function looksLikeId({ isOfList, isUnique, isFilled, examples }: ColumnFacts): boolean {
-  if (isOfList) return false;
+function looksLikeId({ isUnique, isFilled, examples }: ColumnFacts): boolean {
   return isUnique && isFilled && examples.length > 1 && examples.every((text) => /^[\p{L}\p{N}_/-]{1,40}$/u.test(text));
 }
 
@@ -272,8 +235,8 @@ const counts =
 const mostStates = 12;
 
 /** Whether at least half of the few words of a column are states of a sale. */
-export function looksLikeStates({ examples, isOfList }: ColumnFacts): boolean {
-  if (isOfList || examples.length === 0 || examples.length > mostStates) return false;
+export function looksLikeStates({ examples }: ColumnFacts): boolean {
+  if (examples.length === 0 || examples.length > mostStates) return false;
   if (examples.some((word) => /\d/u.test(word))) return false;
   const known = examples.filter((word) => [over, won, notYet, counts].some((pattern) => pattern.test(word)));
   return known.length * 2 >= examples.length;

@@ -142,9 +142,9 @@ function proposeTerm(within: readonly ColumnFacts[], above: readonly ColumnFacts
   if (end !== undefined) {
     const isDay = !hasTime(end);
     const until: Json = { date: end.path, ...optionsOf(end, zone) };
-    fields["limitEnd"] = isDay ? { endOfDay: until, zone } : until;
+    fields["limitEnd"] = isDay ? { plusTerm: until, term: "0-0-1", zone } : until;
     const text = isDay
-      ? `${end.path} counts as the last day of the licence; if it is the first day without it, leave endOfDay out`
+      ? `${end.path} counts as the last day of the licence; if it is the first day without it, leave plusTerm out`
       : `the licence ends at the time in ${end.path}`;
     doubts.push({ field: "limitEnd", text });
   } else if (from !== undefined && counted !== undefined) {
@@ -164,9 +164,9 @@ function hasTime({ examples }: ColumnFacts): boolean {
 /** The term that a column counts in each row; undefined where none does. */
 function countedTerm(columns: readonly ColumnFacts[]): { fields: JsonObject; path: string } | undefined {
   for (const { names, unit, before, after } of lengths) {
-    const column = columns.find(({ plain, isOfList, isFilled, examples }) => {
+    const column = columns.find(({ plain, isFilled, examples }) => {
       const isWhole = examples.length > 0 && examples.every((text) => /^[1-9]\d{0,3}$/u.test(text));
-      return names.test(plain) && !isOfList && isFilled && isWhole;
+      return names.test(plain) && isFilled && isWhole;
     });
     if (column === undefined) continue;
     const term = { template: `${before}{${column.path}}${after}` };

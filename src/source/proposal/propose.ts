@@ -70,7 +70,6 @@ class Proposal {
     this.fields.push({ field, expression, doubts });
   }
 
-  /** The column of a field as it is. `without` says what it means that there is none. */
   /** A phone number as the platform takes it: + and digits. */
   takePhone(field: string, without?: { doubt: string }): void {
     const found = this.#found.get(field);
@@ -83,6 +82,7 @@ class Proposal {
     this.add(field, expression, doubts.length === 0 ? undefined : doubts.join("; "));
   }
 
+  /** The column of a field as it is. `without` says what it means that there is none. */
   take(field: string, without?: { expression?: Json; doubt: string }): void {
     const found = this.#found.get(field);
     if (found !== undefined) {
@@ -196,13 +196,9 @@ function statesOfOrders(found: ReadonlyMap<string, Found>, columns: readonly Col
   const ofProducts = columnsNamed(instanceNames, columns).values();
   const taken = new Set([...[...found.values()].map(({ column }) => column), ...ofProducts].map(({ path }) => path));
   const others = columns.filter(
-    (column) => !taken.has(column.path) && (isCalledState(column) || looksLikeStates(column)),
+    (column) => !taken.has(column.path) && (saleStates.includes(column.plain) || looksLikeStates(column)),
   );
   return [...(called === undefined ? [] : [called]), ...others].map(statesOf);
-}
-
-function isCalledState({ plain, isOfList }: ColumnFacts): boolean {
-  return !isOfList && saleStates.some((name) => name === plain);
 }
 
 function staffFields(proposal: Proposal): ProposedField[] {

@@ -37,31 +37,14 @@ export interface Column {
 /** A value as a dialect hands it over: text as the database writes it, or a value that lost nothing. */
 export type Cell = string | number | bigint | boolean | Uint8Array | null;
 
-/** A value of a column that a statement compares with, as it was read. */
-export interface Bound {
-  kind: ColumnKind;
-  text: string;
-}
-
-/**
- * Stands for a value in the SQL that is put around a query. It is no character of any text, so that no query has it.
- */
-export const placeOfValue = "\u{F0001}";
-
-/** A statement; each `placeOfValue` in it stands for the next of the values. */
-export interface Statement {
-  text: string;
-  values: readonly Bound[];
-}
-
 /** One view of a database at one moment, from its opening until it is closed. */
 export interface Snapshot {
   /** The time of the database when it was opened, in ISO with Z. */
   readonly openedAt: string;
   /** The columns that a statement gives, without running it. */
-  columns(statement: Statement): Promise<Column[]>;
+  columns(statement: string): Promise<Column[]>;
   /** The rows of a statement, at most so many at a time; no more are asked for than are taken. */
-  rows(statement: Statement, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void>;
+  rows(statement: string, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void>;
   /** Whether it can still be asked; what lost its connection cannot. */
   readonly isOpen: boolean;
   /** Ends it, in the middle of a statement too. */
@@ -115,23 +98,15 @@ export class DatabaseFailure extends Error {
 /** One kind of database. */
 export interface Dialect {
   quoted(name: string): string;
-  /**
-   * The condition that a column is at least the value of the statement that `placeOfValue` stands for, or is nothing
-   * that can be compared with it.
-   */
-  atLeast(column: string, kind: ColumnKind): string;
+  /** The condition that a column is at least a time of the form `2026-11-20 08:00:00`, or nothing to compare with it. */
+  atLeast(column: string, time: string): string;
   /** Opens a session that may only read, and in it a view of one moment. */
   open(): Promise<Snapshot>;
 }
 
 /** `atLeast`, where a column has values of its one kind or none. */
-export function atLeastOrNone(column: string): string {
-  return `(${column} >= ${placeOfValue} or ${column} is null)`;
-}
-
-/** The text of a statement with the places of its values written as a dialect does. */
-export function written({ text }: Statement, place: (index: number) => string): string {
-  return text.split(placeOfValue).reduce((before, after, index) => `${before}${place(index - 1)}${after}`);
+export function atLeastOrNone(column: string, time: string): string {
+  return `(${column} >= '${time}' or ${column} is null)`;
 }
 
 interface DialectDeps {

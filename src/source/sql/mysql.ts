@@ -1,18 +1,7 @@
 import { connect } from "node:net";
 import type { Connection, FieldPacket, QueryError, QueryOptions, SslOptions, TypeCast } from "mysql2";
-import { atLeastOrNone, DatabaseFailure, ServerSnapshot, written } from "./dialect.ts";
-import type {
-  Bound,
-  Cell,
-  Column,
-  ColumnKind,
-  Dialect,
-  Failure,
-  Server,
-  SessionLimits,
-  Snapshot,
-  Statement,
-} from "./dialect.ts";
+import { atLeastOrNone, DatabaseFailure, ServerSnapshot } from "./dialect.ts";
+import type { Cell, Column, ColumnKind, Dialect, Failure, Server, SessionLimits, Snapshot } from "./dialect.ts";
 import { kindOfNumber, networkFailure } from "./failures.ts";
 import type { NumberedFailures } from "./failures.ts";
 
@@ -109,14 +98,17 @@ class MysqlSnapshot extends ServerSnapshot implements Snapshot {
     return String(now?.[0]);
   }
 
-  async columns(statement: Statement): Promise<Column[]> {
-    const { fields } = await this.#all(textOf(statement));
-    return fields.map((field) => ({ name: field.name, kind: kindOf(field), type: typeOf(field) }));
+  async columns(statement: string): Promise<Column[]> {
+    const { fields } = await this.#all(statement);
+    return fields.map((field) => ({
+      name: field.name,
+      kind: kindOf(field),
+      type: field.typeName ?? String(field.columnType),
+    }));
   }
 
-  async *rows(statement: Statement, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
-    const text = textOf(statement);
-    const asked = this.#connection.query(optionsOf(text, columns));
+  async *rows(statement: string, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
+    const asked = this.#connection.query(optionsOf(statement, columns));
     // Without a listener the driver tells its errors to nobody.
     asked.on("error", () => undefined);
     const stream = asked.stream({ highWaterMark: size });
@@ -208,44 +200,9 @@ function kindOf(field: FieldPacket): ColumnKind {
   return kinds[columnType] ?? (characterSet === bytes ? "binary" : "text");
 }
 
-/** What the database calls types that a person may have to be told of. */
-const names: Readonly<Record<number, string>> = {
-  1: "tinyint",
-  4: "float",
-  5: "double",
-  11: "time",
-  16: "bit",
-  245: "json",
-  252: "text",
-  253: "varchar",
-  254: "char",
-  255: "geometry",
-};
-const binaryNames: Readonly<Record<number, string>> = { 252: "blob", 253: "varbinary", 254: "binary" };
-
-function typeOf({ columnType = -1, characterSet, typeName }: FieldPacket): string {
-  const name = (characterSet === bytes ? binaryNames[columnType] : undefined) ?? names[columnType];
-  return name ?? typeName ?? String(columnType);
-}
-
 /** The words of the database without what stands around the query: the line is told by itself. */
 function wordsOf(message: string): string {
   return message.replace(/ near '([^\n]*)[^]*' at line \d+$/u, (_all, near: string) => ` near '${near.slice(0, 80)}'`);
-}
-
-function textOf(statement: Statement): string {
-  return written(statement, (index) => literal(statement.values[index]));
-}
-
-/** A value as it is written in SQL: compared as what its column is, which a text would not be with whole numbers. */
-function literal(value: Bound | undefined): string {
-  if (value === undefined) throw new TypeError("a statement has fewer values than places for them");
-  const { kind, text } = value;
-  if (kind === "integer" || kind === "decimal" || kind === "float")
-    return /^-?[\d.]+(?:e[+-]?\d+)?$/iu.test(text) ? text : "null";
-  if (kind === "boolean") return text === "true" || text === "1" ? "1" : "0";
-  const plain = kind === "instant" || kind === "local" ? text.replace("T", " ").replace(/Z$/u, "") : text;
-  return `'${plain.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }
 
 /** Numbers of errors and what they mean here. What is not among them failed at a row. */

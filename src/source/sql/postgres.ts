@@ -1,16 +1,6 @@
 import type { Client, FieldDef, QueryArrayResult } from "pg";
-import { atLeastOrNone, DatabaseFailure, ServerSnapshot, verifying, written } from "./dialect.ts";
-import type {
-  Cell,
-  Column,
-  ColumnKind,
-  Dialect,
-  Failure,
-  Server,
-  SessionLimits,
-  Snapshot,
-  Statement,
-} from "./dialect.ts";
+import { atLeastOrNone, DatabaseFailure, ServerSnapshot, verifying } from "./dialect.ts";
+import type { Cell, Column, ColumnKind, Dialect, Failure, Server, SessionLimits, Snapshot } from "./dialect.ts";
 import { codeOf, networkFailure } from "./failures.ts";
 
 /** Kinds by the names of the types in the catalogue; every other type is text. */
@@ -81,10 +71,10 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
     return String(now.rows[0]?.[0]);
   }
 
-  async columns(statement: Statement): Promise<Column[]> {
+  async columns(statement: string): Promise<Column[]> {
     let fields: FieldDef[] = [];
     for await (const asked of this.#apart("columns", async function* (this: PostgresSnapshot) {
-      yield await this.#query(textOf(statement), textsOf(statement));
+      yield await this.#query(statement);
     }))
       fields = asked.fields;
     const named = await this.#query("select oid, typname from pg_type where oid = any($1::oid[])", [
@@ -97,11 +87,11 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
     });
   }
 
-  async *rows(statement: Statement, _columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
+  async *rows(statement: string, _columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
     this.#cursors += 1;
     const cursor = `c${this.#cursors}`;
     yield* this.#apart(cursor, async function* (this: PostgresSnapshot) {
-      await this.#query(`declare ${cursor} no scroll cursor for ${textOf(statement)}`, textsOf(statement));
+      await this.#query(`declare ${cursor} no scroll cursor for ${statement}`);
       for (;;) {
         const { rows } = await this.#query(`fetch forward ${size} from ${cursor}`);
         if (rows.length > 0) yield rows;
@@ -138,14 +128,6 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
       this.#client.query<(string | null)[], string[]>({ text, values, rowMode: "array", types }),
     );
   }
-}
-
-function textOf(statement: Statement): string {
-  return written(statement, (index) => `$${index + 1}`);
-}
-
-function textsOf({ values }: Statement): string[] {
-  return values.map(({ text }) => text);
 }
 
 async function guarded<Value>(text: string, call: () => Promise<Value>, connecting = false): Promise<Value> {

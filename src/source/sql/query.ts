@@ -1,14 +1,11 @@
-import type { Json, JsonObject } from "../../base/canonical-json.ts";
 import type { Problem } from "../../base/errors.ts";
 import type { Stream } from "../../crm/model.ts";
-import { groupingPlaces, placeInRecord } from "../group-settings.ts";
-import type { GroupSettings } from "../group-settings.ts";
+import { placeInRecord, placesRead } from "../group-settings.ts";
+import type { ReadSettings } from "../group-settings.ts";
 import type { RecordLimits } from "../json.ts";
-import { readsOf } from "../mapping/compile.ts";
 import { hiddenPlaces, waysOf } from "../mapping/ways.ts";
 import { sourceProblem } from "../problems.ts";
-import { atLeastOrNone } from "./dialect.ts";
-import type { Bound, Column, Dialect, Statement } from "./dialect.ts";
+import type { Column, Dialect } from "./dialect.ts";
 import type { Open } from "./reading.ts";
 import { columnOf } from "./sql-source-settings.ts";
 import type { SqlSince } from "./sql-source-settings.ts";
@@ -41,46 +38,36 @@ export function queryProblem(query: Query, line: number | undefined, message: st
   return sourceProblem("source.wrong-query", query.place, `\`${query.settings}.query\`${where} ${message}.`, cure);
 }
 
-/** What rows of a query are asked for. */
-export interface Wanted {
-  /** Only rows whose column is at least that, or has no value. */
-  from?: { column: string; value: Bound } | undefined;
-  /** The column whose order the rows have, and the value they begin at. */
-  order?: { column: string; value: Bound | undefined } | undefined;
+/** Only rows whose column is at least that time, or has no value. */
+export interface ChangedFrom {
+  column: string;
+  time: string;
 }
 
 /** Lines of a statement before the first line of the query. */
 export const linesBefore = 1;
 
-/** The query as a statement of its own, for the columns or the rows that are wanted. */
-export function statementOf(query: Query, wanted: Wanted, dialect: Speech): Statement {
-  const { from, order } = wanted;
-  const conditions: string[] = [];
-  const values: Bound[] = [];
-  if (from !== undefined) {
-    conditions.push(changed(from, dialect));
-    values.push(from.value);
-  }
-  const by = order === undefined ? "" : `q.${dialect.quoted(order.column)}`;
-  if (order?.value !== undefined) {
-    conditions.push(atLeastOrNone(by));
-    values.push(order.value);
-  }
-  const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
-  return { text: `${within(query)}${where}${by === "" ? "" : ` order by ${by}`}`, values };
+/** The query as a statement of its own; its rows in the order of a column. */
+export function statementOf(
+  query: Query,
+  { from, order }: { from?: ChangedFrom | undefined; order?: string | undefined },
+  dialect: Speech,
+): string {
+  const where = from === undefined ? "" : ` where ${changed(from, dialect)}`;
+  return `${within(query)}${where}${order === undefined ? "" : ` order by q.${dialect.quoted(order)}`}`;
 }
 
 /** The query as a statement that gives its columns and no row. */
-export function columnsStatement(query: Query): Statement {
-  return { text: `${within(query)} where 1 = 0`, values: [] };
+function columnsStatement(query: Query): string {
+  return `${within(query)} where 1 = 0`;
 }
 
 function within(query: Query): string {
   return `select * from (\n${query.text}\n) q`;
 }
 
-function changed({ column, value }: NonNullable<Wanted["from"]>, { quoted, atLeast }: Speech): string {
-  return atLeast(`q.${quoted(column)}`, value.kind);
+function changed({ column, time }: ChangedFrom, { quoted, atLeast }: Speech): string {
+  return atLeast(`q.${quoted(column)}`, time);
 }
 
 type Speech = Pick<Dialect, "quoted" | "atLeast">;
@@ -88,28 +75,23 @@ type Speech = Pick<Dialect, "quoted" | "atLeast">;
 /** Of a query of details, the rows whose record changed. */
 export function detailsOfChanged(
   details: { query: Query; column: string },
-  headers: { query: Query; column: string; from: NonNullable<Wanted["from"]> },
+  headers: { query: Query; column: string; from: ChangedFrom },
   dialect: Speech,
-): Statement {
+): string {
   const { quoted } = dialect;
-  return {
-    text:
-      `select * from (\n${details.query.text}\n) d where d.${quoted(details.column)} in (select ` +
-      `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, dialect)})`,
-    values: [headers.from.value],
-  };
+  return (
+    `select * from (\n${details.query.text}\n) d where d.${quoted(details.column)} in (select ` +
+    `q.${quoted(headers.column)} from (\n${headers.query.text}\n) q where ${changed(headers.from, dialect)})`
+  );
 }
 
 /** The settings of a stream, as far as they say what is asked for. */
-export interface StreamSettings {
+export interface StreamSettings extends ReadSettings {
   query: string;
   key?: string | undefined;
   details?: Readonly<Record<string, { query: string; key: string }>> | undefined;
   since?: SqlSince | undefined;
   limits: RecordLimits;
-  skip?: Json | undefined;
-  group?: GroupSettings | undefined;
-  mapping: JsonObject;
 }
 
 /** One query with its columns as the database describes them. */
@@ -172,7 +154,8 @@ export async function questionOf(
     needed(part, columnOf(set.key) ?? "", `${at}.key`);
     details[name] = part;
   }
-  for (const { steps, key } of placesRead(stream, settings, place)) {
+  for (const { steps, key: read } of placesRead(stream, settings)) {
+    const key = `${place}.${read}`;
     const [first, , inside] = steps;
     const part = typeof first === "string" ? details[first] : undefined;
     if (part === undefined && typeof first === "string") needed(header, first, key);
@@ -185,8 +168,7 @@ export async function questionOf(
     throw queryProblem(
       header.query,
       undefined,
-      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time, a date or ` +
-        "a whole number",
+      `gives ${changed.name}, which \`${place}.since.column\` names, as ${changed.type}; expected a time`,
       "Name another column, or leave `since` out.",
     );
   return { header, details, changed };
@@ -197,20 +179,6 @@ function readsKeyPrivately(stream: Stream, { key, group, mapping, skip }: Stream
   const name = key === undefined ? undefined : columnOf(key);
   const hidden = hiddenPlaces(stream, waysOf(stream, mapping, skip), (steps) => String(placeInRecord(steps, group)[0]));
   return name !== undefined && hidden.has(name);
-}
-
-/** The places of a record that its group and its mapping read, each with the key that reads it. */
-function placesRead(
-  stream: Stream,
-  { group, mapping, skip }: StreamSettings,
-  place: string,
-): { steps: readonly (string | number)[]; key: string }[] {
-  const grouping = groupingPlaces(group).map(({ steps, key }) => ({ steps, key: `${place}.group.${key}` }));
-  const mapped = readsOf(stream, mapping, skip).map(({ steps, at }) => ({
-    steps: placeInRecord(steps, group),
-    key: [`${place}.mapping`, ...at].join("."),
-  }));
-  return [...grouping, ...mapped];
 }
 
 function refuseColumns(query: Query, columns: readonly Column[]): void {

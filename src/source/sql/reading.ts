@@ -1,16 +1,16 @@
-import { hashOf, isJsonObject, parseJsonObject } from "../../base/canonical-json.ts";
 import { Problem } from "../../base/errors.ts";
 import { readJoined } from "../joined.ts";
 import type { JoinedPart } from "../joined.ts";
 import { keyReader, toItem } from "../json.ts";
+import { changed } from "../reader.ts";
 import type { FileItem, ReadOptions, ReadOutcome, SourceItem, Staging } from "../reader.ts";
 import { isClean } from "../without-secrets.ts";
 import { DatabaseFailure } from "./dialect.ts";
-import type { Bound, Cell, Column, ColumnKind, Dialect, Snapshot, Statement } from "./dialect.ts";
+import type { Cell, Dialect, Snapshot } from "./dialect.ts";
 import { databaseProblem } from "./failures.ts";
 import type { About } from "./failures.ts";
 import { detailsOfChanged, statementOf } from "./query.ts";
-import type { Part, Query, Question, StreamSettings, Wanted } from "./query.ts";
+import type { ChangedFrom, Part, Query, Question, StreamSettings } from "./query.ts";
 import { boundOf, Newest, rowReader } from "./values.ts";
 
 /** A database that is open, and how its SQL is spoken. */
@@ -105,9 +105,9 @@ export async function* readStream(
 
 /** What is asked for of a stream whose changes can be told, and where the next reading of changes begins. */
 class Changes {
-  readonly from: Wanted["from"];
+  readonly from: ChangedFrom | undefined;
   /** What was asked for, where it is changes. */
-  readonly asked: string | undefined;
+  readonly #asked: string | undefined;
   readonly #newest: Newest | undefined;
   readonly #at: number;
   readonly #zone: string | undefined;
@@ -126,9 +126,9 @@ class Changes {
     const bound =
       changed === undefined || since === undefined || settings.since === undefined
         ? undefined
-        : boundOf(since, changed, settings.since, zone);
-    this.from = bound === undefined || changed === undefined ? undefined : { column: changed.name, value: bound };
-    this.asked = bound === undefined ? undefined : since;
+        : boundOf(since, changed, settings.since.overlap, zone);
+    this.from = bound === undefined || changed === undefined ? undefined : { column: changed.name, time: bound };
+    this.#asked = bound === undefined ? undefined : since;
   }
 
   see(cells: readonly Cell[]): void {
@@ -137,101 +137,41 @@ class Changes {
 
   /** Undefined where nothing tells: then the next reading asks for everything. */
   get cursor(): string | undefined {
-    return this.#newest?.value(this.#openedAt, this.#zone) ?? this.asked;
+    return this.#newest?.value(this.#openedAt, this.#zone) ?? this.#asked;
   }
 }
 
-async function* readPlain(
+function readPlain(
   asking: Asking,
-  question: Question,
+  { header }: Question,
   open: Open,
   changes: Changes,
   options: ReadOptions,
 ): AsyncGenerator<SourceItem[], ReadOutcome, void> {
-  const { header } = question;
-  const order = orderOf(header);
-  const before = order === undefined ? undefined : positionOf(options.resume, header, changes);
-  if (options.resume !== undefined && before === undefined) options.beginsAnew?.();
-  const statement = statementOf(
-    header.query,
-    { from: changes.from, order: order === undefined ? undefined : { column: order.name, value: before?.after } },
-    open.dialect,
-  );
+  const { from } = changes;
+  const statement = statementOf(header.query, { from, order: orderOf(header) }, open.dialect);
   const keyOf = keyReader(asking.settings.key);
-  const full = changes.from === undefined;
+  const full = from === undefined;
   let rows = 0;
-  const reading = partRows(asking, header, open, statement, options, (cells) => changes.see(cells));
-  try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) {
-        const problem = next.value;
+  return changed(
+    partRows(asking, header, open, statement, options, (cells) => changes.see(cells)),
+    {
+      batch: (items) => {
+        rows += items.length;
+        return items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
+      },
+      end: (problem) => {
+        const { cursor } = changes;
         if (problem !== undefined) return { complete: false, full, rows, problem };
-        // A part that was read from a later view may have passed over changes of what the first part had read.
-        const cursor = before === undefined ? changes.cursor : before.cursor;
         return { complete: true, full, rows, ...(cursor === undefined ? {} : { cursor }) };
-      }
-      const { items, last } = next.value;
-      rows += items.length;
-      yield items.map((item) => ("bad" in item ? item : toItem(item.row, keyOf)));
-      options.signal?.throwIfAborted();
-      // Positions are kept unsealed.
-      if (order !== undefined && last !== undefined && isTold(last, header))
-        options.reached?.(
-          JSON.stringify({
-            of: questionHash(header),
-            after: { kind: order.kind === "any" ? kindOf(last) : order.kind, text: String(last) },
-            cursor: before === undefined ? changes.cursor : before.cursor,
-            since: changes.asked,
-          }),
-        );
-    }
-  } finally {
-    await reading.return(undefined);
-  }
-}
-
-/** Where a reading that was cut goes on. */
-interface Position {
-  after: Bound;
-  cursor: string | undefined;
-}
-
-const boundKinds: ReadonlySet<string> = new Set<ColumnKind>([
-  "integer",
-  "decimal",
-  "float",
-  "date",
-  "local",
-  "instant",
-  "text",
-]);
-
-/** The position that a reading of the same question told; undefined where it begins anew. */
-function positionOf(resume: string | undefined, header: Part, { asked }: Changes): Position | undefined {
-  if (resume === undefined) return undefined;
-  const { of, after, cursor, since } = parseJsonObject(resume);
-  if (of !== questionHash(header) || since !== asked || !isJsonObject(after)) return undefined;
-  const { kind, text } = after;
-  if (typeof text !== "string" || typeof kind !== "string" || !isBoundKind(kind)) return undefined;
-  return { after: { kind, text }, cursor: typeof cursor === "string" ? cursor : undefined };
-}
-
-function isBoundKind(kind: string): kind is ColumnKind {
-  return boundKinds.has(kind);
-}
-
-function questionHash({ query, key }: Part): string {
-  return hashOf([query.text, key?.name ?? null]);
-}
-
-function kindOf(cell: Exclude<Cell, null>): ColumnKind {
-  if (typeof cell === "bigint") return "integer";
-  return typeof cell === "number" ? "float" : "text";
+      },
+      left: undefined,
+    },
+  );
 }
 
 /**
- * Whether a key may stand in places and positions. One that a private field is read from, and one that is an e-mail
+ * Whether a key may stand in places. One that a private field is read from, and one that is an e-mail
  * address or a phone number, also in digits alone where it is a text, is personal.
  */
 function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean {
@@ -241,9 +181,9 @@ function isTold(cell: Exclude<Cell, null>, { key, isKeyPrivate }: Part): boolean
   return isClean(text) && !(isText && /^[\d ()./-]{7,24}$/u.test(text));
 }
 
-/** The key, where rows can be read in its order. */
-function orderOf({ key }: Part): Column | undefined {
-  return key === undefined || key.kind === "json" || key.kind === "boolean" ? undefined : key;
+/** The column of the key, where rows can be read in its order. */
+function orderOf({ key }: Part): string | undefined {
+  return key === undefined || key.kind === "json" ? undefined : key.name;
 }
 
 /** Records with their details: of the changed ones alone, where changes are asked for. */
@@ -258,15 +198,9 @@ function joined(
   const { settings, staging } = asking;
   const { dialect } = open;
   const { from } = changes;
-  const order = orderOf(header);
-  const partOf = (
-    part: Part,
-    key: string,
-    statement: Statement,
-    see?: (cells: readonly Cell[]) => void,
-  ): JoinedPart => ({
+  const partOf = (part: Part, key: string, statement: string, see?: (cells: readonly Cell[]) => void): JoinedPart => ({
     key,
-    read: () => itemsOf(partRows(asking, part, open, statement, options, see)),
+    read: () => partRows(asking, part, open, statement, options, see),
   });
   const headers = { query: header.query, column: header.key?.name ?? "" };
   const reading = readJoined(
@@ -274,11 +208,7 @@ function joined(
       header: partOf(
         header,
         settings.key ?? "",
-        statementOf(
-          header.query,
-          { from, order: order === undefined ? undefined : { column: order.name, value: undefined } },
-          dialect,
-        ),
+        statementOf(header.query, { from, order: orderOf(header) }, dialect),
         (cells) => changes.see(cells),
       ),
       details: Object.fromEntries(
@@ -309,35 +239,15 @@ async function* withCursor(
   return outcome.complete && outcome.shrunk === undefined && cursor !== undefined ? { ...outcome, cursor } : outcome;
 }
 
-interface Rows {
-  items: FileItem[];
-  /** The key of the last of them. */
-  last: Exclude<Cell, null> | undefined;
-}
-
-async function* itemsOf(
-  reading: AsyncGenerator<Rows, Problem | undefined, void>,
-): AsyncGenerator<FileItem[], Problem | undefined, void> {
-  try {
-    for (;;) {
-      const next = await reading.next();
-      if (next.done === true) return next.value;
-      yield next.value.items;
-    }
-  } finally {
-    await reading.return(undefined);
-  }
-}
-
 /** The rows of one query as records; returns why they were not read whole. */
 async function* partRows(
   { name, settings, zone, failed }: Asking,
   part: Part,
   { snapshot }: Open,
-  statement: Statement,
+  statement: string,
   { batchSize = 500, signal }: ReadOptions,
   see: (cells: readonly Cell[]) => void = () => undefined,
-): AsyncGenerator<Rows, Problem | undefined, void> {
+): AsyncGenerator<FileItem[], Problem | undefined, void> {
   const { query, columns, key } = part;
   const read = rowReader(columns, { zone, limits: settings.limits });
   const keyAt = key === undefined ? -1 : columns.indexOf(key);
@@ -357,7 +267,7 @@ async function* partRows(
       // What was ended in its middle may look as if it had come to its end.
       signal?.throwIfAborted();
       if (next.done === true) return undefined;
-      const items = next.value.map((cells): FileItem => {
+      yield next.value.map((cells): FileItem => {
         count += 1;
         see(cells);
         const cell = cells[keyAt] ?? null;
@@ -368,7 +278,6 @@ async function* partRows(
         const item = read(cells, at);
         return "bad" in item && cell !== null ? { bad: { ...item.bad, key: String(cell).slice(0, 200) } } : item;
       });
-      yield { items, last: next.value.at(-1)?.[keyAt] ?? undefined };
     }
   } finally {
     await rows.return();

@@ -29,21 +29,16 @@ const detailSchema = z
 const sinceSchema = z.strictObject({
   column: text.meta({
     description:
-      "Column of the query that grows with each change of a record: a time, a date, or a whole number such as a " +
-      "version. A change of a detail row has to change it too. Rows without a value in it are read each time",
+      "Column of the query with the time of the last change of a record. A change of a detail row has to change it " +
+      "too. Rows without a value in it are read each time",
     examples: ["changed_at"],
   }),
   overlap: durationSchema
     .default("5m")
     .describe(
-      "Times: how far the next reading reaches back behind the largest, because a change may become visible late. " +
-        "Times without zone reach back two hours more, since clocks are set back",
+      "How far the next reading reaches back behind the latest time, because a change may become visible late. Times " +
+        "without zone reach back two hours more, since clocks are set back",
     ),
-  overlapBy: z
-    .int()
-    .min(0)
-    .default(1_000)
-    .describe("Whole numbers: how far the next reading reaches back behind the largest"),
   fullReadEvery: durationSchema
     .default("24h")
     .describe("After this time without a full read, the next run makes one: only a full read notices missing records"),
@@ -54,8 +49,7 @@ export const sqlStreamFields = () => ({
   ...queryFields,
   key: pathSchema.optional().meta({
     description:
-      "Column that identifies a row in every reading; the rows are read in its order, so that a reading that was cut " +
-      "goes on where it was. Needed where details are joined",
+      "Column that identifies a row in every reading; the rows are read in its order. Needed where details are joined",
     examples: ["id"],
   }),
   details: z

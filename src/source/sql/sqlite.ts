@@ -1,18 +1,8 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { Clock } from "../../base/clock.ts";
-import { DatabaseFailure, placeOfValue, written } from "./dialect.ts";
-import type {
-  Bound,
-  Cell,
-  Column,
-  ColumnKind,
-  Dialect,
-  Failure,
-  SessionLimits,
-  Snapshot,
-  Statement,
-} from "./dialect.ts";
+import { DatabaseFailure } from "./dialect.ts";
+import type { Cell, Column, ColumnKind, Dialect, Failure, SessionLimits, Snapshot } from "./dialect.ts";
 import { codeOf } from "./failures.ts";
 
 /**
@@ -24,14 +14,9 @@ export function sqlite(file: string, limits: SessionLimits, clock: Clock): Diale
     quoted: (name) => `"${name.replaceAll('"', '""')}"`,
     // A column may hold values of any kind, and times are texts, written in one of two ways. One that is written in
     // another way, such as with an offset, is not in the order of the others.
-    atLeast: (column, kind) => {
-      if (kind === "integer") return `(${column} >= ${placeOfValue} or typeof(${column}) not in ('integer', 'real'))`;
-      const text = kind === "date" ? column : `replace(replace(${column}, 'T', ' '), 'Z', '')`;
-      return (
-        `(${text} >= ${placeOfValue} or typeof(${column}) <> 'text' or substr(${column}, 11) glob '*[+-]*' ` +
-        `or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*')`
-      );
-    },
+    atLeast: (column, time) =>
+      `(replace(replace(${column}, 'T', ' '), 'Z', '') >= '${time}' or typeof(${column}) <> 'text' ` +
+      `or substr(${column}, 11) glob '*[+-]*' or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*')`,
     open: () => {
       if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
         throw new DatabaseFailure({ kind: "missing", name: file });
@@ -75,7 +60,7 @@ class SqliteSnapshot implements Snapshot {
     return this.#isOpen;
   }
 
-  async columns(statement: Statement): Promise<Column[]> {
+  async columns(statement: string): Promise<Column[]> {
     const found = this.#prepare(statement).columns();
     const names = new Set(found.map(({ name }) => name));
     return await Promise.resolve(
@@ -87,10 +72,8 @@ class SqliteSnapshot implements Snapshot {
     );
   }
 
-  async *rows(statement: Statement, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
-    const rows = this.#prepare(statement)
-      .raw(true)
-      .iterate(...statement.values.map(valueOf));
+  async *rows(statement: string, columns: readonly Column[], size: number): AsyncGenerator<Cell[][], void, void> {
+    const rows = this.#prepare(statement).raw(true).iterate();
     const { statementTimeoutMs } = this.#limits;
     this.#reading.add(rows);
     try {
@@ -120,9 +103,9 @@ class SqliteSnapshot implements Snapshot {
     await Promise.resolve();
   }
 
-  #prepare(statement: Statement): Database.Statement {
+  #prepare(statement: string): Database.Statement {
     return guarded(true, () => {
-      const prepared = this.#database.prepare(written(statement, () => "?"));
+      const prepared = this.#database.prepare(statement);
       if (!prepared.readonly || !prepared.reader) throw new DatabaseFailure({ kind: "writes" });
       return prepared;
     });
@@ -138,12 +121,6 @@ function kindOf(declared: string): ColumnKind {
   if (/^(?:timestamptz|timestamp with time zone)$/u.test(type)) return "instant";
   if (/^(?:timestamp|datetime|timestamp without time zone)$/u.test(type)) return "local";
   return "any";
-}
-
-function valueOf({ kind, text }: Bound): string | number | bigint {
-  if (kind === "integer") return BigInt(text);
-  if (kind === "float") return Number(text);
-  return kind === "instant" || kind === "local" ? text.replace("T", " ").replace(/Z$/u, "") : text;
 }
 
 function cellsOf(row: unknown, columns: readonly Column[]): Cell[] {

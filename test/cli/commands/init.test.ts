@@ -350,7 +350,7 @@ describe("init", () => {
     );
     expect(dates.text).toMatch(/limitStart:\s+date: Gültig von\s+format: dd\.MM\.yyyy/u);
     expect(dates.text).toMatch(
-      /DOUBT: Gültig bis counts as the last day[^\n]*\n +limitEnd:\s+endOfDay:\s+date: Gültig bis/u,
+      /DOUBT: Gültig bis counts as the last day[^\n]*\n +limitEnd:\s+plusTerm:\s+date: Gültig bis/u,
     );
     expect(dates.stdout).not.toContain("never end");
     const months = await made(

@@ -13,7 +13,7 @@ const [path = "", settings = ""] = process.argv.slice(2);
 const source = createSource("crm", sourceSettingsSchema.parse(JSON.parse(settings)), {
   clock: systemClock,
   random: systemRandomness,
-  secrets: () => process.env["READ_PASSWORD"] ?? "",
+  secrets: () => "",
   staging: createStaging(),
   baseDirectory: dirname(path),
 });

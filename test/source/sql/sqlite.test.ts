@@ -59,7 +59,7 @@ describe("a SQLite file", () => {
     expect(bads).toMatchObject([{ code: "binary", key: "1", message: expect.stringContaining("the column photo") }]);
   });
 
-  it("tells neither the place of a row nor one to go on from whose key is an e-mail address or a phone number", async () => {
+  it("tells no place of a row whose key is an e-mail address or a phone number", async () => {
     const database = await newDatabase();
     await database.run(
       "create table customer (id text, name text)",
@@ -67,13 +67,11 @@ describe("a SQLite file", () => {
       "insert into customer values ('anna%40example.com', 'C'), ('b@example.com', 'D'), ('015112345678', 'E')",
     );
     const source = sourceOf(database, { customers: { query: "select * from customer", key: "id" } });
-    const positions: string[] = [];
-    const { raws } = await readAll(source, "customers", { batchSize: 1, reached: (text) => positions.push(text) });
+    const { raws } = await readAll(source, "customers");
     expect(raws).toHaveLength(5);
     expect(raws.map(({ place }) => place).sort()).toEqual([
       "crm/customers, id C1",
       ...[1, 2, 4, 5].map((row) => `crm/customers, row ${row}`),
     ]);
-    expect(positions.map((text): unknown => JSON.parse(text))).toMatchObject([{ after: { text: "C1" } }]);
   });
 });

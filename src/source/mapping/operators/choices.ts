@@ -1,20 +1,8 @@
 import { isJsonObject } from "../../../base/canonical-json.ts";
 import { textOf } from "../coerce.ts";
 import { compileCondition } from "../condition.ts";
-import { anyOf, kindsOfConstant, mistake, plain, refuse, textual, valueColumn } from "../context.ts";
-import {
-  aCondition,
-  anyExpression,
-  beside,
-  constant,
-  each,
-  isText,
-  listOf,
-  plainExpression,
-  someText,
-  textExpression,
-  textRefusals,
-} from "./operator.ts";
+import { mistake, refuse, valueColumn } from "../context.ts";
+import { beside, each, isText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 // oxlint-disable unicorn/no-thenable -- `then` is a key of the mapping
@@ -23,16 +11,10 @@ export const first: Operator = {
   reference: {
     form: "{first: [EXPRESSION, …]}",
     does: "The value of the first expression that has one.",
-    takes: "any values",
-    gives: "the value, unchanged",
-    options: {},
-    refuses: {},
     examples: [
       { expression: { first: ["mobile", "phone"] }, record: { mobile: "", phone: "030 1234" }, gives: "030 1234" },
     ],
   },
-  written: { operand: listOf(anyExpression) },
-  gives: ({ first: parts }, kindsOf) => (Array.isArray(parts) ? anyOf(parts.map(kindsOf)) : undefined),
   compile(operand, _spec, at, compiler) {
     const choices = each(operand, at, compiler);
     return (scope) => {
@@ -51,8 +33,6 @@ export const map: Operator = {
     does:
       "Puts other words for those of the source. `default` is " +
       "for a word that is not listed, and for no word at all. True and false are the words `true` and `false`.",
-    takes: "text, a number, or true and false",
-    gives: "the constant",
     options: { values: "The words of the source, each with its new value. Required." },
     refuses: {
       ...textRefusals,
@@ -73,15 +53,9 @@ export const map: Operator = {
       { expression: { map: "type", values: { P: "personal" } }, record: { type: "Q" }, refused: "unknown-word" },
     ],
   },
-  written: {
-    operand: plainExpression,
-    options: { values: { form: "entries", of: constant, least: 0 } },
-    required: ["values"],
-  },
-  gives: ({ values }) => anyOf(isJsonObject(values) ? Object.values(values).map(kindsOfConstant) : []),
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at, plain);
+    const inner = compiler.expression(operand, at);
     const { values, default: fallback } = spec;
     if (!isJsonObject(values)) {
       return mistake(context, beside(at, "values"), "expected an object: found text → value");
@@ -101,13 +75,10 @@ export const when: Operator = {
   reference: {
     form: "{when: CONDITION, then: EXPRESSION, else: EXPRESSION}",
     does: "One expression where a condition holds, another one where it does not.",
-    takes: "a condition",
-    gives: "what the expression gives",
     options: {
       then: "The expression where the condition holds. Required.",
       else: "The expression where it does not; nothing by default.",
     },
-    refuses: {},
     examples: [
       {
         expression: { when: { path: "country", in: ["DE", "AT"] }, then: { value: "B1" }, else: { value: "B2" } },
@@ -117,12 +88,6 @@ export const when: Operator = {
       { expression: { when: { path: "company", present: true }, then: "company" }, record: { company: "" } },
     ],
   },
-  written: {
-    operand: aCondition,
-    options: { then: anyExpression, else: anyExpression },
-    required: ["then"],
-  },
-  gives: ({ then: yes, else: no }, kindsOf) => anyOf([kindsOf(yes), no === undefined ? [] : kindsOf(no)]),
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const holds = compileCondition(operand, at, compiler);
@@ -145,9 +110,6 @@ export const lookup: Operator = {
       "Looks a text up in a table of the source (`tables`), in one of its columns where it has several. " +
       "Nothing to look up, and nothing in the column, gives nothing. `default` inside `lookup` " +
       "is for a key that the table lacks; `default` beside it for a record that has no key.",
-    takes: "text, or a number",
-    gives: "text",
-    options: {},
     refuses: { ...textRefusals, "not-in-table": "the table does not have the key" },
     examples: [
       { expression: { lookup: { table: "regions", key: "country" } }, record: { country: "DE" }, gives: "EMEA" },
@@ -168,15 +130,6 @@ export const lookup: Operator = {
       },
     ],
   },
-  written: {
-    operand: {
-      form: "object",
-      keys: { table: someText, key: textExpression, column: someText, default: constant },
-      required: ["table", "key"],
-    },
-  },
-  gives: ({ lookup: operand }) =>
-    anyOf([["text"], kindsOfConstant(isJsonObject(operand) ? operand["default"] : undefined)]),
   compile(operand, _spec, at, compiler) {
     const { context } = compiler;
     if (!isJsonObject(operand)) {
@@ -186,7 +139,7 @@ export const lookup: Operator = {
       if (!keys.includes(key)) mistake(context, [...at, key], `unknown; expected ${keys.join(", ")}`);
     }
     // What it reads is known without its table: a file that lacks that column is not read.
-    const key = compiler.expression(operand["key"], [...at, "key"], textual);
+    const key = compiler.expression(operand["key"], [...at, "key"]);
     const name = operand["table"];
     const table = isText(name) ? context.tables.get(name) : undefined;
     if (table === undefined) {

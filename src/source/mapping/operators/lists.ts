@@ -1,68 +1,18 @@
 import type { Json } from "../../../base/canonical-json.ts";
-import { textOf } from "../coerce.ts";
 import { compileCondition } from "../condition.ts";
 import { refuse } from "../context.ts";
-import type { Evaluate } from "../context.ts";
-import type { Scope } from "../path.ts";
-import { aCondition, anyExpression, beside, listExpression, option, someText, textRefusals } from "./operator.ts";
+import { beside } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
-const takesList = "a list; one object or value counts as a list of one, and elements that mean nothing are left out";
 const tooMany = { "too-many": "the lists of a record are gone through for more than 2,000,000 elements" };
-const elementPaths = "Its paths start at the element, as inside `each`.";
-
-/** The value of an expression for each element. Stops at the first fault. */
-function eachOf(elements: readonly Json[], scope: Scope, value: Evaluate, fault: () => boolean): (Json | undefined)[] {
-  const values: (Json | undefined)[] = [];
-  for (const item of elements) {
-    values.push(value({ item, parent: scope }));
-    if (fault()) return values;
-  }
-  return values;
-}
-
 /** Elements that lists put together may have. */
 const mostElements = 100_000;
-
-export const flatten: Operator = {
-  reference: {
-    form: "{flatten: LIST}",
-    does: "The elements of the lists in a list, one after the other; an element that is no list stays.",
-    takes: takesList,
-    gives: "a list",
-    options: {},
-    refuses: { "too-many": "the lists have more than 100,000 elements in all" },
-    examples: [
-      {
-        expression: { flatten: { collect: "orders", give: "lines" } },
-        record: { orders: [{ lines: [1, 2] }, { lines: [3] }, {}] },
-        gives: [1, 2, 3],
-      },
-    ],
-  },
-  written: { operand: listExpression },
-  gives: ["list"],
-  compile(operand, _spec, at, compiler) {
-    const { context } = compiler;
-    const list = compiler.elements(operand, at, false);
-    return (scope) => {
-      const found = list.read(scope);
-      if (found === undefined) return undefined;
-      let count = 0;
-      for (const element of found) count += Array.isArray(element) ? element.length : 1;
-      if (count > mostElements)
-        return refuse(context, "too-many", [...found], `lists of at most ${mostElements} elements in all`);
-      return found.flat();
-    };
-  },
-};
+const elementPaths = "Its paths start at the element, as inside `each`.";
 
 export const collect: Operator = {
   reference: {
     form: "{collect: LIST, give: EXPRESSION}",
-    does: "What an expression gives for each element; what gives nothing is left out.",
-    takes: takesList,
-    gives: "a list",
+    does: "What an expression gives for each element, and of a list that it gives, the elements; what gives nothing is left out.",
     options: { give: `The expression. ${elementPaths} Required.` },
     refuses: tooMany,
     examples: [
@@ -71,18 +21,30 @@ export const collect: Operator = {
         record: { lines: [{ sku: "cad" }, { sku: "" }] },
         gives: ["CAD"],
       },
+      {
+        expression: { collect: "orders", give: "lines" },
+        record: { orders: [{ lines: [1, 2] }, { lines: [3] }, {}] },
+        gives: [1, 2, 3],
+      },
     ],
   },
-  written: { operand: listExpression, options: { give: anyExpression }, required: ["give"] },
-  gives: ["list"],
   compile(operand, spec, at, compiler) {
+    const { context } = compiler;
     const list = compiler.elements(operand, at, true);
     const give = list.inside.expression(spec["give"], beside(at, "give"));
     return (scope) => {
       const found = list.read(scope);
       if (found === undefined) return undefined;
-      const values = eachOf(found, scope, give, () => compiler.context.fault !== undefined);
-      return values.filter((value) => value !== undefined);
+      const collected: Json[] = [];
+      for (const item of found) {
+        const value = give({ item, parent: scope });
+        if (context.fault !== undefined) return undefined;
+        const given = value === undefined ? [] : Array.isArray(value) ? value : [value];
+        if (collected.length + given.length > mostElements)
+          return refuse(context, "too-many", collected, `lists of at most ${mostElements} elements in all`);
+        for (const one of given) collected.push(one);
+      }
+      return collected;
     };
   },
 };
@@ -91,8 +53,6 @@ export const firstWhere: Operator = {
   reference: {
     form: "{firstWhere: LIST, where: CONDITION, give: EXPRESSION}",
     does: "The first element of a list for which a condition holds, or what an expression gives for it.",
-    takes: takesList,
-    gives: "the element, or the value of the expression",
     options: {
       where: `The condition. ${elementPaths} Required.`,
       give: `The value to take from that element. ${elementPaths} The element itself by default.`,
@@ -115,12 +75,6 @@ export const firstWhere: Operator = {
       },
     ],
   },
-  written: {
-    operand: listExpression,
-    options: { where: aCondition, give: anyExpression },
-    required: ["where"],
-  },
-  gives: ({ give }, kindsOf) => (give === undefined ? undefined : kindsOf(give)),
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const list = compiler.elements(operand, at, spec["give"] !== undefined);
@@ -142,9 +96,6 @@ export const count: Operator = {
   reference: {
     form: "{count: LIST}",
     does: "How many elements a list has. No list gives nothing.",
-    takes: takesList,
-    gives: "a number",
-    options: {},
     refuses: tooMany,
     examples: [
       {
@@ -155,49 +106,9 @@ export const count: Operator = {
       { expression: { count: "lines", default: 0 }, record: {}, gives: 0 },
     ],
   },
-  written: { operand: listExpression },
-  gives: ["number"],
   compile(operand, _spec, at, compiler) {
     const list = compiler.elements(operand, at, true);
     return (scope) => list.read(scope)?.length;
-  },
-};
-
-export const join: Operator = {
-  reference: {
-    form: "{join: LIST, separator: TEXT}",
-    does: "The texts of a list as one text. Gives nothing where none is there.",
-    takes: `${takesList}. Its elements: text, or numbers`,
-    gives: "text",
-    options: { separator: "The separator; a comma and a blank by default." },
-    refuses: { ...tooMany, ...textRefusals, "too-long": "the text is longer than 1,000,000 characters" },
-    examples: [
-      { expression: { join: "tags", separator: " " }, record: { tags: ["a", 1, null] }, gives: "a 1" },
-      {
-        expression: { join: { collect: "lines", give: "sku" } },
-        record: { lines: [{ sku: "x" }, { sku: "y" }] },
-        gives: "x, y",
-      },
-    ],
-  },
-  written: { operand: listExpression, options: { separator: someText } },
-  gives: ["text"],
-  compile(operand, spec, at, compiler) {
-    const { context } = compiler;
-    const list = compiler.elements(operand, at, false);
-    const separator = option(spec, "separator", at, context) ?? ", ";
-    return (scope) => {
-      const texts: string[] = [];
-      let length = 0;
-      for (const element of list.read(scope) ?? []) {
-        const text = textOf(element, context);
-        if (text === undefined) return undefined;
-        texts.push(text);
-        length += text.length + separator.length;
-        if (length > 1_000_000) return refuse(context, "too-long", text, "a text of at most 1000000 characters");
-      }
-      return texts.length === 0 ? undefined : texts.join(separator);
-    };
   },
 };
 
@@ -217,8 +128,6 @@ export const filter: Operator = {
   reference: {
     form: "{filter: LIST, where: CONDITION}",
     does: "The elements of a list for which a condition holds.",
-    takes: takesList,
-    gives: "a list",
     options: { where: `The condition. ${elementPaths} Required.` },
     refuses: tooMany,
     examples: [
@@ -239,8 +148,6 @@ export const filter: Operator = {
       },
     ],
   },
-  written: { operand: listExpression, options: { where: aCondition }, required: ["where"] },
-  gives: ["list"],
   elements: elementsWhere,
   compile(operand, spec, at, compiler) {
     const { read } = elementsWhere(operand, spec, at, compiler, false);

@@ -2,8 +2,8 @@ import type { Json } from "../../../base/canonical-json.ts";
 import { ofText } from "../coerce.ts";
 import { mistake, refuse } from "../context.ts";
 import type { Evaluate, ExpressionCompiler, KeyPath, MappingContext } from "../context.ts";
-import { compilePattern, searchable, writtenPattern } from "../pattern.ts";
-import { beside, isText, textExpression, textRefusals } from "./operator.ts";
+import { compilePattern, searchable } from "../pattern.ts";
+import { beside, isText, textRefusals } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 /** What may come of a text that is changed, in UTF-16 code units. */
@@ -32,8 +32,6 @@ export const replace: Operator = {
     does:
       "Replaces each match of a pattern with a text. In `with`, `$1` and `$<name>` are its groups, `$$` stands for " +
       "the character. Where no text is left, it gives nothing.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
       with: "The text to put in its place; nothing by default.",
@@ -52,15 +50,6 @@ export const replace: Operator = {
       },
     ],
   },
-  written: {
-    operand: textExpression,
-    options: {
-      pattern: writtenPattern,
-      with: { form: "text", most: mostOption },
-    },
-    required: ["pattern"],
-  },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const instead = spec["with"] === undefined ? "" : inserted(spec["with"], beside(at, "with"), context);
@@ -95,8 +84,6 @@ export const extract: Operator = {
     does:
       "The first part of the text that matches a pattern: its first group, where it has one. Gives nothing where " +
       "nothing matches, or the group is empty.",
-    takes: "text, or a number as the source writes it",
-    gives: "text",
     options: {
       pattern: `${patternOption} Required.`,
     },
@@ -106,12 +93,6 @@ export const extract: Operator = {
       { expression: { extract: "remark", pattern: "PO ([0-9]+)" }, record: { remark: "none" } },
     ],
   },
-  written: {
-    operand: textExpression,
-    options: { pattern: writtenPattern },
-    required: ["pattern"],
-  },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
     return withPattern(operand, spec["pattern"], at, compiler, (pattern) => {
       const group = Math.min(1, pattern.groupCount());

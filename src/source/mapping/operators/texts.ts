@@ -2,20 +2,10 @@ import anyAscii from "any-ascii";
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max";
 import { sha256 } from "../../../base/canonical-json.ts";
 import { ofText, textOf } from "../coerce.ts";
-import { mistake, refuse, textual } from "../context.ts";
+import { mistake, refuse } from "../context.ts";
 import type { Evaluate } from "../context.ts";
 import { searchable } from "../pattern.ts";
-import {
-  beside,
-  each,
-  isText,
-  listOf,
-  objectExpressionOf,
-  option,
-  someText,
-  textExpression,
-  textRefusals,
-} from "./operator.ts";
+import { beside, each, isText, option, textRefusals } from "./operator.ts";
 import type { ExpressionExample, Operator } from "./operator.ts";
 
 /** An operator on the text that another expression finds. */
@@ -24,14 +14,9 @@ function onText(name: string, does: string, examples: ExpressionExample[], chang
     reference: {
       form: `{${name}: EXPRESSION}`,
       does: `${does} Where no text is left, it gives nothing.`,
-      takes: "text, or a number as the source writes it",
-      gives: "text",
-      options: {},
       refuses: textRefusals,
       examples,
     },
-    written: { operand: textExpression },
-    gives: ["text"],
     compile(operand, _spec, at, compiler) {
       const inner = ofText(operand, at, compiler);
       return (scope) => {
@@ -68,18 +53,12 @@ export const trim = onText(
   (text) => text.trim(),
 );
 
-/** Text in which braces stand in pairs, or double for the characters. */
-const templatePattern = "^(?:[^{}]|\\{\\{|\\}\\}|\\{[^{}]+\\})*$";
-
 export const template: Operator = {
   reference: {
     form: '{template: "TEXT {PATH} TEXT"}',
     does:
       "Puts text together. `{path}` becomes the value at the path; `{{` and `}}` are the characters themselves. " +
       "Gives nothing as soon as one of the paths finds nothing.",
-    takes: "text, or numbers",
-    gives: "text",
-    options: {},
     refuses: textRefusals,
     examples: [
       { expression: { template: "A-{orderID}/{line}" }, record: { orderID: 10248, line: "1" }, gives: "A-10248/1" },
@@ -87,8 +66,6 @@ export const template: Operator = {
       { expression: { template: "{{{code}}}" }, record: { code: "x" }, gives: "{x}" },
     ],
   },
-  written: { operand: { form: "text", pattern: templatePattern } },
-  gives: ["text"],
   compile(operand, _spec, at, compiler) {
     if (!isText(operand)) return mistake(compiler.context, at, 'expected text such as "A-{orderID}"');
     const parts: (string | Evaluate)[] = [];
@@ -115,32 +92,41 @@ export const template: Operator = {
   },
 };
 
+/** Most characters of texts that are put together. */
+const mostTogether = 1_000_000;
+
 export const concat: Operator = {
   reference: {
-    form: "{concat: [EXPRESSION, …], separator: TEXT}",
-    does: "Joins the texts that are there and leaves out those that are not. Gives nothing where none is there.",
-    takes: "text, or numbers",
-    gives: "text",
+    form: "{concat: [EXPRESSION, …] or LIST, separator: TEXT}",
+    does:
+      "Joins the texts that are there and leaves out those that are not: of expressions, or the elements of a list. " +
+      "Gives nothing where none is there.",
     options: { separator: "The separator; nothing by default." },
-    refuses: textRefusals,
+    refuses: { ...textRefusals, "too-long": "the text is longer than 1,000,000 characters" },
     examples: [
       {
         expression: { concat: ["street", "zip", "city"], separator: ", " },
         record: { street: "Main Street 1", zip: null, city: "Bonn" },
         gives: "Main Street 1, Bonn",
       },
+      { expression: { concat: "tags", separator: " " }, record: { tags: ["a", 1, null] }, gives: "a 1" },
     ],
   },
-  written: { operand: listOf(textExpression), options: { separator: someText } },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
-    const parts = each(operand, at, compiler, textual);
-    const separator = option(spec, "separator", at, compiler.context) ?? "";
+    const { context } = compiler;
+    const separator = option(spec, "separator", at, context) ?? "";
+    const parts = Array.isArray(operand) ? each(operand, at, compiler) : undefined;
+    const list = parts === undefined ? compiler.elements(operand, at, false) : undefined;
     return (scope) => {
       const texts: string[] = [];
-      for (const part of parts) {
-        const found = textOf(part(scope), compiler.context);
-        if (found !== undefined) texts.push(found);
+      let length = 0;
+      for (const found of parts?.map((part) => part(scope)) ?? list?.read(scope) ?? []) {
+        const text = textOf(found, context);
+        if (text === undefined) continue;
+        texts.push(text);
+        length += text.length + separator.length;
+        if (length > mostTogether)
+          return refuse(context, "too-long", text, `a text of at most ${mostTogether} characters`);
       }
       return texts.length === 0 ? undefined : texts.join(separator);
     };
@@ -153,8 +139,6 @@ export const split: Operator = {
     does:
       "Cuts a text into a list, trims the pieces and leaves out empty pieces and those that mean nothing " +
       "(`nothing`).",
-    takes: "text, or a number",
-    gives: "a list of texts",
     options: { separator: "Where the text is cut; a comma by default." },
     refuses: { ...textRefusals, "too-many": "the text has more than 50,000 pieces" },
     examples: [
@@ -162,8 +146,6 @@ export const split: Operator = {
       { expression: { split: "numbers", separator: ";" }, record: { numbers: "8001;8002" }, gives: ["8001", "8002"] },
     ],
   },
-  written: { operand: textExpression, options: { separator: someText } },
-  gives: ["list"],
   compile(operand, spec, at, compiler) {
     const inner = ofText(operand, at, compiler);
     const separator = option(spec, "separator", at, compiler.context) ?? ",";
@@ -184,8 +166,6 @@ export const phone: Operator = {
     does:
       "A phone number in the form E.164, by the numbering plans of the countries (libphonenumber). An " +
       "extension is left out.",
-    takes: "text, or a number as the source writes it",
-    gives: "text, such as +493012345678",
     options: {
       country:
         "The country of numbers that do not begin with + or 00: two capital letters such as DE, or an expression " +
@@ -206,13 +186,6 @@ export const phone: Operator = {
       { expression: { phone: "phone", country: "DE" }, record: { phone: "call Ann" }, refused: "not-a-phone-number" },
     ],
   },
-  written: {
-    operand: textExpression,
-    options: {
-      country: { form: "either", of: [{ form: "text", pattern: "^[A-Z]{2}$" }, objectExpressionOf(["text"])] },
-    },
-  },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const inner = ofText(operand, at, compiler);
@@ -221,7 +194,7 @@ export const phone: Operator = {
     if (isText(country) && !isSupportedCountry(country))
       return mistake(context, where, `found ${JSON.stringify(country)}; expected a country such as DE, or {path: …}`);
     const countryOf: Evaluate =
-      country === undefined || isText(country) ? () => country : compiler.expression(country, where, ["text"]);
+      country === undefined || isText(country) ? () => country : compiler.expression(country, where);
     return (scope) => {
       const text = inner(scope);
       if (text === undefined) return undefined;
@@ -246,9 +219,6 @@ export const login: Operator = {
     does:
       "The name before the @ of an e-mail address, in small letters and digits alone, as a `userName` has to be. Two " +
       "addresses can give the same: ann.lee@ and annlee@.",
-    takes: "text",
-    gives: "text",
-    options: {},
     refuses: {
       ...textRefusals,
       ...tooLong,
@@ -259,8 +229,6 @@ export const login: Operator = {
       { expression: { login: "mail" }, record: { mail: "Ann Lee" }, refused: "not-an-address" },
     ],
   },
-  written: { operand: textExpression },
-  gives: ["text"],
   compile(operand, _spec, at, compiler) {
     const { context } = compiler;
     const inner = ofText(operand, at, compiler);
@@ -286,8 +254,6 @@ export const hash: Operator = {
     does:
       "An id instead of a login, an e-mail address or a phone number: 32 hexadecimal digits of SHA-256 over the salt " +
       "and the text. Ids appear in messages, logs and the audit log, and an erasure keeps them.",
-    takes: "text, or a number as the source writes it",
-    gives: "text of 32 characters",
     options: {
       salt:
         "Text of at least 16 characters, without which nobody finds the text by trying. Every mapping that gives or " +
@@ -302,8 +268,6 @@ export const hash: Operator = {
       },
     ],
   },
-  written: { operand: textExpression, options: { salt: { form: "text", least: shortestSalt } }, required: ["salt"] },
-  gives: ["text"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
     const inner = ofText(operand, at, compiler);

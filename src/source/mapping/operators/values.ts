@@ -1,43 +1,20 @@
 import type { Json, JsonObject } from "../../../base/canonical-json.ts";
-import { failed } from "../../../base/errors.ts";
 import { minorDigits } from "../../../crm/currency.ts";
 import type { Money } from "../../../crm/model.ts";
 import { wordsOf } from "../condition.ts";
-import { kindsOfConstant, mistake, numeric, plain, refuse } from "../context.ts";
+import { mistake, refuse } from "../context.ts";
 import type { Evaluate, KeyPath, MappingContext } from "../context.ts";
-import { decimalOf, multiply as times, numberOf, pointReader } from "../numbers.ts";
-import type { Decimal, Marks } from "../numbers.ts";
-import {
-  anyExpression,
-  aPath,
-  beside,
-  constant,
-  each,
-  isText,
-  listOf,
-  numberExpression,
-  numberOrExpression,
-  objectExpressionOf,
-  option,
-  plainExpression,
-  someText,
-  wholeNumber,
-  words,
-} from "./operator.ts";
+import { numberReader, pointReader, productOf } from "../numbers.ts";
+import type { Marks } from "../numbers.ts";
+import { beside, each, isText, option } from "./operator.ts";
 import type { Operator } from "./operator.ts";
 
 export const value: Operator = {
   reference: {
     form: "{value: CONSTANT}",
     does: "A constant: text, number, true or false, or a list of texts.",
-    takes: "nothing",
-    gives: "the constant",
-    options: {},
-    refuses: {},
     examples: [{ expression: { value: "company" }, record: {}, gives: "company" }],
   },
-  written: { operand: constant },
-  gives: ({ value: constant }) => kindsOfConstant(constant),
   compile: (operand) => () => operand,
 };
 
@@ -45,17 +22,11 @@ export const path: Operator = {
   reference: {
     form: "{path: PATH}",
     does: "The value at a path. Write it like this to add a `default`; otherwise the path alone is enough.",
-    takes: "any value",
-    gives: "the value, unchanged",
-    options: {},
-    refuses: {},
     examples: [
       { expression: { path: "address.city" }, record: { address: { city: "Bonn" } }, gives: "Bonn" },
       { expression: { path: "address.city", default: "unknown" }, record: { address: null }, gives: "unknown" },
     ],
   },
-  written: { operand: aPath },
-  gives: undefined,
   compile(operand, _spec, at, compiler) {
     if (!isText(operand)) return mistake(compiler.context, at, "expected a path as text");
     return compiler.expression(operand, at);
@@ -81,8 +52,6 @@ export const number: Operator = {
     does:
       "A decimal number, written as number or text. Nothing is rounded: " +
       "text of more than 15 digits before or after the mark is refused.",
-    takes: "a number, or text",
-    gives: "a number",
     options: {
       decimalMark: "The decimal mark; a point by default. A text such as 2.000 is read only where a mark is named.",
       groupMark: "The mark between groups of three digits; nothing by default.",
@@ -92,32 +61,19 @@ export const number: Operator = {
     },
     examples: [
       { expression: { number: "seats" }, record: { seats: " 12 " }, gives: 12 },
-      { expression: { number: "rate", decimalMark: "," }, record: { rate: "0,5" }, gives: 0.5 },
       {
         expression: { number: "rate", decimalMark: ",", groupMark: "." },
         record: { rate: "1.234,5" },
         gives: 1234.5,
       },
-      { expression: { number: "seats", groupMark: "," }, record: { seats: "1,5" }, refused: "not-a-number" },
-      { expression: { number: "seats" }, record: { seats: "1e3" }, refused: "not-a-number" },
       { expression: { number: "seats" }, record: { seats: "2.000" }, refused: "not-a-number" },
       { expression: { number: "seats", decimalMark: "." }, record: { seats: "2.000" }, gives: 2 },
     ],
   },
-  written: { operand: numberExpression, options: { decimalMark: someText, groupMark: someText } },
-  gives: ["number"],
   compile(operand, spec, at, compiler) {
-    const inner = compiler.expression(operand, at, numeric);
-    const asPoint = pointReader(marksOf(spec, at, compiler.context));
-    return (scope) => {
-      const found = inner(scope);
-      if (found === undefined || typeof found === "number") return found;
-      const written = isText(found) ? asPoint(found) : failed("written as text");
-      if (!written.ok) return refuse(compiler.context, "not-a-number", found, `a number ${written.error}`);
-      const text = written.value;
-      const exact = /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
-      return Number.isFinite(exact) ? exact : refuse(compiler.context, "not-a-number", found, "a number");
-    };
+    const inner = compiler.expression(operand, at);
+    const read = numberReader(marksOf(spec, at, compiler.context), compiler.context);
+    return (scope) => read(inner(scope));
   },
 };
 
@@ -125,8 +81,6 @@ export const boolean: Operator = {
   reference: {
     form: "{boolean: EXPRESSION, true: [WORD, …], false: [WORD, …]}",
     does: 'True or false, by the words of the source. They are compared as text, so 1 and "1" are the same.',
-    takes: "text, a number, or true and false",
-    gives: "true or false",
     options: {
       true: "The word, or the words, for true; `true` by default.",
       false: "The word, or the words, for false; `false` by default.",
@@ -137,11 +91,9 @@ export const boolean: Operator = {
       { expression: { boolean: "trial", true: "Y", false: "N" }, record: { trial: "maybe" }, refused: "not-a-boolean" },
     ],
   },
-  written: { operand: plainExpression, options: { true: words, false: words } },
-  gives: ["boolean"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at, plain);
+    const inner = compiler.expression(operand, at);
     const yes = spec["true"] === undefined ? new Set(["true"]) : wordsOf(spec["true"], beside(at, "true"), context);
     const no = spec["false"] === undefined ? new Set(["false"]) : wordsOf(spec["false"], beside(at, "false"), context);
     const expected = `${[...yes].join(" or ")} for true, ${[...no].join(" or ")} for false`;
@@ -160,14 +112,8 @@ export const list: Operator = {
   reference: {
     form: "{list: [EXPRESSION, …]}",
     does: "A list of the values of the expressions, without empty values.",
-    takes: "any values",
-    gives: "a list",
-    options: {},
-    refuses: {},
     examples: [{ expression: { list: ["first", "second"] }, record: { first: "8001", second: "" }, gives: ["8001"] }],
   },
-  written: { operand: listOf(anyExpression) },
-  gives: ["list"],
   compile(operand, _spec, at, compiler) {
     const parts = each(operand, at, compiler);
     return (scope) => {
@@ -187,12 +133,9 @@ export const multiply: Operator = {
     does:
       "The product of numbers, such as seats: quantity × seats per unit. Exact on decimals. Gives nothing as soon as " +
       "one of them gives nothing.",
-    takes: "numbers: expressions, or numbers as they stand",
-    gives: "a number",
-    options: {},
     refuses: {
       "not-a-number": "the value is no decimal number with a point, or a text such as 2.000, which may be thousands",
-      "not-exact": "a number beyond 40 digits, or a result of more than 15, which a number does not hold exactly",
+      "not-exact": "the product has more than 15 digits, which a number does not hold exactly",
     },
     examples: [
       {
@@ -204,23 +147,22 @@ export const multiply: Operator = {
       { expression: { multiply: ["a", "a"] }, record: { a: "123456789.123" }, refused: "not-exact" },
     ],
   },
-  written: { operand: listOf(numberOrExpression, 2) },
-  gives: ["number"],
   compile(operand, _spec, at, compiler) {
     const { context } = compiler;
     if (!Array.isArray(operand) || operand.length < 2)
       return mistake(context, at, "expected a list of two or more numbers or expressions");
+    const read = numberReader({}, context);
     const parts = operand.map((part, index): Evaluate =>
-      typeof part === "number" ? () => part : compiler.expression(part, [...at, index], numeric),
+      typeof part === "number" ? () => part : compiler.expression(part, [...at, index]),
     );
     return (scope) => {
-      let result: Decimal = { digits: 1n, scale: 0 };
+      const numbers: number[] = [];
       for (const part of parts) {
-        const decimal = decimalOf(part(scope), context);
-        if (decimal === undefined) return undefined;
-        result = times(result, decimal);
+        const number = read(part(scope));
+        if (number === undefined) return undefined;
+        numbers.push(number);
       }
-      return numberOf(result, context);
+      return productOf(numbers, context);
     };
   },
 };
@@ -274,8 +216,6 @@ export const money: Operator = {
   reference: {
     form: "{money: EXPRESSION, currency: CURRENCY, decimals: NUMBER, decimalMark: TEXT, groupMark: TEXT}",
     does: "An amount in the minor unit of its currency (cents for EUR), digit by digit; nothing is rounded.",
-    takes: "text, or a number",
-    gives: "an amount: `{currency, minor}`",
     options: {
       currency: "A currency such as EUR, or an expression that finds one. Required.",
       decimals:
@@ -314,20 +254,9 @@ export const money: Operator = {
       },
     ],
   },
-  written: {
-    operand: numberExpression,
-    options: {
-      currency: { form: "either", of: [{ form: "text", pattern: "^[A-Z]{3}$" }, objectExpressionOf(["text"])] },
-      decimals: wholeNumber(0, 6),
-      decimalMark: someText,
-      groupMark: someText,
-    },
-    required: ["currency"],
-  },
-  gives: ["money"],
   compile(operand, spec, at, compiler) {
     const { context } = compiler;
-    const inner = compiler.expression(operand, at, numeric);
+    const inner = compiler.expression(operand, at);
     const { decimals, currency } = spec;
     if (!isDigits(decimals)) {
       return mistake(
@@ -345,7 +274,7 @@ export const money: Operator = {
       );
     }
     const currencyOf: Evaluate =
-      constant === undefined ? compiler.expression(currency, beside(at, "currency"), ["text"]) : () => constant;
+      constant === undefined ? compiler.expression(currency, beside(at, "currency")) : () => constant;
     const amount = compileAmount({ decimals, ...marksOf(spec, at, context) }, context);
     return (scope) => {
       const found = inner(scope);
