@@ -207,7 +207,7 @@ function openMarks(file: string): Finding[] {
             good: false,
             kind: "records" as const,
             detail: `${counted(chosen.length, "column")} ${chosen.length === 1 ? "is" : "are"} still to be chosen: ${toChoose} (${linesText(chosen)})`,
-            cure: "write a column in each place; `crm-sync schema SOURCE STREAM` lists those of a list",
+            cure: "write a column in each place; the comments of its stream name those that nothing reads",
           },
         ]),
     ...(doubts.length === 0

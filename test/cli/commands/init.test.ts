@@ -74,13 +74,7 @@ describe("init", () => {
       expect((await init(place, "--template", name)).exitCode).toBe(0);
       const config = join(place, "crm-sync.yaml");
       const own = { ...environment, CRM_DB_PASSWORD: "a long password", ODOO_DB_PASSWORD: "a long password" };
-      const { exitCode, stderr } = await crmSync(
-        { config, environment: own },
-        "--sandbox",
-        "schema",
-        "crm",
-        "customers",
-      );
+      const { exitCode, stderr } = await crmSync({ config, environment: own }, "--sandbox", "map", "crm", "customers");
       if (name === "odoo-postgres") {
         const left = stderr
           .match(/needs your value for `[^`]+`/gu)
@@ -283,8 +277,7 @@ describe("init", () => {
     const ended = await crmSync({ config, environment }, "--sandbox", "check");
     expect(ended.stdout).toContain(`still to be chosen: CHOOSE_A_COLUMN (lines ${lines.join(", ")})`);
     expect(ended.stdout).toContain('has no column "CHOOSE_A_COLUMN", which the configuration reads');
-    const schema = await crmSync({ config, environment }, "--sandbox", "schema", "files", "staff");
-    expect([schema.exitCode, schema.stdout]).toEqual([0, expect.stringContaining("nick")]);
+    expect(text).toMatch(/nothing reads the columns .*nick/u);
   });
 
   it("takes names of products for no states of a sale", async () => {
