@@ -6,5 +6,4 @@ export const customersAndOrders: Job = {
   kind: "sync",
   schedule: "*/15 * * * *",
   streams: ["customers", "orders"],
-  misfire: "run-once",
 };

@@ -6,7 +6,6 @@ export const monthlyReport: Job = {
   kind: "report",
   schedule: "0 5 1 * *",
   streams: ["customers", "orders", "staff"],
-  misfire: "run-once",
   reports: [
     { kind: "orders", format: "csv", by: "happened" },
     { kind: "entitlements", format: "csv", by: "happened" },

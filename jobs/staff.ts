@@ -6,5 +6,4 @@ export const staff: Job = {
   kind: "sync",
   schedule: "5,35 * * * *",
   streams: ["staff"],
-  misfire: "run-once",
 };

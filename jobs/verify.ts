@@ -6,5 +6,4 @@ export const verify: Job = {
   kind: "verify",
   schedule: "20 2 * * *",
   streams: ["customers", "orders", "staff"],
-  misfire: "run-once",
 };

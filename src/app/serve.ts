@@ -10,7 +10,7 @@ import { readHealth } from "../operate/health.ts";
 import type { StartWeb } from "../operate/health.ts";
 import { loginLink } from "../operate/login-link.ts";
 import { measuredOf } from "../operate/measured.ts";
-import { cronTicker } from "../operate/schedule-ticker.ts";
+import { minuteTicker } from "../operate/schedule-ticker.ts";
 import { Schedule } from "../operate/schedule.ts";
 import type { ScheduledRun } from "../operate/schedule.ts";
 import { supervisorOf } from "../operate/supervisor.ts";
@@ -36,7 +36,7 @@ export async function serve(application: Application, request: ServeRequest): Pr
     store: ledger.schedule,
     clock,
     logger,
-    ticker: cronTicker(clock),
+    ticker: minuteTicker(clock),
     execute: async (run) => {
       supervisor.status(`run of ${run.job.id}, on since ${toInstant(clock.now())}`);
       try {

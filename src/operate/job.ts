@@ -6,13 +6,7 @@ import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
 import type { DeletionLimit } from "../engine/plan/limits.ts";
 import { sharesSchema } from "../engine/run/run-settings.ts";
-import type {
-  JobSettings,
-  LimitsOfJob,
-  LimitsSettings,
-  misfirePolicies,
-  VerifyBudget,
-} from "../engine/run/run-settings.ts";
+import type { JobSettings, LimitsOfJob, LimitsSettings, VerifyBudget } from "../engine/run/run-settings.ts";
 import { guardNames, guards } from "../ingest/belief/guards.ts";
 import type { Acceptance, GuardName } from "../ingest/belief/guards.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
@@ -22,9 +16,6 @@ import type { PeriodBy } from "../report/statement/shape.ts";
 import type { Source } from "../source/source.ts";
 
 type JobKind = "sync" | "verify" | "report" | "backup";
-
-/** The handling of missed fire times: `run-once` for all of them, `skip` them, or run `all` (the last 24). */
-export type MisfirePolicy = (typeof misfirePolicies)[number];
 
 /** A report of a job of kind `report`, for the month before the fire time. */
 interface JobReport {
@@ -46,7 +37,6 @@ export interface Job {
   /** Time zone of the schedule; default: `zone` of the configuration. */
   zone?: string;
   streams: readonly Stream[];
-  misfire: MisfirePolicy;
   /** Differences from `limits` of the configuration. */
   limits?: LimitsOfJob;
   reports?: readonly JobReport[];
@@ -64,7 +54,6 @@ export interface BoundJob {
   streams: readonly Stream[];
   /** Names of the sources that the job reads, in the order of the configuration. */
   sources: readonly string[];
-  misfire: MisfirePolicy;
   limits: LimitsSettings;
   reports: readonly JobReport[];
   /** The recipients of the reports by mail. */
@@ -116,7 +105,6 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
     kind: settings.kind,
     schedule: settings.schedule ?? null,
     streams: settings.streams ?? allStreams,
-    misfire: settings.misfire ?? "run-once",
   };
 }
 
@@ -165,7 +153,6 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
       schedule?.ok === true ? { cron: schedule.value, zone: settings?.zone ?? job.zone ?? config.zone } : undefined,
     streams,
     sources: settings?.sources ?? having,
-    misfire: settings?.misfire ?? job.misfire,
     limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
     reports,
     mailTo,

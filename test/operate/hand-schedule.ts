@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Clock } from "../../src/base/clock.ts";
 import { parseCron } from "../../src/base/cron.ts";
 import type { Cron } from "../../src/base/cron.ts";
-import type { BoundJob, MisfirePolicy } from "../../src/operate/job.ts";
+import type { BoundJob } from "../../src/operate/job.ts";
 import { Schedule } from "../../src/operate/schedule.ts";
 import type { ScheduledOutcome, ScheduledRun, FireTimeStore } from "../../src/operate/schedule.ts";
 
@@ -16,7 +16,7 @@ export function cron(text: string): Cron {
   return parsed.value;
 }
 
-export function job(id: string, schedule: string, more: { zone?: string; misfire?: MisfirePolicy } = {}): BoundJob {
+export function job(id: string, schedule: string, more: { zone?: string } = {}): BoundJob {
   return {
     id,
     title: id,
@@ -24,7 +24,6 @@ export function job(id: string, schedule: string, more: { zone?: string; misfire
     schedule: { cron: cron(schedule), zone: more.zone ?? "UTC" },
     streams: ["customers"],
     sources: [],
-    misfire: more.misfire ?? "run-once",
     mailTo: [],
     limits: {
       removals: {

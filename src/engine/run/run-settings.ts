@@ -22,9 +22,6 @@ export const cronSchema = z.string().superRefine((text, context) => {
   if (!cron.ok) context.addIssue(`expected ${cron.error}`);
 });
 
-/** What happens to fire times that passed while the program was not running or was busy. */
-export const misfirePolicies = ["run-once", "skip", "all"] as const;
-
 const atLeastOne = z.int().min(1);
 
 const floor = z.int().min(0).describe("So many are allowed, whatever the share.");
@@ -197,10 +194,6 @@ const jobFields = {
     .min(1)
     .optional()
     .meta({ description: "Sources the job reads; default: all that have its streams.", examples: [["erp"]] }),
-  misfire: z
-    .enum(misfirePolicies)
-    .optional()
-    .describe("Fire times that were missed: run once for all of them, skip them, or run all (at most 24)."),
   limits: limitsOfJobSchema
     .optional()
     .describe("Limits of this job where they differ from `limits`; other limits are those of the configuration."),
