@@ -92,7 +92,6 @@ class OpenApplication implements Application {
   readonly sandbox: Sandbox | undefined;
   readonly observed: Observed;
   readonly #placeOf: (key: string) => string;
-  readonly writtenAt: OpenConfig["writtenAt"];
   readonly #face: Face;
   readonly #choice: ConfigChoice;
   #logger: Logger | undefined;
@@ -110,7 +109,6 @@ class OpenApplication implements Application {
     this.header = open.header;
     this.directory = open.directory;
     this.#placeOf = open.placeOf;
-    this.writtenAt = open.writtenAt;
     this.environment = environment;
     this.sandbox = open.sandbox;
     this.#choice = choice;

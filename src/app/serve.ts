@@ -1,4 +1,3 @@
-import { toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
@@ -13,38 +12,24 @@ import { measuredOf } from "../operate/measured.ts";
 import { minuteTicker } from "../operate/schedule-ticker.ts";
 import { Schedule } from "../operate/schedule.ts";
 import type { ScheduledRun } from "../operate/schedule.ts";
-import { supervisorOf } from "../operate/supervisor.ts";
-import { counted } from "../report/text.ts";
 import { executeJob } from "./execute-job.ts";
 
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
- * A service manager that started the program is told how it stands. In one piece: what begins here ends here, in the
- * reverse order.
+ * In one piece: what begins here ends here, in the reverse order.
  */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
   const ledger = await application.ledger();
   const { clock, logger } = application;
-  const supervisor = supervisorOf(application.environment, process, { clock, logger });
   const jobs = application.jobs();
-  const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
-  let url = "";
-  const waiting = (): string => `waits for the fire times of ${counted(scheduled, "job")}; health at ${url}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
     clock,
     logger,
     ticker: minuteTicker(clock),
-    execute: async (run) => {
-      supervisor.status(`run of ${run.job.id}, on since ${toInstant(clock.now())}`);
-      try {
-        return await executeAtFireTime(application, ledger, run);
-      } finally {
-        if (!signal.aborted) supervisor.status(waiting());
-      }
-    },
+    execute: async (run) => await executeAtFireTime(application, ledger, run),
   });
   const ended = new AbortController();
   const dashboard = createDashboard({
@@ -63,19 +48,17 @@ export async function serve(application: Application, request: ServeRequest): Pr
     dashboard,
     measured: await measuredOf({ application, schedule, version: programVersion() }),
   });
-  url = health.url;
+  const { url } = health;
   try {
     const listensAt = health.isListening ? Number(new URL(url).port) : undefined;
+    const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
     request.started({ jobs: scheduled, url, link: (user) => startLink(application, user, listensAt) });
-    supervisor.ready(waiting());
     schedule.start();
     const broken = await untilStopped(signal, ledger, clock, schedule);
     logger.info({}, "stopping");
-    supervisor.stopping();
     await schedule.stop();
     ended.abort();
     await health.close();
-    await supervisor.end();
     if (broken !== undefined) throw broken;
   } finally {
     dashboard.close();

@@ -8,7 +8,7 @@ import type { Problem, Result } from "../base/errors.ts";
 import { KnownSecrets } from "../base/known-secrets.ts";
 import { projectFolder } from "../base/program-version.ts";
 import { isMap, markKey, mergeLayers, mistake, nearestMark, readDocument } from "./document.ts";
-import type { Layer, Mark, Path } from "./document.ts";
+import type { Layer, Mark } from "./document.ts";
 import { explainIssues } from "./findings.ts";
 import { layPresets, shippedPresets } from "./presets.ts";
 import { acceptsText, jsonSchemaOf } from "./schema.ts";
@@ -72,8 +72,6 @@ export interface Loaded<Config> {
   directory: string;
   /** Where a key, such as `sources.erp.zone`, or the nearest thing around it stands: `file:line:column`. */
   placeOf: (key: string) => string;
-  /** Where this very value was written: `file:line:column`, a variable, an option; undefined where it is a default. */
-  writtenAt: (path: Path) => string | undefined;
 }
 
 /**
@@ -125,7 +123,6 @@ export function loadWith<Schema extends z.ZodType>(
     secrets: secrets.value,
     directory: dirname(file),
     placeOf: (key) => nearestMark(merged, key.split("."))?.place ?? key,
-    writtenAt: (path) => merged.marks.get(markKey(path))?.place,
     header: {
       file,
       profiles: [...(request.profiles ?? [])],

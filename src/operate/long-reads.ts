@@ -125,9 +125,7 @@ function start(
   environment: Readonly<Record<string, string | undefined>>,
   { signal, timeoutMs = longestMs }: LongRead,
 ): Running {
-  // It is no service of its own: nobody is told that it is ready.
-  const { NOTIFY_SOCKET: _socket, WATCHDOG_USEC: _usec, ...env } = environment;
-  const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env });
+  const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env: environment });
   let why: string | undefined;
   let said = "";
   // It only reads: nothing is lost where it is killed.
