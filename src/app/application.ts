@@ -327,7 +327,6 @@ class OpenApplication implements Application {
       store: ledger.schedule,
       clock: this.clock,
       logger: this.logger,
-      environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
       known: this.secrets.known,
       suggested: this.suggested,

@@ -26,7 +26,7 @@ describe("a configuration", () => {
     });
     expect(config.settle.maxWaitMs).toBe(30_000);
     expect(config.orders.unseen).toBe("ask");
-    expect(config.notify).toEqual({ kind: "log" });
+    expect(config.alerts.channels).toEqual([]);
     expect(config.namespace).toBe("crm");
     expect(result.value.directory).toBe(directory);
     expect(header).toMatchObject({ file: path, profiles: [], environment: [], options: [] });
@@ -131,10 +131,12 @@ describe("profiles, environment and options", () => {
   });
 
   it("are not mixed where the kind of a thing differs", async () => {
-    const { result } = await load(`${good}notify: {kind: log}\n`, {
-      profiles: { easy: "notify: {kind: command, command: [mail]}\n" },
+    const { result } = await load(good, {
+      profiles: {
+        easy: "sources: {crm: {kind: http, url: 'https://crm.example.com', auth: {password: env:SEAL_KEY}}}\n",
+      },
     });
-    expect(result.ok && result.value.config.notify).toEqual({ kind: "log" });
+    expect(result.ok && result.value.config.sources["crm"]).toMatchObject({ kind: "file", path: "customers.csv" });
   });
 
   it("are named in the place of a mistake", async () => {
