@@ -335,11 +335,10 @@ class OpenApplication implements Application {
   }
 
   runHeader(): JsonObject {
-    const { file, profiles, presets, environment, options, hash } = this.header;
+    const { file, profiles, environment, options, hash } = this.header;
     return {
       file,
       profiles: [...profiles],
-      presets: { ...presets },
       environment: [...environment],
       options: [...options],
       hash,

@@ -10,7 +10,6 @@ import { projectFolder } from "../base/program-version.ts";
 import { isMap, markKey, mergeLayers, mistake, nearestMark, readDocument } from "./document.ts";
 import type { Layer, Mark } from "./document.ts";
 import { explainIssues } from "./findings.ts";
-import { layPresets, shippedPresets } from "./presets.ts";
 import { acceptsText, jsonSchemaOf } from "./schema.ts";
 import type { JsonSchema } from "./schema.ts";
 import { resolveSecrets, resolveTexts } from "./secrets.ts";
@@ -33,8 +32,6 @@ export interface ConfigHeader {
   file: string;
   /** Profiles that lie below the file, in the order in which they were applied. */
   profiles: string[];
-  /** By source, the preset of `config/presets` that lies below what the file says of it. */
-  presets: Record<string, string>;
   /** Names of environment variables that changed a setting. */
   environment: string[];
   /** Names of options that changed a setting, such as `--sandbox`. */
@@ -60,8 +57,6 @@ export interface LoadRequest {
   instead?: JsonObject;
   /** Where profiles are looked for. */
   profileDirectory?: string;
-  /** Where presets are looked for. */
-  presetDirectory?: string;
 }
 
 export interface Loaded<Config> {
@@ -75,8 +70,7 @@ export interface Loaded<Config> {
 }
 
 /**
- * Reads, merges and checks the configuration: profiles below the file, then the environment, then options; a preset
- * below the source that names it. Everything that is wrong is returned at once, in the order of the file, each with
+ * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything that is wrong is returned at once, in the order of the file, each with
  * file:line:column (or the name of the variable), key, finding, expectation and cure.
  */
 export function loadWith<Schema extends z.ZodType>(
@@ -97,10 +91,7 @@ export function loadWith<Schema extends z.ZodType>(
   for (const option of request.options ?? []) layers.push(layerOf(option.settings, option.name));
 
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
-  const laid = layPresets(layers.reduce(mergeLayers, base), request.presetDirectory ?? shippedPresets);
-  if (!laid.ok) return failed(inOrder(laid.error));
-  const { settings: laidSettings, presets, unfilled } = laid.value;
-  const written = withSections(laidSettings, request.instead);
+  const written = withSections(layers.reduce(mergeLayers, base), request.instead);
   const known = new KnownSecrets();
   const resolving = { required: request.secretsRequired ?? true, directory: dirname(file) };
   const texts = resolveTexts(written, request.environment, known, resolving);
@@ -108,13 +99,9 @@ export function loadWith<Schema extends z.ZodType>(
   const merged = texts.value;
   // Read once: to compile a reader for each of its objects costs more than it saves.
   const parsed = schema.safeParse(merged.value, { jitless: true });
-  if (!parsed.success || unfilled.size > 0) {
-    // What is left to a person is told once, and not again as what follows from it.
-    const issues = (parsed.error?.issues ?? []).filter(
-      ({ path: [first, source] }) => !(first === "sources" && typeof source === "string" && unfilled.has(source)),
-    );
-    const explained = explainIssues(issues, merged, shapeOf(schema)).map((problem) => known.problem(problem));
-    return failed(inOrder([...[...unfilled.values()].flat(), ...explained]));
+  if (!parsed.success) {
+    const explained = explainIssues(parsed.error.issues, merged, shapeOf(schema));
+    return failed(inOrder(explained.map((problem) => known.problem(problem))));
   }
   const secrets = resolveSecrets(written, request.environment, known, resolving);
   if (!secrets.ok) return failed(inOrder(secrets.error));
@@ -126,7 +113,6 @@ export function loadWith<Schema extends z.ZodType>(
     header: {
       file,
       profiles: [...(request.profiles ?? [])],
-      presets,
       environment: environment.ok
         ? Object.keys(request.environment)
             .filter((name) => name.startsWith("CRM_SYNC__"))

@@ -36,7 +36,7 @@ export const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", 
  */
 export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [
-    { what: "configuration", good: true, kind: "configuration", detail: settingsOf(application) },
+    { what: "configuration", good: true, kind: "configuration", detail: application.header.file },
     ...openMarks(application.header.file),
     ...settingFindings(application),
     ...(await ledgerFindings(application)),
@@ -45,12 +45,6 @@ export async function check(application: Application, signal: AbortSignal): Prom
   ];
   application.jobs();
   return findings;
-}
-
-/** Where the settings in effect come from. */
-function settingsOf({ header }: Application): string {
-  const presets = Object.entries(header.presets).map(([source, preset]) => `source ${source}: preset ${preset}`);
-  return [header.file, ...presets].join("; ");
 }
 
 /** Settings that are missing, or are of no use as they are. */
