@@ -124,7 +124,7 @@ async function executeSync({ application, dependencies, job, request, header, ti
       job: job.id,
       trigger: request.trigger,
       streams: job.streams,
-      limits: job.limits,
+      limits: application.config.limits,
       read: true,
       accepts: request.accepts,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },

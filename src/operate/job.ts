@@ -4,9 +4,8 @@ import { exitCodes, failed, ok, Problem, usage } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
-import type { DeletionLimit } from "../engine/plan/limits.ts";
 import { sharesSchema } from "../engine/run/run-settings.ts";
-import type { JobSettings, LimitsOfJob, LimitsSettings, VerifyBudget } from "../engine/run/run-settings.ts";
+import type { JobSettings, VerifyBudget } from "../engine/run/run-settings.ts";
 import { guardNames, guards } from "../ingest/belief/guards.ts";
 import type { Acceptance, GuardName } from "../ingest/belief/guards.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
@@ -30,15 +29,10 @@ interface JobReport {
 /** A job as the files in `jobs/` declare it. Data only. */
 export interface Job {
   id: string;
-  title: string;
   kind: JobKind;
   /** Cron expression `minute hour day-of-month month weekday`; null: the job only runs when you start it. */
   schedule: string | null;
-  /** Time zone of the schedule; default: `zone` of the configuration. */
-  zone?: string;
   streams: readonly Stream[];
-  /** Differences from `limits` of the configuration. */
-  limits?: LimitsOfJob;
   reports?: readonly JobReport[];
   /** The budget of a verify. */
   budget?: VerifyBudget;
@@ -47,14 +41,12 @@ export interface Job {
 /** A job with everything the configuration adds: ready to run. */
 export interface BoundJob {
   id: string;
-  title: string;
   kind: JobKind;
   /** Undefined: the job only runs when you start it. */
   schedule: { cron: Cron; zone: string } | undefined;
   streams: readonly Stream[];
   /** Names of the sources that the job reads, in the order of the configuration. */
   sources: readonly string[];
-  limits: LimitsSettings;
   reports: readonly JobReport[];
   /** The recipients of the reports by mail. */
   mailTo: readonly string[];
@@ -68,7 +60,6 @@ export interface BoundJob {
 /** The part of the configuration that binding needs. */
 interface JobsConfig {
   zone: string;
-  limits: LimitsSettings;
   mail?: unknown;
   jobs: Readonly<Record<string, JobSettings>>;
   sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
@@ -101,7 +92,6 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
   }
   return {
     id,
-    title: settings.title ?? id,
     kind: settings.kind,
     schedule: settings.schedule ?? null,
     streams: settings.streams ?? allStreams,
@@ -124,7 +114,7 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   const mailTo = settings?.mailTo ?? [];
   const { to, keep, canary } = settings ?? {};
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
-  const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
+  const schedule = text === null ? undefined : parseCron(text);
   const told = (key: string, what: string, cure: string): Problem => mistake(job.id, key, what, cure);
   const problems = [
     ...sourceFaults(job.id, settings?.sources ?? [], { streams, having, known: Object.keys(config.sources) }),
@@ -147,13 +137,10 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   if (problems.length > 0) return failed(problems);
   return ok({
     id: job.id,
-    title: settings?.title ?? job.title,
     kind,
-    schedule:
-      schedule?.ok === true ? { cron: schedule.value, zone: settings?.zone ?? job.zone ?? config.zone } : undefined,
+    schedule: schedule?.ok === true ? { cron: schedule.value, zone: config.zone } : undefined,
     streams,
     sources: settings?.sources ?? having,
-    limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
     reports,
     mailTo,
     budget,
@@ -187,32 +174,6 @@ function foreignFaults(job: string, kind: JobKind, given: Readonly<Record<KeyOfK
     const cure = `Remove the key, or move it to a job of kind ${own}.`;
     return [mistake(job, key, `has no effect in a job of kind ${kind}`, cure)];
   });
-}
-
-function limitWith(
-  { floor, share }: DeletionLimit,
-  own: { floor?: number | undefined; share?: number | undefined } | undefined,
-): DeletionLimit {
-  return { floor: own?.floor ?? floor, share: own?.share ?? share };
-}
-
-function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): LimitsSettings {
-  const { enterprise, run, day, week } = limits.removals;
-  const removals = own?.removals;
-  return {
-    removals: {
-      enterprise: limitWith(enterprise, removals?.enterprise),
-      run: limitWith(run, removals?.run),
-      day: limitWith(day, removals?.day),
-      week: limitWith(week, removals?.week),
-    },
-    sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
-    newIds: limits.newIds,
-    massChange: limits.massChange,
-    absenceReads: own?.absenceReads ?? limits.absenceReads,
-    absenceTime: own?.absenceTime ?? limits.absenceTime,
-    resumeWithin: own?.resumeWithin ?? limits.resumeWithin,
-  };
 }
 
 function mistake(job: string, key: string, what: string, cure: string): Problem {

@@ -120,10 +120,10 @@ describe("the configuration of the program", () => {
     const wrong = bindJobs(shipped, {
       ...result.value.config,
       jobs: {
-        staf: { enabled: true },
-        verify: { enabled: true, kind: "sync", sources: ["nowhere"] },
-        staff: { enabled: true, sources: ["crm"] },
-        mine: { enabled: true, kind: "report" },
+        staf: {},
+        verify: { kind: "sync", sources: ["nowhere"] },
+        staff: { sources: ["crm"] },
+        mine: { kind: "report" },
       },
     });
     expect(wrong.ok ? [] : wrong.error.map((problem) => `${problem.place} ${problem.message}`)).toEqual([
@@ -196,7 +196,6 @@ describe("a corrupt configuration", () => {
     [/^( *(?:unseen|kind|level|grant|format): ).+$/u, "$1nonsense"],
     [/^( *(?:schedule): ).+$/u, '$1"99 * * * *"'],
     [/^( *(?:sealKey|authorization|clientSecret|token): ).+$/u, "$1plain-canary"],
-    [/^( *(?:enabled): ).+$/u, "$1perhaps"],
   ];
   const typedLines = lines.flatMap((line, index) =>
     typed.filter(([pattern]) => pattern.test(line)).map((change) => ({ index, change })),

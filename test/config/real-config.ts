@@ -54,7 +54,7 @@ orders:
   unseen: ask
 jobs:
   staff:
-    enabled: false
+    schedule: null
   night:
     kind: verify
     schedule: "30 2 * * *"

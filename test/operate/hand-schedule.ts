@@ -19,26 +19,11 @@ export function cron(text: string): Cron {
 export function job(id: string, schedule: string, more: { zone?: string } = {}): BoundJob {
   return {
     id,
-    title: id,
     kind: "sync",
     schedule: { cron: cron(schedule), zone: more.zone ?? "UTC" },
     streams: ["customers"],
     sources: [],
     mailTo: [],
-    limits: {
-      removals: {
-        enterprise: { floor: 5, share: 0.05 },
-        run: { floor: 20, share: 0.01 },
-        day: { floor: 40, share: 0.02 },
-        week: { floor: 100, share: 0.05 },
-      },
-      sourceShrink: 0.2,
-      newIds: { floor: 5, share: 0.05 },
-      massChange: { floor: 20, share: 0.2 },
-      absenceReads: 3,
-      absenceTime: "24h",
-      resumeWithin: "24h",
-    },
     reports: [],
   };
 }

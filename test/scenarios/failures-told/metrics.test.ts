@@ -20,8 +20,8 @@ const jobs = (schedule: string): string => `jobs:
   everything: { kind: sync, streams: [customers, orders, staff] }
   customers-and-orders: { schedule: ${schedule} }
   staff: { schedule: ${schedule} }
-  verify: { enabled: false }
-  monthly-report: { enabled: false }
+  verify: { schedule: null }
+  monthly-report: { schedule: null }
 `;
 
 const figures = async (serving: Serving): Promise<Scrape> => readScrape((await serving.get("/metrics")).text);
