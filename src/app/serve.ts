@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { messageOf, Problem } from "../base/errors.ts";
+import { Problem } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
@@ -7,7 +7,6 @@ import { readCertificate } from "../operate/certificate.ts";
 import { createDashboard } from "../operate/dashboard.ts";
 import { readHealth } from "../operate/health.ts";
 import type { StartWeb } from "../operate/health.ts";
-import { loginLink } from "../operate/login-link.ts";
 import { measuredOf } from "../operate/measured.ts";
 import { minuteTicker } from "../operate/schedule-ticker.ts";
 import { Schedule } from "../operate/schedule.ts";
@@ -50,9 +49,8 @@ export async function serve(application: Application, request: ServeRequest): Pr
   });
   const { url } = health;
   try {
-    const listensAt = health.isListening ? Number(new URL(url).port) : undefined;
     const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
-    request.started({ jobs: scheduled, url, link: (user) => startLink(application, user, listensAt) });
+    request.started({ jobs: scheduled, url });
     schedule.start();
     const broken = await untilStopped(signal, ledger, clock, schedule);
     logger.info({}, "stopping");
@@ -68,21 +66,8 @@ export async function serve(application: Application, request: ServeRequest): Pr
 interface ServeRequest {
   signal: AbortSignal;
   startWeb: StartWeb;
-  /**
-   * Told once everything answers: how many jobs have a schedule, where health is, and how to make a link that signs a
-   * user of this machine in at the pages; it makes none where there are none, or nothing listens yet.
-   */
-  started: (serving: { jobs: number; url: string; link: (user: string) => string | undefined }) => void;
-}
-
-function startLink(application: Application, user: string, port: number | undefined): string | undefined {
-  if (port === undefined || !application.config.serve.pages) return undefined;
-  try {
-    return loginLink(application, user, port);
-  } catch (error) {
-    application.logger.error({ event: "login.refused", reason: messageOf(error) }, "no link that signs in was made");
-    return undefined;
-  }
+  /** Told once everything answers: how many jobs have a schedule, and where health is. */
+  started: (serving: { jobs: number; url: string }) => void;
 }
 
 async function executeAtFireTime(

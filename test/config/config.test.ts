@@ -92,12 +92,12 @@ describe("the configuration of the program", () => {
     const found = await refusals(real.replace("name: companyName", "nmae: companyName"));
     expect(found[0]).toMatch(/^\d+:\d+ config/u);
     const unknown = found.find((line) => line.includes("mapping.nmae`: unknown target field"));
-    expect(unknown).toContain("Did you mean `name`?");
+    expect(unknown).toMatch(/use one of: .*\bname\b/u);
   });
 
   it("offers only the keys of the kind that was chosen", async () => {
     const found = await refusals(real.replace("        files: customers.csv", "        fles: customers.csv"));
-    expect(found.find((line) => line.includes("fles"))).toContain("Did you mean `files`?");
+    expect(found.find((line) => line.includes("fles"))).toMatch(/use one of: .*\bfiles\b/u);
     const other = await refusals(
       real.replace("        files: customers.csv", "        files: customers.csv\n        zzzzzzzzzzzzzz: 1"),
     );

@@ -46,7 +46,7 @@ export async function health(w: World): Promise<{ status: number; healthy: boole
   const asked = Promise.withResolvers<WebDependencies>();
   const startWeb: StartWeb = (deps) => {
     asked.resolve(deps);
-    return Promise.resolve({ url: "http://127.0.0.1:1", isListening: false, close: () => Promise.resolve() });
+    return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
   };
   const ended = crmSync({ ...w.place, signal: stop.signal, startWeb }, "serve");
   const answer = await healthRoutes(await asked.promise).request("/healthz");
