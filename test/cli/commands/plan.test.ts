@@ -157,7 +157,6 @@ describe("a saved plan", () => {
       (text) => text.replace(/"lines":\[[^\]]+\]/u, '"lines":[]'),
       (text) => text.replace(/"weight":\{/u, '"weight":{"other":1,'),
       (text) => text.replace('"heldBy":null', '"heldBy":{"explanation":"held","scope":"run"}'),
-      (text) => text.replace('"private":"withheld"', '"private":"shown"'),
       (text) => `${text} `,
       (text) => text.replace('"format":2', '"format":3'),
       () => "Dear grandmother,\n",
