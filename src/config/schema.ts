@@ -250,7 +250,7 @@ export function composeSchema<
     audit: auditSettings.describe("The audit log of all changes; it shows when somebody alters it."),
     periods: bookSettingsSchema.describe("Periods that finance closes."),
     reports: reportSettingsSchema.describe("Settings of statements."),
-    mail: mailSettingsSchema.optional().describe("The mail server that reports and alerts are sent through."),
+    mail: mailSettingsSchema.optional().describe("The mail server that alerts are sent through."),
     instance: z
       .string()
       .min(1)

@@ -48,8 +48,6 @@ export interface BoundJob {
   /** Names of the sources that the job reads, in the order of the configuration. */
   sources: readonly string[];
   reports: readonly JobReport[];
-  /** The recipients of the reports by mail. */
-  mailTo: readonly string[];
   budget?: VerifyBudget | undefined;
   /** Shares of the enterprises that go first, in per cent. */
   canary?: readonly number[] | undefined;
@@ -60,7 +58,6 @@ export interface BoundJob {
 /** The part of the configuration that binding needs. */
 interface JobsConfig {
   zone: string;
-  mail?: unknown;
   jobs: Readonly<Record<string, JobSettings>>;
   sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
 }
@@ -99,7 +96,7 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
 }
 
 /** Settings that only affect jobs of one kind. */
-const kindOfSetting = { mailTo: "report", budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
+const kindOfSetting = { budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
 type KeyOfKind = keyof typeof kindOfSetting;
 
 /** Combines a job with its settings. Reports every fault, not only the first. */
@@ -111,14 +108,13 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   );
   const reports = settings?.reports ?? job.reports ?? [];
   const budget = settings?.budget ?? job.budget;
-  const mailTo = settings?.mailTo ?? [];
   const { to, keep, canary } = settings ?? {};
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
   const schedule = text === null ? undefined : parseCron(text);
   const told = (key: string, what: string, cure: string): Problem => mistake(job.id, key, what, cure);
   const problems = [
     ...sourceFaults(job.id, settings?.sources ?? [], { streams, having, known: Object.keys(config.sources) }),
-    ...foreignFaults(job.id, kind, { mailTo: mailTo.length > 0 || undefined, budget, canary, to, keep }),
+    ...foreignFaults(job.id, kind, { budget, canary, to, keep }),
   ];
   if (kind !== job.kind) {
     const what = `cannot change a job of crm-sync itself from ${job.kind} to ${kind}`;
@@ -128,8 +124,6 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     const cure = "Say which reports the job writes, such as `reports: [{kind: orders}]`.";
     problems.push(told("reports", "is missing", cure));
   }
-  if (mailTo.length > 0 && config.mail === undefined)
-    problems.push(told("mailTo", "names people, but no mail server is configured", "Add `mail`."));
   if (kind === "backup" && to === undefined)
     problems.push(told("to", "is missing", "Name the folder that backups are written into."));
   if (schedule?.ok === false)
@@ -142,7 +136,6 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     streams,
     sources: settings?.sources ?? having,
     reports,
-    mailTo,
     budget,
     canary,
     backup: to === undefined ? undefined : { to, keep },

@@ -23,7 +23,6 @@ export function job(id: string, schedule: string, more: { zone?: string } = {}):
     schedule: { cron: cron(schedule), zone: more.zone ?? "UTC" },
     streams: ["customers"],
     sources: [],
-    mailTo: [],
     reports: [],
   };
 }

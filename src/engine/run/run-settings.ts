@@ -211,14 +211,6 @@ const jobFields = {
       description: "How many backups of this ledger a job of kind `backup` leaves in its folder; default: all.",
       examples: [14],
     }),
-  mailTo: z
-    .array(z.email())
-    .min(1)
-    .optional()
-    .meta({
-      description: "Who gets these reports by mail, as files of one message; the mail server is in `mail`.",
-      examples: [["finance@example.com"]],
-    }),
 };
 
 /** A change to a job that ships with the program, or (with `kind`) your own job. */
@@ -244,7 +236,7 @@ export const bookSettingsSchema = z
   })
   .prefault({});
 
-/** The mail server that reports and alerts are sent through. */
+/** The mail server that alerts are sent through. */
 export const mailSettingsSchema = z
   .strictObject({
     host: z

@@ -6,12 +6,11 @@ import type { ChannelDependencies, Delivered } from "./channels.ts";
 import { headlineOf, plain } from "./message.ts";
 import type { AlertMessage } from "./message.ts";
 
-/** A message, maybe with files. It only has ids, counts and file names, because it passes through other servers. */
+/** A message. It only has ids and counts, because it passes through other servers. */
 interface Mail {
   to: readonly string[];
   subject: string;
   text: string;
-  files: readonly { name: string; path: string }[];
 }
 
 /**
@@ -20,7 +19,7 @@ interface Mail {
  */
 async function submitMail(
   { host, port, tls, user, password, from, timeoutMs }: MailSettings,
-  { to, subject, text, files }: Mail,
+  mail: Mail,
   secret: (reference: string) => string,
 ): Promise<{ refused: number }> {
   const transport = createTransport({
@@ -37,27 +36,11 @@ async function submitMail(
     ...(user !== undefined && password !== undefined && { auth: { user, pass: secret(password) } }),
   });
   try {
-    const { rejected } = await transport.sendMail({
-      from,
-      to: [...to],
-      subject,
-      text,
-      attachments: files.map(({ name, path }) => ({ filename: name, path })),
-    });
+    const { rejected } = await transport.sendMail({ ...mail, from, to: [...mail.to] });
     return { refused: rejected.length };
   } finally {
     transport.close();
   }
-}
-
-/** The same for a message that all recipients must get: one refused recipient is an Error too. */
-export async function sendMail(
-  settings: MailSettings,
-  mail: Mail,
-  secret: (reference: string) => string,
-): Promise<void> {
-  const { refused } = await submitMail(settings, mail, secret);
-  if (refused > 0) throw new Error(`${refused} of ${mail.to.length} recipients were refused`);
 }
 
 /**
@@ -69,7 +52,7 @@ export async function toMail(
   { mail, secret }: ChannelDependencies,
 ): Promise<Delivered> {
   if (mail === undefined) throw new Error("no mail server is configured");
-  const content = { to, subject: subjectOf(message), text: textOf(message), files: [] };
+  const content = { to, subject: subjectOf(message), text: textOf(message) };
   const sent = submitMail(mail, content, secret).catch((thrown: unknown) => {
     throw isAnswer(thrown) ? thrown : new Unreached(messageOf(thrown), { cause: thrown });
   });
