@@ -78,7 +78,9 @@ export function loadWith<Schema extends z.ZodType>(
   request: LoadRequest,
 ): Result<Loaded<z.output<Schema>>, Problem[]> {
   const file = resolve(request.path);
-  const profiles = readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
+  const profiles = (request.profiles ?? []).map((name) =>
+    readDocument(join(request.profileDirectory ?? shippedProfiles, `${name}.yaml`)),
+  );
   const document = readDocument(request.path);
   const environment = readEnvironment(request.environment, () => shapeOf(schema));
   const layers: Layer[] = [];
@@ -124,21 +126,6 @@ export function loadWith<Schema extends z.ZodType>(
         return hashOf(written.value);
       },
     },
-  });
-}
-
-function readProfiles(names: readonly string[], directory: string): Result<Layer, Problem[]>[] {
-  return names.map((name) => {
-    if (/^[a-z0-9][a-z0-9-]*$/u.test(name)) return readDocument(join(directory, `${name}.yaml`));
-    const cure = `Use the name of a file in ${directory}, without .yaml.`;
-    return failed([
-      mistake(
-        "config.profile",
-        `profile ${name}`,
-        "The name of a profile may contain only a-z, 0-9 and hyphens.",
-        cure,
-      ),
-    ]);
   });
 }
 

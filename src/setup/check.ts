@@ -189,34 +189,26 @@ function openMarks(file: string): Finding[] {
   const lines = readFileSync(file, "utf8").split("\n");
   const linesOf = (isMeant: (line: string) => boolean): number[] =>
     lines.flatMap((line, index) => (isMeant(line) ? [index + 1] : []));
+  const what = basename(file);
   const chosen = linesOf((line) => !/^ *#/u.test(line) && line.includes(toChoose));
   const doubts = linesOf((line) => /^ *# DOUBT: /u.test(line));
-  const what = basename(file);
-  return [
-    ...(chosen.length === 0
-      ? []
-      : [
-          {
-            what,
-            good: false,
-            kind: "records" as const,
-            detail: `${counted(chosen.length, "column")} ${chosen.length === 1 ? "is" : "are"} still to be chosen: ${toChoose} (${linesText(chosen)})`,
-            cure: "write a column in each place; the comments of its stream name those that nothing reads",
-          },
-        ]),
-    ...(doubts.length === 0
-      ? []
-      : [
-          {
-            what,
-            good: true,
-            warning: true as const,
-            kind: "configuration" as const,
-            detail: `${counted(doubts.length, "guess", "guesses")} of init ${doubts.length === 1 ? "is" : "are"} still marked DOUBT (${linesText(doubts)})`,
-            cure: "correct each, and delete its comment",
-          },
-        ]),
-  ];
+  const are = ({ length }: readonly number[]): string => (length === 1 ? "is" : "are");
+  const columns: Finding = {
+    what,
+    good: false,
+    kind: "records",
+    detail: `${counted(chosen.length, "column")} ${are(chosen)} still to be chosen: ${toChoose} (${linesText(chosen)})`,
+    cure: "write a column in each place; the comments of its stream name those that nothing reads",
+  };
+  const guesses: Finding = {
+    what,
+    good: true,
+    warning: true,
+    kind: "configuration",
+    detail: `${counted(doubts.length, "guess", "guesses")} of init ${are(doubts)} still marked DOUBT (${linesText(doubts)})`,
+    cure: "correct each, and delete its comment",
+  };
+  return [...(chosen.length === 0 ? [] : [columns]), ...(doubts.length === 0 ? [] : [guesses])];
 }
 
 /** Most lines that are named. */
