@@ -162,3 +162,76 @@ describe("profiles, environment and options", () => {
     expect(directory).not.toBe(second.directory);
   });
 });
+
+describe("secrets", () => {
+  it("live apart from the configuration, keep their text, and are never printed", async () => {
+    const { result } = await load(good);
+    if (!result.ok) throw new Error("refused");
+    const { config, secrets } = result.value;
+    expect(secrets.reveal("env:SEAL_KEY")).toBe("0012");
+    expect(config.ledger.sealKey).toBe("env:SEAL_KEY");
+    const printed = [inspect(result.value, { depth: 9, showHidden: true }), JSON.stringify(result.value)];
+    for (const text of printed) expect(text).not.toContain("order-token-canary");
+  });
+
+  it("come from a file as they stand there, without its last line end, and are read anew", async () => {
+    const { writeFileSync } = await import("node:fs");
+    const file = `${folder()}/key`;
+    writeFileSync(file, " 0012 \n");
+    const { result } = await load(good.replace("env:SEAL_KEY", `file:${file}`));
+    if (!result.ok) throw new Error("refused");
+    expect(result.value.secrets.reveal(`file:${file}`)).toBe(" 0012 ");
+    writeFileSync(file, "new");
+    expect(result.value.secrets.reveal(`file:${file}`)).toBe("new");
+  });
+
+  it("are found in files beside the configuration", async () => {
+    const { writeFileSync } = await import("node:fs");
+    const directory = folder();
+    writeFileSync(`${directory}/key`, "beside it\n");
+    writeFileSync(`${directory}/crm-sync.yaml`, good.replace("env:SEAL_KEY", "file:key"));
+    const result = loadWith(smallSchema, { path: `${directory}/crm-sync.yaml`, environment });
+    if (!result.ok) throw new Error("refused");
+    expect(result.value.secrets.reveal("file:key")).toBe("beside it");
+  });
+
+  it("that are half set stop the start, at the line that asks for them", async () => {
+    expect(await refusals(good, { environment: { ORDER_TOKEN: undefined, SEAL_KEY: "" } })).toEqual([
+      "4:3 config.missing-secret `ledger.sealKey` needs env:SEAL_KEY, which is empty. | Set the environment variable SEAL_KEY, then start again.",
+      "10:5 config.missing-secret `orderService.tokens.authorization` needs env:ORDER_TOKEN, which is not set. | Set the environment variable ORDER_TOKEN, then start again.",
+    ]);
+    expect((await refusals(good.replace("env:SEAL_KEY", "file:/nowhere/key")))[0]).toContain("cannot be read (ENOENT)");
+    expect((await refusals(good.replace("env:SEAL_KEY", "file:relative")))[0]).toContain("cannot be read (ENOENT)");
+    expect((await refusals(good.replace("env:ORDER_TOKEN", "file:relative")))[0]).toContain("config.secret-reference");
+    expect((await refusals(good.replace("env:SEAL_KEY", "env:A-B")))[0]).toContain("4:3 config.secret-reference");
+  });
+
+  it("are asked for late where a command can do without them", async () => {
+    const { result } = await load(good, { environment: { ORDER_TOKEN: undefined }, secretsRequired: false });
+    if (!result.ok) throw new Error("refused");
+    expect(() => result.value.secrets.reveal("env:ORDER_TOKEN")).toThrow("ORDER_TOKEN");
+    expect(() => result.value.secrets.reveal("hunter2")).not.toThrow("hunter2");
+    expect(() => result.value.secrets.reveal("hunter2")).toThrow("not a reference to a secret");
+  });
+
+  it("written out are refused and not repeated, not even by the message", async () => {
+    const canary = "hunter2-canary";
+    const messages = [
+      ...(await refusals(good.replace("env:SEAL_KEY", canary))),
+      ...(await refusals(good.replace("env:ORDER_TOKEN", canary))),
+      ...(await refusals(good.replace("env:ORDER_TOKEN", "4711"))),
+      ...(await refusals(
+        `${good}  api:\n    kind: http\n    url: https://x.example\n    auth: {password: ${canary}}\n`,
+      )),
+      ...(await refusals(
+        `${good}  api:\n    kind: http\n    url: https://u:${canary}@x.example\n    auth: {password: "env:SEAL_KEY"}\n`,
+      )),
+    ];
+    expect(messages).toHaveLength(5);
+    for (const message of messages) {
+      expect(message).not.toContain(canary);
+      expect(message).not.toContain("4711");
+      expect(message).toMatch(/^\d+:\d+ config/u);
+    }
+  });
+});
