@@ -2,11 +2,9 @@ import type { Job } from "../src/operate/job.ts";
 
 export const monthlyReport: Job = {
   id: "monthly-report",
-  title: "Writes the reports of the month that has ended",
   kind: "report",
   schedule: "0 5 1 * *",
   streams: ["customers", "orders", "staff"],
-  misfire: "run-once",
   reports: [
     { kind: "orders", format: "csv", by: "happened" },
     { kind: "entitlements", format: "csv", by: "happened" },

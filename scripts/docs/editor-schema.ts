@@ -2,13 +2,13 @@ import { z } from "zod";
 import { streams } from "../../src/crm/model.ts";
 import type { JsonSchema } from "../../src/config/schema.ts";
 import { mappingDefinitions } from "./mapping-schema.ts";
-import { definition, mappingName, mappingOverPresetName } from "./target-schema.ts";
+import { definition, mappingName } from "./target-schema.ts";
 
 /**
  * The schema of the configuration for editors: what stands in several places is defined once, the inside of mappings,
- * conditions and tables is known, and a source may name a preset and then leave out what the preset has.
+ * conditions and tables is known.
  */
-export function editorSchemaOf(schema: z.ZodType, presets: readonly string[]): JsonSchema {
+export function editorSchemaOf(schema: z.ZodType): JsonSchema {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "ref" });
   const definitions = { ...whole.$defs };
   for (const one of Object.values(definitions)) spellOut(one);
@@ -18,8 +18,6 @@ export function editorSchemaOf(schema: z.ZodType, presets: readonly string[]): J
   const source = followed(sources.additionalProperties, root);
   for (const kind of source.oneOf ?? [])
     giveMappings(followed(followed(kind, root).properties?.["streams"], root), root);
-  if (presets.length > 0 && typeof sources.additionalProperties === "object")
-    sources.additionalProperties = { anyOf: [overPreset(presets), sources.additionalProperties] };
   return root;
 }
 
@@ -65,31 +63,4 @@ function giveMappings(all: JsonSchema, root: JsonSchema): void {
     if (all.properties !== undefined && typeof plain === "object")
       all.properties[stream] = { allOf: [plain, { properties: { mapping: definition(mappingName(stream)) } }] };
   }
-}
-
-/** A source that lies over a preset. Null takes away what the preset has. */
-function overPreset(presets: readonly string[]): JsonSchema {
-  const nothing: JsonSchema = { type: "null" };
-  const own = streams.map((stream): [string, JsonSchema] => [
-    stream,
-    {
-      type: ["object", "null"],
-      properties: {
-        mapping: definition(mappingOverPresetName(stream)),
-        skip: { anyOf: [definition("condition"), nothing] },
-      },
-    },
-  ]);
-  return {
-    type: "object",
-    properties: {
-      preset: {
-        type: "string",
-        enum: [...presets],
-        description: "The preset below these settings; docs/reference/presets.md says what each one needs.",
-      },
-      streams: { type: "object", properties: Object.fromEntries(own) },
-    },
-    required: ["preset"],
-  };
 }

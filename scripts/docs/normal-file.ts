@@ -18,7 +18,7 @@ export const normalKeys: readonly string[] = [
   "sources.*<file>.directory",
   "sources.*<file>.streams.customers.files",
   "sources.*<file>.streams.customers.mapping",
-  "notify",
+  "alerts",
   "serve.publicUrl",
 ];
 
@@ -93,6 +93,6 @@ sources:
                 timeUnitQuantity: years
                 term: { template: "{years}-0-0" }
 
-notify: { kind: webhook, url: https://alerts.example.com/crm-sync }
+alerts: { channels: [{ kind: webhook, url: https://alerts.example.com/crm-sync }] }
 serve: { publicUrl: https://crm-sync.example.com, pages: false }
 `;

@@ -10,7 +10,6 @@ import { presetsPage } from "./presets-page.ts";
 import { statementSchemas } from "./statement-schemas.ts";
 import { statementsPage } from "./statements-page.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { presetNames, shippedPresets } from "../../src/config/presets.ts";
 
 /** Every generated file, by its path from `docs/`. */
 export const pages: Readonly<Record<string, () => string>> = {
@@ -23,8 +22,7 @@ export const pages: Readonly<Record<string, () => string>> = {
   "reference/statements.md": statementsPage,
   "reference/metrics.md": metricsPage,
   "reference/crm-sync.1": manPage,
-  "../config/schema.json": () =>
-    `${JSON.stringify(editorSchemaOf(configSchema, presetNames(shippedPresets)), null, 1)}\n`,
+  "../config/schema.json": () => `${JSON.stringify(editorSchemaOf(configSchema), null, 1)}\n`,
   ...sectionPages,
   ...statementSchemas,
 };

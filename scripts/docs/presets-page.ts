@@ -1,23 +1,13 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { isJsonObject } from "../../src/base/canonical-json.ts";
-import { presetNames, readPreset, shippedPresets } from "../../src/config/presets.ts";
-import { code, page, table, yaml } from "./markdown.ts";
-
-/** The comment at the head of a preset: its first line, and the paragraphs after it. */
-export function presetHead(name: string): { title: string; text: string } {
-  const lines = readFileSync(join(shippedPresets, `${name}.yaml`), "utf8").split("\n");
-  const end = lines.findIndex((line) => !line.startsWith("#"));
-  const [title = "", ...rest] = lines.slice(0, end).map((line) => line.replace(/^# ?/u, ""));
-  return { title, text: rest.join("\n").trim().replaceAll(":\n- ", ":\n\n- ") };
-}
+import { z } from "zod";
+import { presetNames, readPreset } from "../../src/setup/presets.ts";
+import { code, page, table } from "./markdown.ts";
 
 /**
  * Whether a preset was tried against what it is for, in its own words: the paragraph that ends its head. A preset that
  * does not say so makes no page.
  */
 export function presetTrial(name: string): string {
-  const last = presetHead(name).text.split("\n\n").at(-1)?.replaceAll("\n", " ") ?? "";
+  const last = readPreset(name).text.split("\n\n").at(-1)?.replaceAll("\n", " ") ?? "";
   if (/^(?:Never run|Run) against .*\.$/u.test(last)) return last;
   throw new Error(
     `the preset ${name} does not end with the system that it was tested against, or that it was never tested`,
@@ -25,15 +15,12 @@ export function presetTrial(name: string): string {
 }
 
 function part(name: string): string[] {
-  const preset = readPreset(name, shippedPresets);
-  if (!preset.ok) throw new Error(preset.error.map(({ place, message }) => `${place} ${message}`).join("\n"));
-  const { fill, settings } = preset.value;
-  const streams = isJsonObject(settings.value["streams"]) ? Object.keys(settings.value["streams"]) : [];
-  const { title, text } = presetHead(name);
+  const { title, text, fill, document } = readPreset(name);
+  const { streams } = z.object({ streams: z.record(z.string(), z.unknown()) }).parse(document.toJS());
   return [
     `## ${code(name)}: ${title}`,
     text,
-    `Streams: ${streams.map(code).join(", ")}.`,
+    `Streams: ${Object.keys(streams).map(code).join(", ")}.`,
     ...(Object.keys(fill).length === 0
       ? []
       : [
@@ -51,39 +38,8 @@ export function presetsPage(): string {
     "# Presets",
     "A preset is a source for a well-known CRM: kind, log-in, paging, streams, the field that tells what changed, " +
       "and a mapping to begin with. Presets are data in `config/presets/`, written from public documentation; each " +
-      "says whether it was run against the real service. A source names one and adds its own settings:",
-    yaml({
-      sources: {
-        crm: {
-          preset: "salesforce",
-          baseUrl: "https://yours.my.salesforce.com",
-          auth: { tokenUrl: "https://yours.my.salesforce.com/services/oauth2/token", clientId: "crm-sync" },
-          tables: {
-            products: {
-              inline: {
-                "CAD-10": {
-                  gmsPid: "CAD",
-                  licenseType: "softkey",
-                  type: "tool",
-                  timeUnit: "YEAR",
-                  timeUnitQuantity: 1,
-                  term: "1-0-0",
-                },
-              },
-            },
-          },
-          streams: {
-            customers: { mapping: { branchCode: { value: "B1" }, branchName: { value: "Head office" } } },
-            staff: null,
-          },
-        },
-      },
-    }),
-    "The source overrides the preset: maps are merged key by key, lists and values are replaced, `null` removes a " +
-      "key. A field of a mapping, a look-up table, a `skip` and a map of another `kind` are replaced as a whole. " +
-      "`crm-sync check` names the values that you must fill in, at the line of `preset`, and a mistake in " +
-      "the preset by its " +
-      "own file and line.",
+      "says whether it was run against the real service. `crm-sync init --template salesforce` writes a configuration " +
+      "with the settings of that preset, and marks with `DOUBT` what only you know: fill it in, and adapt the rest.",
     "A preset cannot know what only your company knows. Which product of the platform a line of an order is, is in " +
       "the look-up table `products`; an order with another product goes into quarantine. For custom fields, write " +
       "the query or the list of fields of a stream again. `skip` removes nothing: a won deal that is lost " +
@@ -91,8 +47,8 @@ export function presetsPage(): string {
       "before you apply.",
     table(
       ["Preset", "For", "Tried"],
-      presetNames(shippedPresets).map((name) => [code(name), presetHead(name).title, presetTrial(name)]),
+      presetNames().map((name) => [code(name), readPreset(name).title, presetTrial(name)]),
     ),
-    ...presetNames(shippedPresets).flatMap(part),
+    ...presetNames().flatMap(part),
   ]);
 }

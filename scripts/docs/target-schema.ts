@@ -17,9 +17,8 @@ export const strictObject = (properties: Record<string, JsonSchema>, required: r
   additionalProperties: false,
 });
 
-/** A mapping of a stream, and one that a preset is below. */
+/** A mapping of a stream. */
 export const mappingName = (stream: Stream): string => `mapping-${stream}`;
-export const mappingOverPresetName = (stream: Stream): string => `mapping-${stream}-over-preset`;
 
 /** What the fields of one stream are made with. */
 interface Making {
@@ -41,16 +40,7 @@ export function mappingsOf(stream: Stream): Record<string, JsonSchema> {
     made: {},
   };
   const whole = objectOf(targetOf(stream), "", "", making);
-  // Over a preset no field is required, and null takes one away.
-  const laid = Object.keys(whole.properties ?? {}).map((field): [string, JsonSchema] => [
-    field,
-    { anyOf: [{ $ref: `#/$defs/${mappingName(stream)}/properties/${field}` }, { type: "null" }] },
-  ]);
-  return {
-    ...making.made,
-    [mappingName(stream)]: whole,
-    [mappingOverPresetName(stream)]: strictObject(Object.fromEntries(laid), []),
-  };
+  return { ...making.made, [mappingName(stream)]: whole };
 }
 
 /** The fields of an object. The namespace of a record is not required: the source has one. */

@@ -92,7 +92,6 @@ class OpenApplication implements Application {
   readonly sandbox: Sandbox | undefined;
   readonly observed: Observed;
   readonly #placeOf: (key: string) => string;
-  readonly writtenAt: OpenConfig["writtenAt"];
   readonly #face: Face;
   readonly #choice: ConfigChoice;
   #logger: Logger | undefined;
@@ -110,7 +109,6 @@ class OpenApplication implements Application {
     this.header = open.header;
     this.directory = open.directory;
     this.#placeOf = open.placeOf;
-    this.writtenAt = open.writtenAt;
     this.environment = environment;
     this.sandbox = open.sandbox;
     this.#choice = choice;
@@ -329,7 +327,6 @@ class OpenApplication implements Application {
       store: ledger.schedule,
       clock: this.clock,
       logger: this.logger,
-      environment: this.environment,
       secret: (reference) => this.secrets.reveal(reference),
       known: this.secrets.known,
       suggested: this.suggested,
@@ -338,11 +335,10 @@ class OpenApplication implements Application {
   }
 
   runHeader(): JsonObject {
-    const { file, profiles, presets, environment, options, hash } = this.header;
+    const { file, profiles, environment, options, hash } = this.header;
     return {
       file,
       profiles: [...profiles],
-      presets: { ...presets },
       environment: [...environment],
       options: [...options],
       hash,

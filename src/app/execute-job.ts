@@ -3,7 +3,7 @@ import { exitCodeOf, exitCodes } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import type { TrustedTime } from "../base/trusted-time.ts";
 import { keepHead } from "../books/head-places.ts";
-import { mailReports, writeReports } from "../books/statements.ts";
+import { writeReports } from "../books/statements.ts";
 import type { DifferencesOfCustomer } from "../engine/run/canary.ts";
 import type { RunDependencies, RunRequest } from "../engine/run/request.ts";
 import { usualSpread } from "../engine/run/run-settings.ts";
@@ -28,7 +28,7 @@ import type { MadeBackup } from "../recovery/backup.ts";
 export type EndedJob =
   | { kind: "sync"; summary: RunSummary }
   | { kind: "verify"; summary: VerifySummary; found: number }
-  | { kind: "report"; run: string; files: string[]; recipients: number }
+  | { kind: "report"; run: string; files: string[] }
   | { kind: "backup"; run: string; backup: MadeBackup };
 
 interface JobRequest {
@@ -124,7 +124,7 @@ async function executeSync({ application, dependencies, job, request, header, ti
       job: job.id,
       trigger: request.trigger,
       streams: job.streams,
-      limits: job.limits,
+      limits: application.config.limits,
       read: true,
       accepts: request.accepts,
       canary: shares === undefined ? undefined : { shares, differences: (since) => differencesIn(application, since) },
@@ -170,13 +170,11 @@ async function executeReport(execution: Execution): Promise<Outcome> {
   const { run, made, exitCode } = await telling(
     execution,
     asRun(execution, async () => {
-      const { files, month } = await writeReports(application, job, request.fireTime);
-      await mailReports(application, job, month, files);
+      const files = await writeReports(application, job, request.fireTime);
       return { made: files, summary: { files } };
     }),
   );
-  const recipients = execution.job.mailTo.length;
-  return { ended: { kind: "report", run, files: made, recipients }, exitCode, state: "done" };
+  return { ended: { kind: "report", run, files: made }, exitCode, state: "done" };
 }
 
 async function executeBackup(execution: Execution): Promise<Outcome> {

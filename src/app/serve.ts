@@ -1,6 +1,5 @@
-import { toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
-import { messageOf, Problem } from "../base/errors.ts";
+import { Problem } from "../base/errors.ts";
 import { programVersion } from "../base/program-version.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Application } from "../operate/application.ts";
@@ -8,43 +7,28 @@ import { readCertificate } from "../operate/certificate.ts";
 import { createDashboard } from "../operate/dashboard.ts";
 import { readHealth } from "../operate/health.ts";
 import type { StartWeb } from "../operate/health.ts";
-import { loginLink } from "../operate/login-link.ts";
 import { measuredOf } from "../operate/measured.ts";
-import { cronTicker } from "../operate/schedule-ticker.ts";
+import { minuteTicker } from "../operate/schedule-ticker.ts";
 import { Schedule } from "../operate/schedule.ts";
 import type { ScheduledRun } from "../operate/schedule.ts";
-import { supervisorOf } from "../operate/supervisor.ts";
-import { counted } from "../report/text.ts";
 import { executeJob } from "./execute-job.ts";
 
 /**
  * Runs the jobs on their schedule and answers /healthz until `signal` is aborted; a run that is on is stopped cleanly.
- * A service manager that started the program is told how it stands. In one piece: what begins here ends here, in the
- * reverse order.
+ * In one piece: what begins here ends here, in the reverse order.
  */
 export async function serve(application: Application, request: ServeRequest): Promise<void> {
   const { signal } = request;
   const ledger = await application.ledger();
   const { clock, logger } = application;
-  const supervisor = supervisorOf(application.environment, process, { clock, logger });
   const jobs = application.jobs();
-  const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
-  let url = "";
-  const waiting = (): string => `waits for the fire times of ${counted(scheduled, "job")}; health at ${url}/healthz`;
   const schedule = new Schedule({
     jobs,
     store: ledger.schedule,
     clock,
     logger,
-    ticker: cronTicker(clock),
-    execute: async (run) => {
-      supervisor.status(`run of ${run.job.id}, on since ${toInstant(clock.now())}`);
-      try {
-        return await executeAtFireTime(application, ledger, run);
-      } finally {
-        if (!signal.aborted) supervisor.status(waiting());
-      }
-    },
+    ticker: minuteTicker(clock),
+    execute: async (run) => await executeAtFireTime(application, ledger, run),
   });
   const ended = new AbortController();
   const dashboard = createDashboard({
@@ -63,19 +47,16 @@ export async function serve(application: Application, request: ServeRequest): Pr
     dashboard,
     measured: await measuredOf({ application, schedule, version: programVersion() }),
   });
-  url = health.url;
+  const { url } = health;
   try {
-    const listensAt = health.isListening ? Number(new URL(url).port) : undefined;
-    request.started({ jobs: scheduled, url, link: (user) => startLink(application, user, listensAt) });
-    supervisor.ready(waiting());
+    const scheduled = jobs.filter((job) => job.schedule !== undefined).length;
+    request.started({ jobs: scheduled, url });
     schedule.start();
     const broken = await untilStopped(signal, ledger, clock, schedule);
     logger.info({}, "stopping");
-    supervisor.stopping();
     await schedule.stop();
     ended.abort();
     await health.close();
-    await supervisor.end();
     if (broken !== undefined) throw broken;
   } finally {
     dashboard.close();
@@ -85,21 +66,8 @@ export async function serve(application: Application, request: ServeRequest): Pr
 interface ServeRequest {
   signal: AbortSignal;
   startWeb: StartWeb;
-  /**
-   * Told once everything answers: how many jobs have a schedule, where health is, and how to make a link that signs a
-   * user of this machine in at the pages; it makes none where there are none, or nothing listens yet.
-   */
-  started: (serving: { jobs: number; url: string; link: (user: string) => string | undefined }) => void;
-}
-
-function startLink(application: Application, user: string, port: number | undefined): string | undefined {
-  if (port === undefined || !application.config.serve.pages) return undefined;
-  try {
-    return loginLink(application, user, port);
-  } catch (error) {
-    application.logger.error({ event: "login.refused", reason: messageOf(error) }, "no link that signs in was made");
-    return undefined;
-  }
+  /** Told once everything answers: how many jobs have a schedule, and where health is. */
+  started: (serving: { jobs: number; url: string }) => void;
 }
 
 async function executeAtFireTime(

@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { toInstant } from "../base/clock.ts";
-import { Problem, usage } from "../base/errors.ts";
+import { usage } from "../base/errors.ts";
 import { makePrivateFolder } from "../base/private-files.ts";
 import { openInquiry } from "../inquiry/inquiry.ts";
 import type { Inquiry } from "../inquiry/inquiry.ts";
@@ -10,8 +10,6 @@ import type { StatementKind } from "../inquiry/statement/statement.ts";
 import type { Application } from "../operate/application.ts";
 import type { BoundJob } from "../operate/job.ts";
 import type { LongRead } from "../operate/long-reads.ts";
-import { sendMail } from "../operate/notify/mail.ts";
-import { reasonOf } from "../operate/notify/channels.ts";
 import { writeFilesWhole } from "../operate/written-files.ts";
 import { monthBefore, parsePeriod, periodLike } from "../report/statement/period.ts";
 import { requireStatementFormat } from "../report/statement/render.ts";
@@ -110,13 +108,13 @@ export async function* partOf(
 
 /**
  * The reports of a job, for the month before its fire time, each into the folder that it names or into the folder
- * `reports` beside the ledger; gives their paths, and the month.
+ * `reports` beside the ledger; gives their paths.
  */
 export async function writeReports(
   application: Application,
   job: BoundJob,
   fireTime: string | undefined,
-): Promise<{ month: string; files: string[] }> {
+): Promise<string[]> {
   const { zone } = application.config;
   const month = monthBefore(fireTime === undefined ? application.clock.now() : Date.parse(fireTime), zone);
   const paths: string[] = [];
@@ -129,7 +127,7 @@ export async function writeReports(
     );
     paths.push(...written);
   }
-  return { month, files: paths };
+  return paths;
 }
 
 /** One report of a month into a folder, which is made where it is missing; gives the paths of its files. */
@@ -254,44 +252,4 @@ export function askedStatement(
       words: ["report", kind, `--period=${period}`, `--format=${format}`, ...ofPart],
     },
   };
-}
-
-/**
- * Mails the reports of a job to those whom it names. Throws a Problem where the mail server does not take them: the
- * files stay where they were written, and the job has not done what it is for.
- */
-export async function mailReports(
-  { config, secrets, logger }: Pick<Application, "config" | "secrets" | "logger">,
-  { id, mailTo }: Pick<BoundJob, "id" | "mailTo">,
-  month: string,
-  files: readonly string[],
-): Promise<void> {
-  const { mail } = config;
-  if (mail === undefined || mailTo.length === 0) return;
-  const names = files.map((path) => basename(path));
-  const folders = [...new Set(files.map((path) => dirname(path)))];
-  try {
-    await sendMail(
-      mail,
-      {
-        to: mailTo,
-        subject: `crm-sync: reports of ${month}`,
-        text: `The reports of ${month}, written by the job ${id}:\n\n${names.map((name) => `  ${name}\n`).join("")}`,
-        files: files.map((path) => ({ name: basename(path), path })),
-      },
-      (reference) => secrets.reveal(reference),
-    );
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem({
-      code: "report.not-mailed",
-      message:
-        `the reports of ${month} were written, but not mailed: the mail server ${mail.host}:${mail.port} did not ` +
-        `accept them (${reasonOf(error, secrets.known)})`,
-      cure:
-        `correct \`mail\` in the configuration, then run \`crm-sync run ${id}\` again. The files are in ` +
-        folders.join(", "),
-    });
-  }
-  logger.info({ job: id, month, recipients: mailTo.length, files: files.length }, "reports mailed");
 }

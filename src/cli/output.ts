@@ -222,18 +222,16 @@ interface Terminal {
 const smallestPauseMs = 80;
 const tickMs = 1_000;
 
-/** What is counted, since when and from where. */
+/** What is counted, and since when. */
 interface Phase {
   name: string;
   begunAt: number;
-  first: number;
   done: number;
   total: number | undefined;
 }
 
 /**
- * One line on a terminal that says how far long work is: how many of how many, how fast, and for how long still. It is
- * drawn anew at least each second, so that nobody takes waiting for standing still. Elsewhere it is silent.
+ * One line on a terminal that says how far long work is: how many of how many, and since how long. It is drawn anew at least each second, so that nobody takes waiting for standing still. Elsewhere it is silent.
  */
 export class ProgressLine {
   readonly #stderr: Terminal;
@@ -292,7 +290,7 @@ export class ProgressLine {
   }
 
   #begun(name: string, done: number, total: number | undefined): Phase {
-    return { name, begunAt: this.#monotonic(), first: done, done, total };
+    return { name, begunAt: this.#monotonic(), done, total };
   }
 
   #draw(phase: Phase): void {
@@ -303,23 +301,12 @@ export class ProgressLine {
   }
 }
 
-/** `customers: 120 of 297, 35/s, 5s left (4s)`. */
-function progressText({ name, begunAt, first, done, total }: Phase, now: number): string {
-  const seconds = (now - begunAt) / 1_000;
-  const rate = seconds < 1 ? 0 : (done - first) / seconds;
+/** `customers: 120 of 297 (4s)`. */
+function progressText({ name, begunAt, done, total }: Phase, now: number): string {
+  const seconds = Math.floor((now - begunAt) / 1_000);
   const amount = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;
-  const parts = [
-    ...(done === 0 && total === undefined ? [] : [amount]),
-    ...(rate === 0 ? [] : [`${rate < 10 ? rate.toFixed(1) : numberText(Math.round(rate))}/s`]),
-    ...(rate === 0 || total === undefined ? [] : [`${timeText((total - done) / rate)} left`]),
-  ];
-  return `${name}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}${seconds < 1 ? "" : ` (${timeText(seconds)})`}`;
-}
-
-/** `40s`, `12m`: rounded up, so that nothing ends later than was said. */
-function timeText(seconds: number): string {
-  if (seconds < 120) return `${Math.ceil(seconds)}s`;
-  return seconds < 7_200 ? `${Math.ceil(seconds / 60)}m` : `${Math.ceil(seconds / 3_600)}h`;
+  const counts = done === 0 && total === undefined ? "" : `: ${amount}`;
+  return `${name}${counts}${seconds < 1 ? "" : ` (${numberText(seconds)}s)`}`;
 }
 
 /** Members of a document in which commands are suggested. */

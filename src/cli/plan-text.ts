@@ -20,8 +20,6 @@ interface Group {
   customer: RecordKey;
   operations: readonly Operation[];
   changes: readonly StateChange[];
-  /** The personal data behind markers, by marker. */
-  shown: Readonly<Record<string, string>>;
   /** Why there is no plan. */
   unplanned?: string;
 }
@@ -39,11 +37,11 @@ export class ShownPlan {
     this.#withFields = verbose;
   }
 
-  add(planned: Planned, shown: Record<string, string> = {}): void {
+  add(planned: Planned): void {
     const group: Group =
       "plan" in planned
-        ? { customer: planned.plan.customer, operations: planned.plan.operations, changes: planned.plan.changes, shown }
-        : { customer: planned.customer, operations: [], changes: [], shown, unplanned: planned.reason };
+        ? planned.plan
+        : { customer: planned.customer, operations: [], changes: [], unplanned: planned.reason };
     const { operations, changes, unplanned } = group;
     if (operations.length + changes.length === 0 && unplanned === undefined) return;
     const room = Math.max(0, this.#most - this.#shown);
@@ -88,7 +86,7 @@ function planSentence({ operations, heldBy, unplanned, open }: PlanSummary): str
 }
 
 async function groupLines(
-  { customer, operations, changes, shown, unplanned }: Group,
+  { customer, operations, changes, unplanned }: Group,
   heldBy: PlanSummary["heldBy"],
   { called, linesOf, view }: { called: Called; linesOf: typeof operationLines; view: View },
 ): Promise<string[]> {
@@ -107,8 +105,6 @@ async function groupLines(
       lines.push(`  = adopt the order ${printable(order)}`);
     }
   }
-  for (const [marker, value] of Object.entries(shown))
-    lines.push(`      (private) ${printable(`${marker}: ${value}`)}`);
   if (unplanned !== undefined) lines.push(`  ! ${painted("worse", printable(unplanned), view)}`);
   return lines;
 }

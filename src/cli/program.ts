@@ -16,7 +16,7 @@ import { addExplain } from "./commands/explain.ts";
 import { addInit } from "./commands/init.ts";
 import { addLogin, addPause, addServe } from "./commands/serve.ts";
 import { addLink, addAcceptPlatform, addReassign } from "./commands/link.ts";
-import { addMap, addSchema, addWatch } from "./commands/sources.ts";
+import { addMap } from "./commands/sources.ts";
 import { addQuarantine } from "./commands/quarantine.ts";
 import { addReport } from "./commands/report.ts";
 import { addResolve, addSettle } from "./commands/settle.ts";
@@ -32,8 +32,6 @@ import type { Output } from "./output.ts";
 const commands: readonly Register[] = [
   addCheck,
   addMap,
-  addWatch,
-  addSchema,
   addPlan,
   addApply,
   addUndo,

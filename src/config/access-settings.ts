@@ -57,20 +57,6 @@ const claimSettings = {
     }),
 };
 
-const algorithms = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-] as const;
-
 const proxySettings = z.strictObject({
   header: z
     .string()
@@ -97,11 +83,6 @@ const proxySettings = z.strictObject({
         "configuration file.",
       examples: ["https://crm-sync.example.com/.well-known/pomerium/jwks.json"],
     }),
-  algorithms: z
-    .array(z.enum(algorithms))
-    .min(1)
-    .default(["RS256", "PS256", "ES256", "EdDSA"])
-    .describe("Algorithms that an assertion may be signed with."),
   longest: durationSchema
     .default("24h")
     .describe("Time since it was made (`iat`) after which an assertion is refused, whatever its `exp` says."),

@@ -104,15 +104,9 @@ function mergedTypes(issues: readonly Issue[]): readonly Issue[] {
 
 function unknownKey(key: string, path: Path, layer: Layer, schema: JsonSchema): Problem {
   const known = keysAt(schema, path, layer.value);
-  const near = nearest(key, known);
   const full = [...path, key];
   const around = path.length === 0 ? "the top level" : `\`${path.join(".")}\``;
-  const cure =
-    near === undefined
-      ? known.length === 0
-        ? "Remove it."
-        : `Remove it, or use one of: ${known.join(", ")}.`
-      : `Did you mean \`${near}\`?`;
+  const cure = known.length === 0 ? "Remove it." : `Remove it, or use one of: ${known.join(", ")}.`;
   return mistake(
     "config.unknown-key",
     nearestMark(layer, full)?.place ?? "configuration",
@@ -129,19 +123,8 @@ function namesInstead(issue: Issue): readonly string[] | undefined {
 
 function cureFor(issue: Issue, path: Path, layer: Layer, schema: JsonSchema): string {
   const names = namesInstead(issue);
-  if (names !== undefined) {
-    const near = nearest(String(path.at(-1)), names);
-    return near === undefined
-      ? "The name is unknown: write another one, or remove the key."
-      : `Did you mean \`${near}\`?`;
-  }
+  if (names !== undefined) return `Remove it, or use one of: ${names.join(", ")}.`;
   const value = valueAt(layer.value, path);
-  const options =
-    issue.code === "invalid_value" ? issue.values : issue.code === "invalid_union" ? optionsOf(issue) : [];
-  if (typeof value === "string" && !isSecret(path, schema)) {
-    const near = nearest(value, options.map(String));
-    if (near !== undefined) return `Did you mean \`${near}\`?`;
-  }
   if (
     issue.code === "invalid_type" &&
     issue.expected === "string" &&
@@ -236,44 +219,4 @@ function unit(origin: string): string {
 
 function measure(origin: string): string {
   return origin === "string" ? " characters" : origin === "array" || origin === "set" ? " entries" : "";
-}
-
-/** The candidate that differs least from a word, when it differs little enough to be meant. */
-function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const wanted = word.toLowerCase().replaceAll(/[-_]/g, "");
-  let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
-  if (wanted.length > 100) return undefined;
-  for (const candidate of candidates) {
-    const distance = editDistance(wanted, candidate.toLowerCase().replaceAll(/[-_]/g, ""));
-    if (distance < bestDistance) {
-      best = candidate;
-      bestDistance = distance;
-    }
-  }
-  return best;
-}
-
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
-function editDistance(a: string, b: string): number {
-  let older: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      let cost = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        cost = Math.min(cost, (older[column - 2] ?? 0) + 1);
-      }
-      current.push(cost);
-    }
-    older = previous;
-    previous = current;
-  }
-  return previous[b.length] ?? 0;
 }

@@ -8,9 +8,8 @@ import type { Problem, Result } from "../base/errors.ts";
 import { KnownSecrets } from "../base/known-secrets.ts";
 import { projectFolder } from "../base/program-version.ts";
 import { isMap, markKey, mergeLayers, mistake, nearestMark, readDocument } from "./document.ts";
-import type { Layer, Mark, Path } from "./document.ts";
+import type { Layer, Mark } from "./document.ts";
 import { explainIssues } from "./findings.ts";
-import { layPresets, shippedPresets } from "./presets.ts";
 import { acceptsText, jsonSchemaOf } from "./schema.ts";
 import type { JsonSchema } from "./schema.ts";
 import { resolveSecrets, resolveTexts } from "./secrets.ts";
@@ -33,8 +32,6 @@ export interface ConfigHeader {
   file: string;
   /** Profiles that lie below the file, in the order in which they were applied. */
   profiles: string[];
-  /** By source, the preset of `config/presets` that lies below what the file says of it. */
-  presets: Record<string, string>;
   /** Names of environment variables that changed a setting. */
   environment: string[];
   /** Names of options that changed a setting, such as `--sandbox`. */
@@ -60,8 +57,6 @@ export interface LoadRequest {
   instead?: JsonObject;
   /** Where profiles are looked for. */
   profileDirectory?: string;
-  /** Where presets are looked for. */
-  presetDirectory?: string;
 }
 
 export interface Loaded<Config> {
@@ -72,13 +67,10 @@ export interface Loaded<Config> {
   directory: string;
   /** Where a key, such as `sources.erp.zone`, or the nearest thing around it stands: `file:line:column`. */
   placeOf: (key: string) => string;
-  /** Where this very value was written: `file:line:column`, a variable, an option; undefined where it is a default. */
-  writtenAt: (path: Path) => string | undefined;
 }
 
 /**
- * Reads, merges and checks the configuration: profiles below the file, then the environment, then options; a preset
- * below the source that names it. Everything that is wrong is returned at once, in the order of the file, each with
+ * Reads, merges and checks the configuration: profiles below the file, then the environment, then options. Everything that is wrong is returned at once, in the order of the file, each with
  * file:line:column (or the name of the variable), key, finding, expectation and cure.
  */
 export function loadWith<Schema extends z.ZodType>(
@@ -86,7 +78,9 @@ export function loadWith<Schema extends z.ZodType>(
   request: LoadRequest,
 ): Result<Loaded<z.output<Schema>>, Problem[]> {
   const file = resolve(request.path);
-  const profiles = readProfiles(request.profiles ?? [], request.profileDirectory ?? shippedProfiles);
+  const profiles = (request.profiles ?? []).map((name) =>
+    readDocument(join(request.profileDirectory ?? shippedProfiles, `${name}.yaml`)),
+  );
   const document = readDocument(request.path);
   const environment = readEnvironment(request.environment, () => shapeOf(schema));
   const layers: Layer[] = [];
@@ -99,10 +93,7 @@ export function loadWith<Schema extends z.ZodType>(
   for (const option of request.options ?? []) layers.push(layerOf(option.settings, option.name));
 
   const base: Layer = { value: {}, marks: new Map([[markKey([]), { place: `${request.path}:1:1` }]]) };
-  const laid = layPresets(layers.reduce(mergeLayers, base), request.presetDirectory ?? shippedPresets);
-  if (!laid.ok) return failed(inOrder(laid.error));
-  const { settings: laidSettings, presets, unfilled } = laid.value;
-  const written = withSections(laidSettings, request.instead);
+  const written = withSections(layers.reduce(mergeLayers, base), request.instead);
   const known = new KnownSecrets();
   const resolving = { required: request.secretsRequired ?? true, directory: dirname(file) };
   const texts = resolveTexts(written, request.environment, known, resolving);
@@ -110,13 +101,9 @@ export function loadWith<Schema extends z.ZodType>(
   const merged = texts.value;
   // Read once: to compile a reader for each of its objects costs more than it saves.
   const parsed = schema.safeParse(merged.value, { jitless: true });
-  if (!parsed.success || unfilled.size > 0) {
-    // What is left to a person is told once, and not again as what follows from it.
-    const issues = (parsed.error?.issues ?? []).filter(
-      ({ path: [first, source] }) => !(first === "sources" && typeof source === "string" && unfilled.has(source)),
-    );
-    const explained = explainIssues(issues, merged, shapeOf(schema)).map((problem) => known.problem(problem));
-    return failed(inOrder([...[...unfilled.values()].flat(), ...explained]));
+  if (!parsed.success) {
+    const explained = explainIssues(parsed.error.issues, merged, shapeOf(schema));
+    return failed(inOrder(explained.map((problem) => known.problem(problem))));
   }
   const secrets = resolveSecrets(written, request.environment, known, resolving);
   if (!secrets.ok) return failed(inOrder(secrets.error));
@@ -125,11 +112,9 @@ export function loadWith<Schema extends z.ZodType>(
     secrets: secrets.value,
     directory: dirname(file),
     placeOf: (key) => nearestMark(merged, key.split("."))?.place ?? key,
-    writtenAt: (path) => merged.marks.get(markKey(path))?.place,
     header: {
       file,
       profiles: [...(request.profiles ?? [])],
-      presets,
       environment: environment.ok
         ? Object.keys(request.environment)
             .filter((name) => name.startsWith("CRM_SYNC__"))
@@ -141,21 +126,6 @@ export function loadWith<Schema extends z.ZodType>(
         return hashOf(written.value);
       },
     },
-  });
-}
-
-function readProfiles(names: readonly string[], directory: string): Result<Layer, Problem[]>[] {
-  return names.map((name) => {
-    if (/^[a-z0-9][a-z0-9-]*$/u.test(name)) return readDocument(join(directory, `${name}.yaml`));
-    const cure = `Use the name of a file in ${directory}, without .yaml.`;
-    return failed([
-      mistake(
-        "config.profile",
-        `profile ${name}`,
-        "The name of a profile may contain only a-z, 0-9 and hyphens.",
-        cure,
-      ),
-    ]);
   });
 }
 

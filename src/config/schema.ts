@@ -12,7 +12,7 @@ import {
   settleSettingsSchema,
   zoneSchema,
 } from "../engine/run/run-settings.ts";
-import { alertSettingsSchema, notifySettingsSchema } from "../operate/notify-settings.ts";
+import { alertSettingsSchema } from "../operate/notify-settings.ts";
 import { reportSettingsSchema } from "../operate/report-settings.ts";
 import { accessSettingsSchema, metricsSettingsSchema, tlsSettingsSchema } from "./access-settings.ts";
 import { isMap, valueAt } from "./document.ts";
@@ -250,7 +250,7 @@ export function composeSchema<
     audit: auditSettings.describe("The audit log of all changes; it shows when somebody alters it."),
     periods: bookSettingsSchema.describe("Periods that finance closes."),
     reports: reportSettingsSchema.describe("Settings of statements."),
-    mail: mailSettingsSchema.optional().describe("The mail server that reports and alerts are sent through."),
+    mail: mailSettingsSchema.optional().describe("The mail server that alerts are sent through."),
     instance: z
       .string()
       .min(1)
@@ -279,8 +279,9 @@ export function composeSchema<
       .record(name, jobSettingsSchema)
       .default({})
       .describe("Changes to the jobs that ship with the program, and jobs of one's own, by id."),
-    notify: notifySettingsSchema.describe("How people are notified when an issue begins or ends."),
-    alerts: alertSettingsSchema.describe("More channels for alerts, reminders, and dead man's switches."),
+    alerts: alertSettingsSchema.describe(
+      "Who is notified when an issue begins or ends, reminders, and dead man's switches.",
+    ),
     serve: serveSettingsSchema.describe("The web server of `crm-sync serve`."),
     retention: retentionSettings.describe(
       "How long history is kept. Rows that a promise or a report needs are always kept.",

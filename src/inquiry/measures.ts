@@ -1,14 +1,12 @@
 import { sql } from "kysely";
 import { exitCodes } from "../base/errors.ts";
 import { openRecords } from "../ledger/records/open-records.ts";
-import { lastRunIds } from "../ledger/runs/run-tables.ts";
 import type { OperationState, OperationTable } from "../ledger/journal/tables.ts";
-import type { RunTable } from "../ledger/runs/tables.ts";
 import { takenThings } from "../engine/model/taking.ts";
 import type { TakenThing } from "../engine/model/taking.ts";
 import { closedRecordCode } from "../engine/plan/owner.ts";
 import { standingQuestions } from "./holds.ts";
-import { openStates, waitingStates } from "./operations.ts";
+import { openStates } from "./operations.ts";
 import { paused } from "./status.ts";
 import { spelled } from "./read-only-ledger.ts";
 import type { ReadOnlyLedger } from "./read-only-ledger.ts";
@@ -17,76 +15,42 @@ import { lastReads } from "./runs.ts";
 /** What is counted of the ledger for a monitoring system: counts, times, and words of closed lists. */
 export interface LedgerMeasures {
   isPaused: boolean;
-  records: { stream: string; state: string; count: number }[];
   /** What is not done, as `status` counts it: by a code of a closed list. */
   open: { stream: string; standing: string; code: string; count: number; since: string }[];
   operations: { state: OperationState; count: number; oldest: string }[];
   /** `open`: waits for a person's word. */
   holds: { state: "open" | "approved"; count: number; oldest: string }[];
-  held: { operations: number; things: Record<TakenThing, number> };
-  /** The newest run, and those that are on. */
-  newestRun: string;
-  runsOn: string[];
-  /** Runs that began after the one that was asked about, oldest first, and those that were named: as they stand. */
-  runs: MeasuredRun[];
-  ends: JobEnds[];
-  /** The last run of each job. */
-  lastRuns: { job: string; state: RunTable["state"]; exitCode: number | null; startedAt: string }[];
+  held: Record<TakenThing, number>;
+  /** By job, of those that were asked about and have run. */
+  ends: ReadonlyMap<string, JobEnds>;
   reads: { source: string; stream: string; complete: boolean; rows: number; finishedAt: string | null }[];
   alerts: { kind: string; count: number }[];
   failing: { kind: "channel" | "switch"; count: number }[];
   differences: { class: string; count: number; oldest: string }[];
 }
 
-/** A run that has ended, or not yet. */
-export type MeasuredRun = Pick<RunTable, "id" | "job" | "state"> & {
-  exitCode: number | null;
-  finishedAt: string | null;
-};
-
-/** When a job last ended well, as far as its last thousand runs tell. */
+/** How a job last ended, as far as its last thousand runs tell. */
 export interface JobEnds {
-  job: string;
-  /** With exit code 0. */
+  /** Of its last run that is not in progress; 1 also of one that was interrupted. */
+  exitCode: number | undefined;
+  /** When one ended with exit code 0. */
   success: string | undefined;
-  /** With exit code 0, 3 or 4: it did all that it could. */
+  /** When one ended with exit code 0, 3 or 4: it did all that it could. */
   work: string | undefined;
-}
-
-/** What is asked beside counts. */
-interface MeasuresAsked {
-  /** Runs that began after this one; none where nothing is said. */
-  after?: string | undefined;
-  /** Runs of which is asked how they stand. */
-  named?: readonly string[];
-  /** Jobs of which is asked when they ended well. */
-  endsOf?: readonly string[];
 }
 
 const count = sql<number>`count(*)`.as("count");
 
 /** Looks at tallies and at what is open, never at what is finished. */
-export async function measures(ledger: ReadOnlyLedger, asked: MeasuresAsked = {}): Promise<LedgerMeasures> {
+export async function measures(ledger: ReadOnlyLedger, jobs: readonly string[]): Promise<LedgerMeasures> {
   const { db } = ledger;
   return {
-    ...(await runMeasures(ledger, asked)),
+    ends: await endsOf(ledger, jobs),
     isPaused: paused(ledger) !== undefined,
-    records: await db
-      .selectFrom("record_tally")
-      .select(["stream", "state", "count"])
-      .orderBy("stream")
-      .orderBy("state")
-      .execute(),
     open: openMeasures(ledger),
-    operations: [...(await operationsIn(ledger, openStates)), ...(await operationsIn(ledger, waitingStates))],
+    operations: await operationsIn(ledger, openStates),
     holds: await holdMeasures(ledger),
     held: await held(ledger),
-    lastRuns: await db
-      .selectFrom("run")
-      .select(["job", "state", "exit_code as exitCode", "started_at as startedAt"])
-      .where(sql<boolean>`id in (${sql.raw(lastRunIds)})`)
-      .orderBy("job")
-      .execute(),
     reads: (await lastReads(ledger)).map(({ source, stream, complete, rows, finishedAt }) => ({
       source,
       stream,
@@ -158,44 +122,39 @@ async function holdMeasures({ db }: ReadOnlyLedger): Promise<LedgerMeasures["hol
 const weighed = (thing: TakenThing) => sql<number>`coalesce(sum(weight ->> ${sql.lit(`$.${thing}`)}), 0)`.as(thing);
 
 async function held({ db }: ReadOnlyLedger): Promise<LedgerMeasures["held"]> {
-  const { operations, ...things } = await db
+  return await db
     .selectFrom("operation")
-    .select([sql<number>`count(*)`.as("operations"), ...takenThings.map(weighed)])
+    .select(takenThings.map(weighed))
     .where("state", "=", sql.lit<OperationTable["state"]>("held"))
     .executeTakeFirstOrThrow();
-  return { operations, things };
 }
 
 const mostRuns = 1_000;
-const runColumns = ["id", "job", "state", "exit_code as exitCode", "finished_at as finishedAt"] as const;
 
-async function runMeasures(
-  { db }: ReadOnlyLedger,
-  { after, named = [], endsOf = [] }: MeasuresAsked,
-): Promise<Pick<LedgerMeasures, "newestRun" | "runsOn" | "runs" | "ends">> {
-  const newest = await db
-    .selectFrom("run")
-    .select(({ fn }) => fn.max("id").as("id"))
-    .executeTakeFirst();
-  const on = await db.selectFrom("run").select("id").where("state", "=", sql.lit("running")).execute();
-  const known = await db
-    .selectFrom("run")
-    .select(runColumns)
-    .where(sql<boolean>`id in (select value from json_each(${JSON.stringify(named)}))`)
-    .execute();
-  const later =
-    after === undefined
-      ? []
-      : await db.selectFrom("run").select(runColumns).where("id", ">", after).orderBy("id").limit(mostRuns).execute();
-  const ends: JobEnds[] = [];
-  for (const job of endsOf)
-    ends.push({ job, success: await lastEnd(db, job, goodExits), work: await lastEnd(db, job, workDoneExits) });
-  return { newestRun: newest?.id ?? "", runsOn: on.map(({ id }) => id), runs: [...known, ...later], ends };
+async function endsOf({ db }: ReadOnlyLedger, jobs: readonly string[]): Promise<Map<string, JobEnds>> {
+  const ends = new Map<string, JobEnds>();
+  for (const job of jobs) {
+    const last = await db
+      .selectFrom("run")
+      .select("exit_code as exitCode")
+      .where("job", "=", job)
+      .where("state", "<>", sql.lit("running"))
+      .orderBy("id", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    if (last === undefined) continue;
+    ends.set(job, {
+      exitCode: last.exitCode ?? exitCodes.other,
+      success: await lastEnd(db, job, goodExits),
+      work: await lastEnd(db, job, workDoneExits),
+    });
+  }
+  return ends;
 }
 
 const goodExits: readonly number[] = [exitCodes.ok];
 /** Exit codes of a run that did all that it could; 3 and 4: records wait for a correction, or for approval. */
-export const workDoneExits: readonly number[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.held];
+const workDoneExits: readonly number[] = [exitCodes.ok, exitCodes.recordsRejected, exitCodes.held];
 
 async function lastEnd(db: ReadOnlyLedger["db"], job: string, exits: readonly number[]): Promise<string | undefined> {
   const row = await db

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { isJsonObject, parseJson } from "../base/canonical-json.ts";
+import { isJsonObject } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
 import { endpoints } from "../contract/endpoints.ts";
 import { formatKey, subjectOf } from "../crm/keys.ts";
@@ -324,30 +324,18 @@ async function auditOf(
 ): Promise<SubjectFacts["audit"]> {
   const customer = subjectOf("customers", of.customer);
   const answers = [...of.operations].map((id) => `operation:${id}`);
-  const subjects = [own, customer, "plan", ...of.subjects, ...answers, ...of.shown];
+  const subjects = [own, customer, ...of.subjects, ...answers, ...of.shown];
   const rows = await db
     .selectFrom("audit")
     .select(["sequence", "at", "kind", "subject"])
-    .select([
-      sql<string | null>`body ->> '$.operation'`.as("operation"),
-      sql<string | null>`body ->> '$.scope'`.as("scope"),
-    ])
+    .select(sql<string | null>`body ->> '$.operation'`.as("operation"))
     .where(sql<boolean>`subject in (select value from json_each(${JSON.stringify(subjects)}))`)
     .orderBy("sequence")
     .execute();
-  const isAbout = ({ subject: about, kind, operation, scope }: (typeof rows)[number]): boolean => {
+  const isAbout = ({ subject: about, kind, operation }: (typeof rows)[number]): boolean => {
     if (about === own || (operation !== null && of.operations.has(operation))) return true;
     if (about === customer) return kind === "erased";
-    if (kind !== "private-shown") return false;
-    return of.shown.includes(about) || (about === "plan" && isOfCustomer(scope, of.customer));
+    return kind === "private-shown" && of.shown.includes(about);
   };
   return rows.filter(isAbout).map(({ sequence, at, kind, operation }) => ({ sequence, at, kind, operation }));
-}
-
-/** Whether a plan with this scope may have shown a customer: one without a scope was of everybody. */
-function isOfCustomer(scope: string | null, customer: RecordKey): boolean {
-  if (scope === null) return true;
-  const read = parseJson(scope);
-  const shown = isJsonObject(read) ? read["customer"] : undefined;
-  return !isJsonObject(shown) || (shown["namespace"] === customer.namespace && shown["id"] === customer.id);
 }

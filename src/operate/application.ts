@@ -46,7 +46,7 @@ interface SandboxInside {
 }
 
 /** Everything that a command or the daemon works with, made when it is first asked for and closed together. */
-export interface Application extends Pick<Loaded<Config>, "config" | "secrets" | "header" | "directory" | "writtenAt"> {
+export interface Application extends Pick<Loaded<Config>, "config" | "secrets" | "header" | "directory"> {
   /** The sandbox inside this process; undefined where there is none. */
   readonly sandbox: SandboxInside | undefined;
   readonly clock: Clock;

@@ -69,8 +69,6 @@ export interface WebDependencies {
 
 export interface WebServer {
   readonly url: string;
-  /** Whether it listens already. */
-  readonly isListening: boolean;
   close(): Promise<void>;
 }
 

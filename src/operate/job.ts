@@ -4,15 +4,8 @@ import { exitCodes, failed, ok, Problem, usage } from "../base/errors.ts";
 import type { Result } from "../base/errors.ts";
 import { streams as allStreams } from "../crm/model.ts";
 import type { Stream } from "../crm/model.ts";
-import type { DeletionLimit } from "../engine/plan/limits.ts";
 import { sharesSchema } from "../engine/run/run-settings.ts";
-import type {
-  JobSettings,
-  LimitsOfJob,
-  LimitsSettings,
-  misfirePolicies,
-  VerifyBudget,
-} from "../engine/run/run-settings.ts";
+import type { JobSettings, VerifyBudget } from "../engine/run/run-settings.ts";
 import { guardNames, guards } from "../ingest/belief/guards.ts";
 import type { Acceptance, GuardName } from "../ingest/belief/guards.ts";
 import type { ConfiguredStream } from "../ledger/records/source-reads.ts";
@@ -22,9 +15,6 @@ import type { PeriodBy } from "../report/statement/shape.ts";
 import type { Source } from "../source/source.ts";
 
 type JobKind = "sync" | "verify" | "report" | "backup";
-
-/** The handling of missed fire times: `run-once` for all of them, `skip` them, or run `all` (the last 24). */
-export type MisfirePolicy = (typeof misfirePolicies)[number];
 
 /** A report of a job of kind `report`, for the month before the fire time. */
 interface JobReport {
@@ -39,16 +29,10 @@ interface JobReport {
 /** A job as the files in `jobs/` declare it. Data only. */
 export interface Job {
   id: string;
-  title: string;
   kind: JobKind;
   /** Cron expression `minute hour day-of-month month weekday`; null: the job only runs when you start it. */
   schedule: string | null;
-  /** Time zone of the schedule; default: `zone` of the configuration. */
-  zone?: string;
   streams: readonly Stream[];
-  misfire: MisfirePolicy;
-  /** Differences from `limits` of the configuration. */
-  limits?: LimitsOfJob;
   reports?: readonly JobReport[];
   /** The budget of a verify. */
   budget?: VerifyBudget;
@@ -57,18 +41,13 @@ export interface Job {
 /** A job with everything the configuration adds: ready to run. */
 export interface BoundJob {
   id: string;
-  title: string;
   kind: JobKind;
   /** Undefined: the job only runs when you start it. */
   schedule: { cron: Cron; zone: string } | undefined;
   streams: readonly Stream[];
   /** Names of the sources that the job reads, in the order of the configuration. */
   sources: readonly string[];
-  misfire: MisfirePolicy;
-  limits: LimitsSettings;
   reports: readonly JobReport[];
-  /** The recipients of the reports by mail. */
-  mailTo: readonly string[];
   budget?: VerifyBudget | undefined;
   /** Shares of the enterprises that go first, in per cent. */
   canary?: readonly number[] | undefined;
@@ -79,8 +58,6 @@ export interface BoundJob {
 /** The part of the configuration that binding needs. */
 interface JobsConfig {
   zone: string;
-  limits: LimitsSettings;
-  mail?: unknown;
   jobs: Readonly<Record<string, JobSettings>>;
   sources: Readonly<Record<string, { streams: Readonly<Partial<Record<Stream, unknown>>> }>>;
 }
@@ -112,16 +89,14 @@ function ownJob(id: string, settings: JobSettings | undefined): Job | Problem {
   }
   return {
     id,
-    title: settings.title ?? id,
     kind: settings.kind,
     schedule: settings.schedule ?? null,
     streams: settings.streams ?? allStreams,
-    misfire: settings.misfire ?? "run-once",
   };
 }
 
 /** Settings that only affect jobs of one kind. */
-const kindOfSetting = { mailTo: "report", budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
+const kindOfSetting = { budget: "verify", canary: "sync", to: "backup", keep: "backup" } as const;
 type KeyOfKind = keyof typeof kindOfSetting;
 
 /** Combines a job with its settings. Reports every fault, not only the first. */
@@ -133,14 +108,13 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   );
   const reports = settings?.reports ?? job.reports ?? [];
   const budget = settings?.budget ?? job.budget;
-  const mailTo = settings?.mailTo ?? [];
   const { to, keep, canary } = settings ?? {};
   const text = settings?.schedule === undefined ? job.schedule : settings.schedule;
-  const schedule = text === null || settings?.enabled === false ? undefined : parseCron(text);
+  const schedule = text === null ? undefined : parseCron(text);
   const told = (key: string, what: string, cure: string): Problem => mistake(job.id, key, what, cure);
   const problems = [
     ...sourceFaults(job.id, settings?.sources ?? [], { streams, having, known: Object.keys(config.sources) }),
-    ...foreignFaults(job.id, kind, { mailTo: mailTo.length > 0 || undefined, budget, canary, to, keep }),
+    ...foreignFaults(job.id, kind, { budget, canary, to, keep }),
   ];
   if (kind !== job.kind) {
     const what = `cannot change a job of crm-sync itself from ${job.kind} to ${kind}`;
@@ -150,8 +124,6 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
     const cure = "Say which reports the job writes, such as `reports: [{kind: orders}]`.";
     problems.push(told("reports", "is missing", cure));
   }
-  if (mailTo.length > 0 && config.mail === undefined)
-    problems.push(told("mailTo", "names people, but no mail server is configured", "Add `mail`."));
   if (kind === "backup" && to === undefined)
     problems.push(told("to", "is missing", "Name the folder that backups are written into."));
   if (schedule?.ok === false)
@@ -159,16 +131,11 @@ function bind(job: Job, settings: JobSettings | undefined, config: JobsConfig): 
   if (problems.length > 0) return failed(problems);
   return ok({
     id: job.id,
-    title: settings?.title ?? job.title,
     kind,
-    schedule:
-      schedule?.ok === true ? { cron: schedule.value, zone: settings?.zone ?? job.zone ?? config.zone } : undefined,
+    schedule: schedule?.ok === true ? { cron: schedule.value, zone: config.zone } : undefined,
     streams,
     sources: settings?.sources ?? having,
-    misfire: settings?.misfire ?? job.misfire,
-    limits: limitsWith(limitsWith(config.limits, job.limits), settings?.limits),
     reports,
-    mailTo,
     budget,
     canary,
     backup: to === undefined ? undefined : { to, keep },
@@ -200,32 +167,6 @@ function foreignFaults(job: string, kind: JobKind, given: Readonly<Record<KeyOfK
     const cure = `Remove the key, or move it to a job of kind ${own}.`;
     return [mistake(job, key, `has no effect in a job of kind ${kind}`, cure)];
   });
-}
-
-function limitWith(
-  { floor, share }: DeletionLimit,
-  own: { floor?: number | undefined; share?: number | undefined } | undefined,
-): DeletionLimit {
-  return { floor: own?.floor ?? floor, share: own?.share ?? share };
-}
-
-function limitsWith(limits: LimitsSettings, own: LimitsOfJob | undefined): LimitsSettings {
-  const { enterprise, run, day, week } = limits.removals;
-  const removals = own?.removals;
-  return {
-    removals: {
-      enterprise: limitWith(enterprise, removals?.enterprise),
-      run: limitWith(run, removals?.run),
-      day: limitWith(day, removals?.day),
-      week: limitWith(week, removals?.week),
-    },
-    sourceShrink: own?.sourceShrink ?? limits.sourceShrink,
-    newIds: limits.newIds,
-    massChange: limits.massChange,
-    absenceReads: own?.absenceReads ?? limits.absenceReads,
-    absenceTime: own?.absenceTime ?? limits.absenceTime,
-    resumeWithin: own?.resumeWithin ?? limits.resumeWithin,
-  };
 }
 
 function mistake(job: string, key: string, what: string, cure: string): Problem {

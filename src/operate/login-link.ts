@@ -8,10 +8,10 @@ import type { Application } from "./application.ts";
 /**
  * Makes a link to the pages of the running program that signs a user of this machine in as an operator, once and within
  * a minute. Without TLS it leads to the own name of the pages on this machine; a certificate is for a name of the
- * network. `port`: where the program listens; by default the configured one.
+ * network.
  */
-export function loginLink(application: Application, user: string, port = application.config.serve.port): string {
-  const { host, publicUrl, pages, tls } = application.config.serve;
+export function loginLink(application: Application, user: string): string {
+  const { port, host, publicUrl, pages, tls } = application.config.serve;
   if (!pages || port === 0)
     throw refused(
       pages ? "serve.port is 0, so the port of the pages is not known" : "serve.pages is false, so there are no pages",

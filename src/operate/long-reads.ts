@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import pLimit from "p-limit";
+import type { LimitFunction } from "p-limit";
 import { toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
@@ -25,7 +27,7 @@ interface EndedRead {
 
 /**
  * What goes through much of the ledger is read by a process of its own, which runs the same command as a person: the
- * daemon goes on meanwhile. There are few at once, and one of each person; others wait a while for their turn.
+ * daemon goes on meanwhile. There are few at once, and one of each person; others wait for their turn.
  */
 export interface LongReads {
   /** How many are in progress or wait. */
@@ -41,8 +43,6 @@ export interface LongReads {
 }
 
 const longestMs = 15 * 60_000;
-/** A browser that gets nothing gives up soon after that. */
-const longestWaitMs = 30_000;
 /** So much is waited for before anybody is told that it goes well. */
 const heldBackBytes = 256 * 1024;
 const mostText = 16 * 1024 * 1024;
@@ -50,16 +50,12 @@ const mostSaid = 8_000;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/**
- * `command`: the program and the words before those of a command line; by default this very program. `waitMs`: how long
- * one waits for its turn.
- */
+/** `command`: the program and the words before those of a command line; by default this very program. */
 export function createLongReads(
   { environment, commandOptions }: Pick<Application, "environment" | "commandOptions">,
   command: () => readonly [string, ...string[]] = thisProgram,
-  waitMs = longestWaitMs,
 ): LongReads {
-  const turns = new Turns(waitMs);
+  const turns = new Turns();
   const begin = async (read: LongRead): Promise<Running> => {
     const end = await turns.begin(read);
     try {
@@ -125,9 +121,7 @@ function start(
   environment: Readonly<Record<string, string | undefined>>,
   { signal, timeoutMs = longestMs }: LongRead,
 ): Running {
-  // It is no service of its own: nobody is told that it is ready.
-  const { NOTIFY_SOCKET: _socket, WATCHDOG_USEC: _usec, ...env } = environment;
-  const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env });
+  const child: Child = spawn(program, [...before, ...words], { stdio: ["ignore", "pipe", "pipe"], env: environment });
   let why: string | undefined;
   let said = "";
   // It only reads: nothing is lost where it is killed.
@@ -190,80 +184,53 @@ interface Wanted {
 }
 
 const atOnce = 2;
-/** Of each person one is in progress, and so many wait. */
-const mostWaitingOfPerson = 2;
+/** Of each person one is in progress, and so many are in progress or wait. */
+const mostOfPerson = 3;
 const mostWaiting = 20;
-
-interface Waiting {
-  by: string;
-  go: () => void;
-}
 
 /**
  * Who may begin what takes long. So much is in progress at once, and one thing of each person: who opens many pages
  * keeps nobody else waiting. Who came first goes first.
  */
 class Turns {
-  readonly #running = new Set<string>();
-  readonly #waiting: Waiting[] = [];
-  readonly #longestWaitMs: number;
-
-  constructor(longestWaitMs: number) {
-    this.#longestWaitMs = longestWaitMs;
-  }
-
+  readonly #all = pLimit(atOnce);
+  readonly #people = new Map<string, { one: LimitFunction; count: number }>();
   /** How many are in progress or wait. */
-  get count(): number {
-    return this.#running.size + this.#waiting.length;
-  }
+  count = 0;
 
-  /** Waits for a turn, and gives what ends it. Throws a Problem where too many wait, or it waited too long. */
+  /** Waits for a turn, and gives what ends it. Throws a Problem where too many wait, or nobody waits any more. */
   async begin({ what, by, signal }: Wanted): Promise<() => void> {
-    const key = identityKey(by);
-    if (this.#waiting.filter((one) => one.by === key).length >= mostWaitingOfPerson)
+    const person = this.#people.getOrInsertComputed(identityKey(by), () => ({ one: pLimit(1), count: 0 }));
+    if (person.count >= mostOfPerson)
       throw new Problem({
         code: "reads.too-many",
-        message: `${what} was not started: ${mostWaitingOfPerson + 1} other requests of ${by.name} are in progress.`,
+        message: `${what} was not started: ${mostOfPerson} other requests of ${by.name} are in progress.`,
         cure: "Try again when one of them has ended.",
       });
-    if (this.#waiting.length >= mostWaiting) throw busyWith(what, `${this.#waiting.length} other requests are waiting`);
-    return await new Promise((resolve, reject) => {
-      const leave = (problem: Problem): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        settled();
-        reject(problem);
-      };
-      const timer = setTimeout(() => leave(busyWith(what, "other requests took too long")), this.#longestWaitMs);
-      const gone = (): void => leave(busyWith(what, "nobody waits for the result any more"));
-      const settled = (): void => {
-        clearTimeout(timer);
+    if (this.count >= atOnce + mostWaiting) throw busyWith(what, `${mostWaiting} other requests are waiting`);
+    const begun = Promise.withResolvers<() => void>();
+    const turn = async (): Promise<void> => {
+      if (signal?.aborted === true) return;
+      const ended = Promise.withResolvers<void>();
+      begun.resolve(ended.resolve);
+      await ended.promise;
+    };
+    const gone = (): void => begun.reject(busyWith(what, "nobody waits for the result any more"));
+    signal?.addEventListener("abort", gone, { once: true });
+    if (signal?.aborted === true) gone();
+    this.#counts(person, 1);
+    void person
+      .one(() => this.#all(turn))
+      .finally(() => {
         signal?.removeEventListener("abort", gone);
-      };
-      const go = (): void => {
-        settled();
-        resolve(() => this.#end(key));
-      };
-      const waiting: Waiting = { by: key, go };
-      this.#waiting.push(waiting);
-      if (signal?.aborted === true) gone();
-      else signal?.addEventListener("abort", gone, { once: true });
-      this.#next();
-    });
+        this.#counts(person, -1);
+      });
+    return await begun.promise;
   }
 
-  #end(by: string): void {
-    this.#running.delete(by);
-    this.#next();
-  }
-
-  #next(): void {
-    while (this.#running.size < atOnce) {
-      const at = this.#waiting.findIndex(({ by }) => !this.#running.has(by));
-      const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
-      if (next === undefined) return;
-      this.#running.add(next.by);
-      next.go();
-    }
+  #counts(person: { count: number }, change: number): void {
+    person.count += change;
+    this.count += change;
   }
 }
 

@@ -1,38 +1,7 @@
 import { z } from "zod";
 import { durationSchema } from "../base/duration.ts";
-import { programEnvironment } from "../http/http-settings.ts";
 import { reference, timeoutMs, webhook } from "../http/http-settings.ts";
 import { alertKinds, severities } from "./notify/alert.ts";
-
-const none = z.strictObject({ kind: z.literal("none").describe("Nothing is told.") });
-
-const command = {
-  kind: z.literal("command").describe("A program that gets the alert as JSON on its standard input."),
-  command: z
-    .array(z.string().min(1))
-    .min(1)
-    .meta({ description: "Program and arguments; no shell.", examples: [["/usr/local/bin/notify", "operations"]] }),
-  environment: programEnvironment,
-  timeoutMs: timeoutMs.describe("Time after which the alert counts as not delivered."),
-};
-
-const log = { kind: z.literal("log").describe("A line in the log.") };
-
-const signed = {
-  signKey: reference.optional().meta({
-    description:
-      "Key that each message is signed with (HMAC-SHA256), as `env:NAME` or `file:/path`; " +
-      "docs/reference/alerts.md says how a receiver verifies it.",
-    examples: ["env:HOOK_SIGN_KEY"],
-  }),
-};
-
-const posted = "An HTTP POST of the alert as JSON.";
-
-/** The first channel for alerts, which is enough for most. */
-export const notifySettingsSchema = z
-  .discriminatedUnion("kind", [none, z.strictObject(log), z.strictObject(command), webhook(posted, signed)])
-  .default({ kind: "log" });
 
 const common = {
   name: z
@@ -55,9 +24,7 @@ const common = {
 };
 
 const channelSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ ...log, ...common }),
-  z.strictObject({ ...command, ...common }),
-  webhook(posted, { ...signed, ...common }),
+  webhook("An HTTP POST of the alert as JSON.", common),
   z.strictObject({
     kind: z.literal("mail").describe("A message through the server of `mail`."),
     to: z
@@ -76,10 +43,9 @@ const deadMansSwitchSchema = z.strictObject({
     .default("dead-mans-switch")
     .describe("Its name. Each needs its own."),
   url: reference.meta({
-    description: "The address that is called, which is a secret, as `env:NAME` or `file:/path`.",
+    description: "The address that is called (GET), which is a secret, as `env:NAME` or `file:/path`.",
     examples: ["env:PING_URL"],
   }),
-  method: z.enum(["GET", "POST"]).default("GET").describe("How it is called; with POST, without a body."),
   jobs: z
     .array(z.string().min(1))
     .min(1)
@@ -107,8 +73,8 @@ export const alertSettingsSchema = z
       .array(channelSchema)
       .default([])
       .describe(
-        "Channels for alerts, beside the one of `notify`. Each alert goes to all of them. If a channel fails, " +
-          "it alone sends the alert again with the next run.",
+        "Channels for alerts, beside the log. Each alert goes to all of them. If a channel fails, it alone sends the " +
+          "alert again with the next run.",
       ),
     deadMansSwitches: z
       .array(deadMansSwitchSchema)
@@ -117,7 +83,6 @@ export const alertSettingsSchema = z
   })
   .prefault({});
 
-export type NotifySettings = z.infer<typeof notifySettingsSchema>;
 export type ChannelSettings = z.infer<typeof channelSchema>;
 export type AlertSettings = z.infer<typeof alertSettingsSchema>;
 export type DeadMansSwitch = z.infer<typeof deadMansSwitchSchema>;

@@ -2,17 +2,13 @@ import { toInstant } from "../base/clock.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, Problem } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { countFireTimes, dueFireTimes, latestFireTime, nextFireTime } from "./fire-times.ts";
+import { latestFireTime, nextFireTime } from "./fire-times.ts";
 import type { BoundJob } from "./job.ts";
 
-const minute = 60_000;
-/** A fire time this late is still on time: ticks come once a minute. */
-const graceMs = 2 * minute;
-/** With the policy `all`, at most this many missed fire times are run. */
-const mostMadeUp = 24;
-const mostCounted = 1_000;
 /** A last fire time this far in the future is logged: the clock was wrong when it fired, or is wrong now. */
-const farAheadMs = 60 * minute;
+const farAheadMs = 60 * 60_000;
+/** Earlier fire times that are tried where the clock was set back. */
+const mostTried = 1_000;
 
 /** The last fire time of each job. Fire times are instants in ISO 8601 with `Z` and sort as text. */
 export interface FireTimeStore {
@@ -31,8 +27,6 @@ export interface ScheduledRun {
   job: BoundJob;
   /** ISO instant. */
   fireTime: string;
-  /** How many earlier fire times this run also covers (counted up to 1,000). */
-  missed: number;
   signal: AbortSignal;
 }
 
@@ -70,26 +64,23 @@ interface ScheduleDependencies {
 interface Due {
   job: BoundJob;
   fireTime: number;
-  missed: number;
   /** The fire time was claimed before and could not run. */
   claimed: boolean;
 }
 
 /**
  * Runs jobs at their fire times, one at a time. The store claims a fire time before its run starts. So it fires once,
- * whatever the clock does and however many programs run. The job's misfire policy decides about missed fire times.
+ * whatever the clock does and however many programs run. One run makes up for all fire times that were missed.
  */
 export class Schedule {
   readonly #deps: ScheduleDependencies;
   readonly #abort = new AbortController();
-  /** Fire times of waiting jobs that came while another job ran. They are on time, however long that run takes. */
-  readonly #queued = new Map<string, number>();
   /** Claimed fire times that wait for their run: from an earlier process, or because another run held the lock. */
   readonly #owed = new Map<string, Due>();
   /** Fire times that another program fired. */
   readonly #refused = new Map<string, number>();
-  /** Fire times of earlier processes that still need another run, by job, once they have been looked up. */
-  readonly #interruptedFireTimes = new Map<string, string[]>();
+  /** Jobs whose interrupted fire times of earlier processes have been looked up. */
+  readonly #lookedUp = new Set<string>();
   readonly #jobs: readonly BoundJob[];
   #running: string | undefined;
   #turn: Promise<void> | undefined;
@@ -100,7 +91,7 @@ export class Schedule {
     this.#jobs = deps.jobs;
   }
 
-  /** Starts ticking. Fire times missed while no program was running are due at once, by the misfire policy. */
+  /** Starts ticking. Of fire times missed while no program was running, the last is due at once. */
   start(): void {
     this.#stopTicker ??= this.#deps.ticker.start(() => void this.tick());
     void this.tick();
@@ -125,13 +116,9 @@ export class Schedule {
     await this.#turn;
   }
 
-  /** Looks for due fire times and runs them. During a run it only notes new due fire times. Never rejects. */
+  /** Looks for due fire times and runs them, except during a run. Never rejects. */
   async tick(): Promise<void> {
-    if (this.#abort.signal.aborted) return;
-    if (this.#turn !== undefined) {
-      await this.#guard(() => this.#noteQueued());
-      return;
-    }
+    if (this.#abort.signal.aborted || this.#turn !== undefined) return;
     this.#turn = this.#guard(() => this.#work());
     await this.#turn;
     this.#turn = undefined;
@@ -179,7 +166,7 @@ export class Schedule {
   }
 
   async #fire(due: Due): Promise<ScheduledOutcome> {
-    const { job, missed } = due;
+    const { job } = due;
     const { logger } = this.#deps;
     const claimed = due.claimed ? due.fireTime : await this.#claim(due);
     if (claimed === undefined) {
@@ -188,13 +175,12 @@ export class Schedule {
       return "done";
     }
     const fireTime = toInstant(claimed);
-    this.#queued.delete(job.id);
     this.#owed.delete(job.id);
     this.#running = job.id;
     let outcome: ScheduledOutcome = "done";
     try {
-      if (!due.claimed) logger.info({ event: "schedule.fires", job: job.id, fireTime, missed }, "job fires");
-      outcome = await this.#deps.execute({ job, fireTime, missed, signal: this.#abort.signal });
+      if (!due.claimed) logger.info({ event: "schedule.fires", job: job.id, fireTime }, "job fires");
+      outcome = await this.#deps.execute({ job, fireTime, signal: this.#abort.signal });
     } catch (thrown) {
       const code = thrown instanceof Problem ? thrown.code : "run.failed";
       logger.error(
@@ -222,7 +208,7 @@ export class Schedule {
   async #claim(due: Due): Promise<number | undefined> {
     const { store } = this.#deps;
     const { job } = due;
-    for (let fireTime = due.fireTime, tries = 0; tries < mostCounted; tries += 1) {
+    for (let fireTime = due.fireTime, tries = 0; tries < mostTried; tries += 1) {
       if (await store.claim(job.id, toInstant(fireTime))) return fireTime;
       const last = Date.parse((await store.last(job.id)) ?? "");
       const earlier =
@@ -243,66 +229,29 @@ export class Schedule {
     const now = this.#deps.clock.now();
     const from = await this.#from(job, now);
     if (from === undefined) return undefined;
-    const { cron, zone } = job.schedule;
-    const latest = latestFireTime(cron, zone, from, now);
-    if (latest === undefined) return undefined;
-    if (job.misfire === "all") return this.#oldestMadeUp(job, job.schedule, from, latest);
-    const onTime = now - latest <= graceMs || this.#queued.get(job.id) === latest;
-    const missed = countFireTimes(cron, zone, { from, to: latest - 1 }, mostCounted);
-    if (job.misfire === "skip" && !onTime) {
-      await this.#deps.store.claim(job.id, toInstant(latest));
-      await this.#deps.store.finish(job.id, toInstant(latest));
-      this.#refused.set(job.id, latest);
-      this.#deps.logger.warn(
-        { event: "schedule.skipped", job: job.id, fireTime: toInstant(latest), missed: missed + 1 },
-        "missed fire times skipped",
-      );
-      return undefined;
-    }
-    return { job, fireTime: latest, missed, claimed: false };
+    const fireTime = latestFireTime(job.schedule.cron, job.schedule.zone, from, now);
+    return fireTime === undefined ? undefined : { job, fireTime, claimed: false };
   }
 
   /**
-   * An earlier process's fire time whose run did not finish. The job's misfire policy decides: the newest one for all,
-   * each one, or none. The fire time itself runs again, once after the start, so that a report covers its own month.
+   * The newest fire time of an earlier process whose run did not finish. It runs again, once after the start, so that a
+   * report covers its own month.
    */
   async #interrupted(job: BoundJob): Promise<Due | undefined> {
+    if (this.#lookedUp.has(job.id)) return undefined;
     const { store, logger } = this.#deps;
-    let fireTimes = this.#interruptedFireTimes.get(job.id);
-    if (fireTimes === undefined) {
-      const found = await store.unfinished(job.id);
-      fireTimes = job.misfire === "all" ? found.slice(-mostMadeUp) : job.misfire === "skip" ? [] : found.slice(-1);
-      this.#interruptedFireTimes.set(job.id, fireTimes);
-      for (const fireTime of found) if (!fireTimes.includes(fireTime)) await store.finish(job.id, fireTime);
-      if (found.length > 0) {
-        logger.warn(
-          {
-            event: "schedule.interrupted",
-            job: job.id,
-            fireTime: found.at(-1),
-            fireTimes: found.length,
-            again: fireTimes.length,
-          },
-          "the runs of these fire times were interrupted or failed; they are run again by the job's misfire policy",
-        );
-      }
-    }
-    const next = fireTimes.shift();
-    if (next === undefined) return undefined;
-    const owed: Due = { job, fireTime: Date.parse(next), missed: 0, claimed: true };
+    const found = await store.unfinished(job.id);
+    this.#lookedUp.add(job.id);
+    const fireTime = found.pop();
+    if (fireTime === undefined) return undefined;
+    for (const earlier of found) await store.finish(job.id, earlier);
+    logger.warn(
+      { event: "schedule.interrupted", job: job.id, fireTime, earlier: found.length },
+      "the run of this fire time was interrupted or failed; it is run again",
+    );
+    const owed: Due = { job, fireTime: Date.parse(fireTime), claimed: true };
     this.#owed.set(job.id, owed);
     return owed;
-  }
-
-  #oldestMadeUp(job: BoundJob, { cron, zone }: NonNullable<BoundJob["schedule"]>, from: number, latest: number): Due {
-    let oldest = latest;
-    for (let count = 1; count < mostMadeUp; count += 1) {
-      const earlier = latestFireTime(cron, zone, from, oldest - 1);
-      if (earlier === undefined) break;
-      oldest = earlier;
-    }
-    const missed = countFireTimes(cron, zone, { from, to: oldest - 1 }, mostCounted);
-    return { job, fireTime: oldest, missed, claimed: false };
   }
 
   /** The time after which fire times are due. A new job starts now. */
@@ -327,14 +276,5 @@ export class Schedule {
     }
     const refused = this.#refused.get(job.id);
     return refused !== undefined && refused <= now ? Math.max(lastMs, refused) : lastMs;
-  }
-
-  async #noteQueued(): Promise<void> {
-    const now = this.#deps.clock.now();
-    for (const job of this.#jobs) {
-      if (job.schedule === undefined || job.id === this.#running) continue;
-      for (const fireTime of dueFireTimes(job.schedule.cron, job.schedule.zone, now - graceMs, now))
-        this.#queued.set(job.id, fireTime);
-    }
   }
 }

@@ -1,10 +1,9 @@
-import { createHmac } from "node:crypto";
 import { isPlainHttp } from "../base/loopback.ts";
 import { credentialOf } from "../http/secrets.ts";
 import { undici } from "../http/undici.ts";
 
 /** The target of a POST, with an optional bearer token. */
-export interface WebhookTarget {
+interface WebhookTarget {
   url: string;
   /** `env:NAME` or `file:/path`. */
   token?: string | undefined;
@@ -14,26 +13,13 @@ export interface WebhookTarget {
 /** No answer came, so further messages to the same place would wait as long. */
 export class Unreached extends Error {}
 
-/** The header with the signature. */
-export const signatureHeader = "crm-sync-signature";
-
-/**
- * Proves who sent a text, and when: `t=SECONDS,v1=HEX`. It is an HMAC-SHA256 with the key over the seconds since 1970,
- * a dot and the bytes of the body.
- */
-export function signatureOf(body: string, key: string, now: number): string {
-  const seconds = Math.floor(now / 1_000);
-  return `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex")}`;
-}
-
 /** Posts a JSON text. Throws an Error for any answer but 2xx, and after the time-out. */
 export async function postJson(
   { url, token, timeoutMs }: WebhookTarget,
   body: string,
   secret: (reference: string) => string,
-  more: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const headers: Record<string, string> = { "content-type": "application/json", ...more };
+  const headers: Record<string, string> = { "content-type": "application/json" };
   if (token !== undefined) headers["authorization"] = `Bearer ${credentialOf(secret(token))}`;
   await call({ url, method: "POST", headers, body, timeoutMs, what: "the webhook" });
 }
@@ -42,13 +28,12 @@ export async function postJson(
 export async function callSecret(
   { url, timeoutMs, what }: { url: string; timeoutMs: number; what: string },
   secret: (reference: string) => string,
-  method: "GET" | "POST",
 ): Promise<void> {
   const address = credentialOf(secret(url)).trim();
   if (!/^https?:\/\//iu.test(address) || !URL.canParse(address))
     throw new Error(`${url} holds no address that begins with https://`);
   if (isPlainHttp(address)) throw new Error(`${url} holds an address that is not https, and it is a secret`);
-  await call({ url: address, method, headers: {}, body: null, timeoutMs, what });
+  await call({ url: address, method: "GET", headers: {}, body: null, timeoutMs, what });
 }
 
 async function call(to: {

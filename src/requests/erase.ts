@@ -57,9 +57,6 @@ function olderBackups(application: Application, ledger: string, { entry }: Erase
 /** Endings of what lies beside a ledger and belongs to it. */
 const ownEndings = /^(?:|-wal|-shm|\.heads|\.(?:lock|handing-out|sessions)(?:-journal)?)$/u;
 
-/** So much of a file tells whether it is a plan that shows personal data. */
-const planStart = 4_096;
-
 function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
   const { standing, shown, stillCurrent, namedBy, unreadableRows } = erased;
   const folder = dirname(ledgerPath);
@@ -73,7 +70,6 @@ function leftToPeople(ledgerPath: string, erased: Erased): LeftToPeople[] {
   const files = names.flatMap(({ name }): LeftToPeople[] => {
     const where = join(folder, name);
     if (startOf(where, databaseMark.length) === databaseMark) return [{ what: "a copy of a ledger", where }];
-    if (startOf(where, planStart).includes('"private":"shown"')) return [{ what: "a plan with personal data", where }];
     return name.startsWith(ledger) ? [{ what: "files beside the ledger", where }] : [];
   });
   const onPlatform = standing.map(({ what, id, of }) => ({ what: `the ${what} of ${of} on the platform`, where: id }));

@@ -31,8 +31,6 @@ const headerSchema = z.strictObject({
   run: z.string(),
   at: z.string(),
   config: z.string(),
-  /** Whether the personal data behind the markers stands in the file. */
-  private: z.enum(["withheld", "shown"]),
   /** The run that it takes back; a plan without it does what the CRM wants. */
   undo: z.string().optional(),
 });
@@ -68,12 +66,6 @@ interface SavedPlan {
   customers: ReadonlyMap<string, SavedCustomer>;
 }
 
-/** A plan that is to be saved; `shown`: the personal data behind its markers, where somebody may see it. */
-export interface KeptPlan {
-  plan: CustomerPlan;
-  shown: Record<string, string> | undefined;
-}
-
 /** The entry of the audit log that names the bytes of a saved plan, and whose subject its run is. */
 const savedKind = "plan-saved";
 
@@ -86,11 +78,11 @@ export async function writePlanFile(
   { audit, identity }: Ledger,
   path: string,
   made: Omit<PlanHeader, "type" | "format" | "version" | "ledger">,
-  { plans, held }: { plans: readonly KeptPlan[]; held: WaitsInPlan["asked"] },
+  { plans, held }: { plans: readonly CustomerPlan[]; held: WaitsInPlan["asked"] },
 ): Promise<void> {
   const program = { type: "plan", format: planFormat, version: programVersion() };
   const lines = [canonicalJson({ ...program, ledger: await identity.name(), ...made })];
-  for (const { plan, shown } of plans) {
+  for (const plan of plans) {
     const needs = needsOf(plan.operations);
     lines.push(
       canonicalJson({
@@ -98,7 +90,6 @@ export async function writePlanFile(
         namespace: plan.customer.namespace,
         id: plan.customer.id,
         facts: { ...plan.facts },
-        ...(shown !== undefined && { private: shown }),
         operations: plan.operations.map((operation) => ({
           ...operationJson(operation, held.get(operation.hash)),
           needs: [...(needs.get(operation.hash) ?? [])],

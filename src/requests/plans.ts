@@ -1,17 +1,13 @@
 import { dirname, join } from "node:path";
-import { isJsonObject, toJson } from "../base/canonical-json.ts";
-import type { Json } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, Problem, usage } from "../base/errors.ts";
 import type { ExitCode } from "../base/errors.ts";
 import { formatKey } from "../crm/keys.ts";
-import { privateFields, streams } from "../crm/model.ts";
+import { streams } from "../crm/model.ts";
 import type { RecordKey } from "../crm/model.ts";
 import { heldOfPlans } from "../engine/run/limits-gate.ts";
 import type { WaitsInPlan } from "../engine/run/limits-gate.ts";
 import type { Called } from "../engine/model/operation-line.ts";
-import { isPrivateMarker, markerKey } from "../engine/model/references.ts";
-import type { PrivateMarker } from "../engine/model/references.ts";
 import type { CustomerPlan } from "../engine/plan/plan.ts";
 import { planRun } from "../engine/run/plan-run.ts";
 import type { Planned, PlanSummary } from "../engine/run/plan-run.ts";
@@ -30,7 +26,7 @@ import { tellPeople } from "../operate/alerts.ts";
 import { underRunLock } from "../operate/application.ts";
 import type { Application } from "../operate/application.ts";
 import { chosenFrom, readPlanFile, requirePlanPlace, writePlanFile } from "./plan-file.ts";
-import type { Choice, KeptPlan } from "./plan-file.ts";
+import type { Choice } from "./plan-file.ts";
 
 /** What part of the work a person means; undefined: all of it. */
 export type Scope = RunRequest["scope"];
@@ -56,43 +52,25 @@ export async function planByHand(
     signal,
     show,
     showPlan,
-    privateFor,
   }: Omit<ByHand<PlanSummary>, "show"> & {
     /** `inquiry`: to the ledger that the plan was made in. */
     show: (summary: PlanSummary, made: { inquiry: Inquiry; isTrial: boolean }) => Promise<void>;
-    showPlan: (planned: Planned, shown: Record<string, string> | undefined) => void;
-    /** Who sees the personal data behind the markers; undefined: nobody does. */
-    privateFor: string | undefined;
+    showPlan: (planned: Planned) => void;
   },
 ): Promise<ExitCode> {
   requirePlanPlace(out);
   const own = await application.runDependencies();
-  const kept: KeptPlan[] = [];
+  const kept: CustomerPlan[] = [];
   const planned = async ({ dependencies, inquiry }: PlanPlace, trial: boolean): Promise<ExitCode> => {
     const accepts = trial ? dependencies.streams.flatMap(({ source, stream }) => acceptsChanges(source, stream)) : [];
     const request = { ...requestOf(application, "plan", signal), scope, read: true, accepts };
-    if (privateFor !== undefined)
-      await own.ledger.audit.append({
-        kind: "private-shown",
-        subject: "plan",
-        body: { by: privateFor, scope: scope === undefined ? null : toJson(scope) },
-      });
-    const { valueOf } = dependencies.ledger.private.reader();
     const keep = (planned: Planned): void => {
-      const shown = privateFor === undefined || !("plan" in planned) ? undefined : privateIn(planned.plan, valueOf);
-      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0)
-        kept.push({ plan: planned.plan, shown });
-      showPlan(planned, shown);
+      if (out !== undefined && "plan" in planned && planned.plan.operations.length > 0) kept.push(planned.plan);
+      showPlan(planned);
     };
     const save = async (run: string, held: WaitsInPlan["asked"]): Promise<void> => {
-      if (out === undefined) return;
-      const shown = privateFor === undefined ? ("withheld" as const) : ("shown" as const);
-      await writePlanFile(
-        dependencies.ledger,
-        out,
-        { ...madeNow(application, run), private: shown },
-        { plans: kept, held },
-      );
+      if (out !== undefined)
+        await writePlanFile(dependencies.ledger, out, madeNow(application, run), { plans: kept, held });
     };
     const summary = await planRun(dependencies, request, keep, save);
     await show(summary, { inquiry, isTrial: trial });
@@ -201,40 +179,6 @@ async function onCopy<T>(application: Application, work: (place: PlanPlace) => P
 }
 
 /**
- * The personal data behind the markers of a plan, by marker (`staff/crm/S1@2#name`), for whoever may see it. Passwords
- * are no personal data: they are never shown. What was erased is said to be.
- */
-export function privateIn(
-  { operations }: Pick<CustomerPlan, "operations">,
-  valueOf: (marker: PrivateMarker) => Json | undefined,
-): Record<string, string> {
-  const found = new Map<string, string>();
-  for (const { target, payload, before, after } of operations) {
-    for (const marker of markersIn([target, payload, before, after])) {
-      const key = markerKey(marker);
-      if (found.has(key) || !isPersonal(marker)) continue;
-      const value = valueOf(marker) ?? erasedValue;
-      if (typeof value === "string") found.set(key, value);
-    }
-  }
-  return Object.fromEntries([...found].sort(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-/** What stands for a value that the ledger holds no more. */
-const erasedValue = "(erased)";
-
-function isPersonal({ $private: ref, field }: PrivateMarker): boolean {
-  const stream = streams.find((name) => ref.startsWith(`${name}/`));
-  return stream !== undefined && privateFields[stream].includes(field);
-}
-
-function markersIn(value: Json): PrivateMarker[] {
-  if (isPrivateMarker(value)) return [value];
-  if (Array.isArray(value)) return value.flatMap(markersIn);
-  return isJsonObject(value) ? Object.values(value).flatMap((item) => markersIn(item ?? null)) : [];
-}
-
-/**
  * Plans what takes a run back, `last` for the newest one that carried something out, shows it while the run lock is
  * held, and saves it to a file where one is named. Sends nothing but reads.
  */
@@ -263,13 +207,8 @@ export async function undoByHand(
       const { limits } = application.config;
       const held = await heldOfPlans({ ...dependencies, time, limits: limits.removals }, plans);
       heldOfFile = held.size;
-      const kept = plans.map(({ plan }) => ({ plan, shown: undefined }));
-      await writePlanFile(
-        ledger,
-        out,
-        { ...madeNow(application, run), private: "withheld", undo: id },
-        { plans: kept, held },
-      );
+      const made = { ...madeNow(application, run), undo: id };
+      await writePlanFile(ledger, out, made, { plans: plans.map(({ plan }) => plan), held });
     };
     const summary = await planUndoRun(dependencies, { header, signal, undone }, save);
     show({ ...summary, heldOfFile });
@@ -287,13 +226,10 @@ function unknownRun(id: string): Problem {
 }
 
 /**
- * What the ledger calls things, looked up as they are shown. Companies and products have names for everybody; people only
- * where `showsPeople`: then the audit log has said who sees them. Ids of the usual namespace stand alone.
+ * What the ledger calls things, looked up as they are shown. Companies and products have names for everybody; people
+ * have their ids. Ids of the usual namespace stand alone.
  */
-export function calledIn(
-  inquiry: Inquiry,
-  { namespace, showsPeople }: { namespace: string; showsPeople: boolean },
-): Called {
+export function calledIn(inquiry: Inquiry, namespace: string): Called {
   const record = (key: RecordKey): string => (key.namespace === namespace ? key.id : formatKey(key));
   const companies = remembered(async (key: RecordKey) => await inquiry.companyNames(key), formatKey);
   const parts = remembered(
@@ -302,10 +238,6 @@ export function calledIn(
   );
   return {
     record,
-    async person(key) {
-      const name = showsPeople ? await personName(inquiry, key) : undefined;
-      return name === undefined ? record(key) : `${name} (${record(key)})`;
-    },
     async company(customer, commitment) {
       const names = await companies(customer);
       return (commitment === undefined ? names[0] : names.find((one) => one.commitment === commitment))?.name;
@@ -316,11 +248,6 @@ export function calledIn(
     },
     productsIn: async (order, instanceId) => await parts([order, instanceId]),
   };
-}
-
-async function personName(inquiry: Inquiry, key: RecordKey): Promise<string | undefined> {
-  const shown = await inquiry.privateValues("staff", key);
-  return shown?.values.find(({ field }) => field === "name")?.value;
 }
 
 /** Each question is put once. */

@@ -5,42 +5,28 @@ import type { Finding } from "./check.ts";
 import { lookAtStream } from "./stream-sample.ts";
 import type { SampleFault, StreamSample } from "./stream-sample.ts";
 
-/** The sample of a stream of a source; undefined: it cannot be read. */
-interface LookedAtStream {
-  source: string;
-  stream: StreamSample["stream"];
-  sample: StreamSample | undefined;
-}
-
 /** What is to be said of the sources, and of the first rows of each of their streams. */
 export async function sourceFindings(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const looked: LookedAtStream[] = [];
-  const orders = Object.values(application.config.sources).some(({ streams }) => streams.orders !== undefined);
   for (const source of application.sources()) {
     const what = `source ${source.name}`;
     const problem = await source.check(signal);
     if (problem !== undefined) {
       findings.push(unreadable(what, problem));
-      if (!ofOneStream.has(problem.code)) {
-        looked.push(...source.streams.map((stream) => ({ source: source.name, stream, sample: undefined })));
-        continue;
-      }
+      if (!ofOneStream.has(problem.code)) continue;
     } else findings.push({ what, good: true, kind: "source", detail: `can be read: ${source.streams.join(", ")}` });
     const settings = application.config.assumptions;
     for (const stream of source.streams) {
       const sample = await lookAtStream(source, stream, settings, signal).catch(problemOf);
-      looked.push({ source: source.name, stream, sample: sample instanceof Problem ? undefined : sample });
       if (sample instanceof Problem) {
         if (sample.message !== problem?.message) findings.push(unreadable(`${what}, ${stream}`, sample));
       } else if (problem === undefined || sample.problem?.message !== problem.message)
         findings.push(...streamFindings(source.name, sample));
-      if (!(sample instanceof Problem) && orders) findings.push(...orderingFindings(source.name, sample));
     }
     await source.endReading();
   }
-  findings.push(...unknownCustomers(looked));
-  if (orders && !looked.some(({ stream }) => stream === "customers"))
+  const given = application.sources().flatMap(({ streams }) => streams);
+  if (given.includes("orders") && !given.includes("customers"))
     findings.push({
       what: "ordering",
       good: false,
@@ -145,74 +131,10 @@ function idFindings(what: string, { stream, personalIds, rows }: StreamSample): 
   ];
 }
 
-/** Customers that can be used and for whom nothing can be ordered. */
-function orderingFindings(source: string, { stream, mapped, notOrderable }: StreamSample): Finding[] {
-  const { records, fields } = notOrderable;
-  if (records === 0) return [];
-  const isNone = records >= mapped;
-  const whom = isNone
-    ? `nothing can be ordered yet for any of ${counted(mapped, "customer")}`
-    : `nothing can be ordered for ${records} of ${counted(mapped, "customer")}`;
-  return [
-    {
-      what: `source ${source}, ordering`,
-      good: !isNone,
-      ...(isNone ? {} : { warning: true as const }),
-      kind: "records",
-      detail: `${whom}: the mapping gives no ${fields.join(", ")}`,
-      cure: `map them, or give constants; \`crm-sync map ${source} ${stream}\` shows records, raw and mapped`,
-    },
-  ];
-}
-
 /** Most reasons of one stream that are told. */
 const mostFaults = 5;
 
 function faultText({ records, field, code, message, expected, place }: SampleFault): string {
   const where = field === "" || message.startsWith(field) ? "" : `${field}: `;
   return `${counted(records, "row")} (${code}: ${where}${message}; expected ${expected}; first at ${place})`;
-}
-
-/**
- * Streams most of whose records name a customer that no list of customers has, as where one says a name and the other a
- * number. Nothing where not all customers were read.
- */
-function unknownCustomers(looked: readonly LookedAtStream[]): Finding[] {
-  const lists = looked.filter(({ stream }) => stream === "customers");
-  const samples = lists.flatMap(({ source, sample }) =>
-    sample?.isAll === true && sample.problem === undefined ? [{ source, sample }] : [],
-  );
-  const [first] = samples;
-  if (first === undefined || samples.length < lists.length) return [];
-  const known = new Set(samples.flatMap(({ sample }) => [...sample.customers.named.keys()]));
-  if (known.size === 0) return [];
-  return looked.flatMap(({ source, stream, sample }) => {
-    if (stream === "customers" || sample === undefined) return [];
-    const finding = unknownIn(sample, known);
-    if (finding === undefined) return [];
-    const cure =
-      `\`customerId\` of ${stream} reads ${placesText(sample.customers.reads)}; \`id\` of customers (source ` +
-      `${first.source}) reads ${placesText(first.sample.customers.reads)}. Map the same to both`;
-    return [{ what: `source ${source}, ${stream}, customers`, kind: "records" as const, ...finding, cure }];
-  });
-}
-
-function unknownIn(
-  { stream, mapped, customers: { named } }: StreamSample,
-  known: ReadonlySet<string>,
-): Pick<Finding, "good" | "warning" | "detail"> | undefined {
-  let unknown = 0;
-  for (const [customer, records] of named) if (!known.has(customer)) unknown += records;
-  if (mapped === 0 || unknown <= mapped * mappingIsWrong) return undefined;
-  const isAll = unknown >= mapped;
-  const records = counted(mapped, stream === "orders" ? "order" : "person", stream === "orders" ? "orders" : "people");
-  return {
-    good: !isAll,
-    ...(isAll ? {} : { warning: true }),
-    detail: `${isAll ? "all" : unknown} of ${records} name a customer that the list of customers does not have`,
-  };
-}
-
-function placesText(places: readonly string[]): string {
-  return places.length === 0 ? "a constant" : places.join(", ");
 }

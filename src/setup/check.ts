@@ -36,7 +36,7 @@ export const used: readonly EndpointId[] = ["E2", "E3", "E4", "E5", "E9", "M1", 
  */
 export async function check(application: Application, signal: AbortSignal): Promise<Finding[]> {
   const findings: Finding[] = [
-    { what: "configuration", good: true, kind: "configuration", detail: settingsOf(application) },
+    { what: "configuration", good: true, kind: "configuration", detail: application.header.file },
     ...openMarks(application.header.file),
     ...settingFindings(application),
     ...(await ledgerFindings(application)),
@@ -45,12 +45,6 @@ export async function check(application: Application, signal: AbortSignal): Prom
   ];
   application.jobs();
   return findings;
-}
-
-/** Where the settings in effect come from. */
-function settingsOf({ header }: Application): string {
-  const presets = Object.entries(header.presets).map(([source, preset]) => `source ${source}: preset ${preset}`);
-  return [header.file, ...presets].join("; ");
 }
 
 /** Settings that are missing, or are of no use as they are. */
@@ -195,34 +189,26 @@ function openMarks(file: string): Finding[] {
   const lines = readFileSync(file, "utf8").split("\n");
   const linesOf = (isMeant: (line: string) => boolean): number[] =>
     lines.flatMap((line, index) => (isMeant(line) ? [index + 1] : []));
+  const what = basename(file);
   const chosen = linesOf((line) => !/^ *#/u.test(line) && line.includes(toChoose));
   const doubts = linesOf((line) => /^ *# DOUBT: /u.test(line));
-  const what = basename(file);
-  return [
-    ...(chosen.length === 0
-      ? []
-      : [
-          {
-            what,
-            good: false,
-            kind: "records" as const,
-            detail: `${counted(chosen.length, "column")} ${chosen.length === 1 ? "is" : "are"} still to be chosen: ${toChoose} (${linesText(chosen)})`,
-            cure: "write a column in each place; `crm-sync schema SOURCE STREAM` lists those of a list",
-          },
-        ]),
-    ...(doubts.length === 0
-      ? []
-      : [
-          {
-            what,
-            good: true,
-            warning: true as const,
-            kind: "configuration" as const,
-            detail: `${counted(doubts.length, "guess", "guesses")} of init ${doubts.length === 1 ? "is" : "are"} still marked DOUBT (${linesText(doubts)})`,
-            cure: "correct each, and delete its comment",
-          },
-        ]),
-  ];
+  const are = ({ length }: readonly number[]): string => (length === 1 ? "is" : "are");
+  const columns: Finding = {
+    what,
+    good: false,
+    kind: "records",
+    detail: `${counted(chosen.length, "column")} ${are(chosen)} still to be chosen: ${toChoose} (${linesText(chosen)})`,
+    cure: "write a column in each place; the comments of its stream name those that nothing reads",
+  };
+  const guesses: Finding = {
+    what,
+    good: true,
+    warning: true,
+    kind: "configuration",
+    detail: `${counted(doubts.length, "guess", "guesses")} of init ${are(doubts)} still marked DOUBT (${linesText(doubts)})`,
+    cure: "correct each, and delete its comment",
+  };
+  return [...(chosen.length === 0 ? [] : [columns]), ...(doubts.length === 0 ? [] : [guesses])];
 }
 
 /** Most lines that are named. */

@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Document, isCollection, isMap, isNode, isScalar, parseDocument } from "yaml";
+import { Document, isCollection, isMap, isNode, isScalar } from "yaml";
 import type { JsonObject } from "../base/canonical-json.ts";
 import { usage } from "../base/errors.ts";
 import { projectFolder } from "../base/program-version.ts";
-import { presetNames, readPreset, shippedPresets } from "../config/presets.ts";
 import { assumptionSettingsSchema, missingAssumptions } from "../contract/assumption-settings.ts";
 import { streams } from "../crm/model.ts";
 import type { Doubt } from "../source/proposal/columns.ts";
@@ -12,6 +10,7 @@ import { dialectNames } from "../source/sql/statement.ts";
 import type { DialectName } from "../source/sql/statement.ts";
 import { used } from "./check.ts";
 import type { Proposal, ProposedStream } from "./init-from.ts";
+import { presetNames, readPreset } from "./presets.ts";
 
 /** The environment variable from which a written configuration takes the key that seals passwords of staff. */
 const sealKeyVariable = "SEAL_KEY";
@@ -78,7 +77,7 @@ function newDocument(
 
 /** The text of a document, with what has to be asked before the first real order. */
 function finished(document: Document): WrittenConfiguration {
-  const text = `${document.toString({ lineWidth: 120 })}\n${beforeProduction()}`;
+  const text = `${document.toString({ lineWidth: 120, nullStr: "" })}\n${beforeProduction()}`;
   const lines = text.split("\n");
   const doubts = lines.flatMap((line, index) => {
     const [, doubt] = /^ *# DOUBT: (.*)$/u.exec(line) ?? [];
@@ -99,7 +98,8 @@ function doubtComment({ text, notes = [] }: Doubt): string {
 function comment(document: Document, path: readonly (string | number)[], text: string): void {
   const around: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const last = path.at(-1);
-  const pair = isMap(around) ? around.items.find(({ key }) => isScalar(key) && key.value === last) : undefined;
+  const pair = isMap(around) ? around.items.find(({ key }) => (isScalar(key) ? key.value : key) === last) : undefined;
+  if (pair !== undefined && !isNode(pair.key)) pair.key = document.createNode(last);
   const node: unknown = pair === undefined && isCollection(around) ? document.getIn(path, true) : pair?.key;
   if (isNode(node))
     node.commentBefore = [node.commentBefore, text].filter((part) => part !== null && part !== undefined).join("\n");
@@ -160,68 +160,47 @@ function serviceText(key: string, host: string, variable: string, scope: string)
 /** The preset that has the queries for a database of one's own. */
 const ofDatabases = "postgres";
 
-/** Databases, and the CRMs that have a preset. */
-function templateNames(): string[] {
-  const presets = presetNames(shippedPresets).filter((name) => name !== ofDatabases);
-  return [...dialectNames, ...presets];
-}
-
-/** A configuration for a database, with queries to adapt, or for a CRM that has a preset. Throws a Problem for another. */
-export function templateText(name: string, zone: string): WrittenConfiguration {
-  const dialect = dialectNames.find((known) => known === name);
-  if (dialect !== undefined) return databaseText(dialect, zone);
-  if (templateNames().includes(name)) return presetText(name, zone);
-  throw usage(`there is no template ${name}`, `use one of: ${templateNames().join(", ")}`);
-}
-
 const placeholders: Readonly<Record<DialectName, Record<string, string>>> = {
   postgres: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
   mysql: { host: "db.example.com", database: "crm", user: "crm_sync", password: "env:CRM_DB_PASSWORD" },
   sqlite: { file: "crm.db" },
 };
 
-function databaseText(dialect: DialectName, zone: string): WrittenConfiguration {
-  const preset = parseDocument(readFileSync(join(shippedPresets, `${ofDatabases}.yaml`), "utf8"));
-  const { contents } = preset;
-  if (!isMap(contents)) throw new TypeError("a preset is a map");
-  const header = preset.commentBefore ?? contents.commentBefore ?? "";
-  contents.commentBefore = null;
-  contents.delete("fill");
-  const document = newDocument({}, { zone, hasStaff: true });
-  document.setIn(["sources", "crm"], contents);
-  const at = ["sources", "crm"];
-  document.setIn([...at, "connection"], { kind: dialect, ...placeholders[dialect] });
-  document.setIn([...at, "zone"], zone);
-  contents.items.splice(2, 0, ...contents.items.splice(-1));
-  // Every preset says what it is before the places that it was written from.
-  const [, about = ""] = /^.*\n\n([\s\S]*?)\n\n Written from:/u.exec(header) ?? [];
-  comment(document, at, about);
-  comment(
-    document,
-    [...at, "connection"],
-    doubtComment({ at: [], text: "where the database is; use an account that can only read" }),
-  );
-  comment(
-    document,
-    [...at, "zone"],
-    doubtComment({ at: [], text: "the zone of times that the database keeps without one" }),
-  );
-  for (const stream of ["customers", "orders", "staff"])
-    comment(
-      document,
-      [...at, "streams", stream, "query"],
-      doubtComment({ at: [], text: `the tables and columns of ${stream}` }),
-    );
-  return finished(document);
-}
+/** What has to be looked at in the queries for a database. */
+const doubtsOfDatabases = {
+  connection: "where the database is; use an account that can only read",
+  zone: "the zone of times that the database keeps without one",
+  "streams.customers.query": "the tables and columns of customers",
+  "streams.orders.query": "the tables and columns of orders",
+  "streams.staff.query": "the tables and columns of staff",
+};
 
-function presetText(name: string, zone: string): WrittenConfiguration {
-  const preset = readPreset(name, shippedPresets);
-  if (!preset.ok) throw preset.error[0] ?? new TypeError("a preset cannot be read");
-  const document = newDocument({ crm: { preset: name } }, { zone, hasStaff: true });
-  const at = ["sources", "crm", "preset"];
-  comment(document, at, ` Its settings: ${join(shippedPresets, `${name}.yaml`)}. Beside it, write what only you know:`);
-  for (const [path, what] of Object.entries(preset.value.fill))
-    comment(document, at, doubtComment({ at: [], text: `${path}: ${what}` }));
+/** A configuration for a database, with queries to adapt, or for a CRM that has a preset. Throws a Problem for another. */
+export function templateText(name: string, zone: string): WrittenConfiguration {
+  const dialect = dialectNames.find((known) => known === name);
+  const presets = presetNames().filter((preset) => preset !== ofDatabases);
+  if (dialect === undefined && !presets.includes(name))
+    throw usage(`there is no template ${name}`, `use one of: ${[...dialectNames, ...presets].join(", ")}`);
+  const preset = readPreset(dialect === undefined ? name : ofDatabases);
+  const document = newDocument({}, { zone, hasStaff: true });
+  const at = ["sources", "crm"];
+  const settings = preset.document.contents;
+  document.setIn(at, settings);
+  const [about = ""] = preset.text.split("\n\nWritten from:");
+  comment(document, at, about.replaceAll(/^(?=.)/gmu, " "));
+  if (dialect !== undefined) {
+    document.setIn([...at, "connection"], { kind: dialect, ...placeholders[dialect] });
+    document.setIn([...at, "zone"], zone);
+    settings?.items.splice(2, 0, ...settings.items.splice(-1));
+  }
+  for (const [path, what] of Object.entries(dialect === undefined ? preset.fill : doubtsOfDatabases)) {
+    const steps = [...at, ...path.split(".")];
+    if (!document.hasIn(steps)) document.setIn(steps, null);
+    for (let length = at.length; length < steps.length; length += 1) {
+      const around = document.getIn(steps.slice(0, length), true);
+      if (isCollection(around)) around.flow = false;
+    }
+    comment(document, steps, doubtComment({ at: [], text: what }));
+  }
   return finished(document);
 }

@@ -1,11 +1,9 @@
 import type { Json } from "../base/canonical-json.ts";
 import type { Problem } from "../base/errors.ts";
 import type { AssumptionSettings } from "../contract/assumption-settings.ts";
-import { customerKeyOf, formatKey } from "../crm/keys.ts";
 import type { Stream } from "../crm/model.ts";
 import { isAddressOrNumber } from "../crm/personal-data.ts";
 import { validate } from "../engine/plan/validate.ts";
-import { orderableFields } from "../resources/order/records.ts";
 import { hiddenPlaces, inClear } from "../source/mapping/ways.ts";
 import { formatRawPath } from "../source/mapping/path.ts";
 import { skipWay, valuesAt } from "../source/mapping/ways.ts";
@@ -26,13 +24,6 @@ export interface StreamSample {
   faults: SampleFault[];
   /** Raw places that the mapping reads and that hold nothing in any row. */
   emptyPlaces: EmptyPlace[];
-  /** Customers for whom nothing can be ordered as they are, and what they lack: the field that most lack first. */
-  notOrderable: { records: number; fields: string[] };
-  /**
-   * How many records name each customer, by its key, and the raw places that say which one; of customers, their own
-   * keys.
-   */
-  customers: { named: ReadonlyMap<string, number>; reads: string[] };
   /** Ids that are personal data; undefined where they are none. */
   personalIds: PersonalIds | undefined;
   problem: Problem | undefined;
@@ -68,8 +59,6 @@ export async function lookAtStream(
     skipped: 0,
     faults: [],
     emptyPlaces: [],
-    notOrderable: { records: 0, fields: [] },
-    customers: { named: new Map(), reads: [] },
     personalIds: undefined,
     problem: outcome?.problem,
   };
@@ -88,43 +77,10 @@ export async function lookAtStream(
     if (known === undefined) faults.set(`${fault.field}\n${fault.code}`, fault);
     else known.records += 1;
   }
-  if (stream === "customers") finding.notOrderable = notOrderable(usable, mapping);
-  finding.customers = { named: namedCustomers(usable, mapping), reads: customerPlaces(stream, ways) };
   finding.personalIds = personalIds(stream, usable, mapping, ways);
   finding.faults = [...faults.values()].sort((one, other) => other.records - one.records);
   finding.emptyPlaces = items.length === 0 ? [] : emptyPlaces(items, kept, ways);
   return finding;
-}
-
-function notOrderable(items: readonly SourceItem[], mapping: StreamMapping): StreamSample["notOrderable"] {
-  const fields = new Map<string, number>();
-  let records = 0;
-  for (const item of items) {
-    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
-    if (mapped?.ok !== true || mapped.value.stream !== "customers") continue;
-    const { record } = mapped.value;
-    const lacking = orderableFields.filter((field) => record[field] === undefined);
-    if (lacking.length > 0) records += 1;
-    for (const field of lacking) fields.set(field, (fields.get(field) ?? 0) + 1);
-  }
-  return { records, fields: [...fields].sort(([, one], [, other]) => other - one).map(([field]) => field) };
-}
-
-function namedCustomers(items: readonly SourceItem[], mapping: StreamMapping): Map<string, number> {
-  const named = new Map<string, number>();
-  for (const item of items) {
-    const mapped = "raw" in item ? mapping.map(item.raw.value) : undefined;
-    if (mapped?.ok !== true) continue;
-    const key = formatKey(customerKeyOf(mapped.value.stream, mapped.value.record));
-    named.set(key, (named.get(key) ?? 0) + 1);
-  }
-  return named;
-}
-
-function customerPlaces(stream: Stream, ways: readonly Way[]): string[] {
-  const field = stream === "customers" ? "id" : "customerId";
-  const reads = ways.filter((way) => way.field === field).flatMap((way) => way.reads);
-  return [...new Set(reads.map((steps) => formatRawPath(steps)))];
 }
 
 /** `kept`: those that the stream does not skip. */

@@ -62,8 +62,6 @@ export interface ReadOptions {
   /** The `cursor` of an earlier reading. A source that cannot read incrementally reads everything and says `full`. */
   since?: string;
   signal?: AbortSignal;
-  /** false: a file is read although it lacks a column that the mapping reads. By default it is not read. */
-  needsColumns?: false;
   /** Largest number of items in one batch; 500 by default. */
   batchSize?: number;
   /**
@@ -206,14 +204,12 @@ export async function readSample(
     wanted?: (item: SourceItem) => boolean;
     /** Is told of every row that was read, also of those behind the last one that is wanted, and of `atLeast`. */
     sees?: { item: (item: SourceItem) => void; atLeast: number };
-    /** As of a reading. */
-    needsColumns?: false;
     signal: AbortSignal;
   },
 ): Promise<Sample> {
-  const { limit, wanted = () => true, sees, needsColumns, signal } = options;
+  const { limit, wanted = () => true, sees, signal } = options;
   const batchSize = Math.min(Math.max(limit, sees?.atLeast ?? 0), 500);
-  const reading = source.read(stream, { batchSize, signal, ...(needsColumns === false ? { needsColumns } : {}) });
+  const reading = source.read(stream, { batchSize, signal });
   const items: SourceItem[] = [];
   let rows = 0;
   for (;;) {

@@ -31,19 +31,13 @@ export function placeOf(steps: readonly (string | number)[]): string {
 export class ShapeOfRows {
   readonly #nullTexts: ReadonlySet<string>;
   readonly #wanted: ReadonlySet<string> | undefined;
-  readonly #shown: (steps: readonly string[]) => readonly string[];
   readonly #places = new Map<string, { filled: number; types: Set<ValueType> }>();
   #rows = 0;
 
-  /** `wanted`: the only places that are of interest; all of them by default. `shown`: the names of a place as told. */
-  constructor(
-    nullTexts: readonly string[],
-    wanted?: ReadonlySet<string>,
-    shown: (steps: readonly string[]) => readonly string[] = (steps) => steps,
-  ) {
+  /** `wanted`: the only places that are of interest; all of them by default. */
+  constructor(nullTexts: readonly string[], wanted?: ReadonlySet<string>) {
     this.#nullTexts = new Set(nullTexts);
     this.#wanted = wanted;
-    this.#shown = shown;
   }
 
   get rows(): number {
@@ -76,7 +70,7 @@ export class ShapeOfRows {
   #walk(value: Json, steps: readonly string[], depth: number, found: Map<string, Set<ValueType>>): void {
     const type = this.#typeOf(value);
     if (type === undefined) return;
-    const place = placeOf(this.#shown(steps));
+    const place = placeOf(steps);
     if (steps.length > 0 && (this.#wanted === undefined || this.#wanted.has(place))) {
       const types = found.get(place) ?? new Set();
       types.add(type);
@@ -201,12 +195,6 @@ export class MemberNames {
   see(row: JsonObject): void {
     this.#fields.clear();
     this.#gather(row, []);
-  }
-
-  /** The steps to a place as anybody may see them. */
-  shownSteps(steps: readonly string[]): string[] {
-    const own = steps.findIndex((name, index) => !this.#fieldsAt(steps.slice(0, index)).has(name));
-    return steps.map((name, index) => (own >= 0 && index >= own ? anyName : name));
   }
 
   /** A row as anybody may see its names: what stands behind those that are no fields is listed at `*`. */

@@ -71,11 +71,6 @@ export const metricList = {
     ["source"],
     callSeconds,
   ),
-  runs: counter("runs_total", "Runs that ended since this process began, of other processes too.", [
-    "job_name",
-    "state",
-    "exit_code",
-  ]),
   operations: counter("operations_total", "Operations that this process brought to a state.", ["kind", "state"]),
   commitSeconds: histogram(
     "ledger_commit_duration_seconds",
@@ -92,9 +87,6 @@ export const metricList = {
   ),
   ledgerLookedAt: ledger("ledger_read_timestamp_seconds", "When the figures that come from the ledger were read."),
   info: now("build_info", "1, with the version of the program.", ["version"]),
-  jobInfo: ledger("job_info", "1 for each configured job, with its kind.", ["job_name", "kind"]),
-  jobRunning: ledger("job_running", "1 while a run of the job is in progress, in any process.", ["job_name"]),
-  jobLastRun: ledger("job_last_run_timestamp_seconds", "When the last run of the job began.", ["job_name"]),
   jobLastExit: ledger(
     "job_last_exit_code",
     "Exit code of the last run of the job that is not on any more; 1: also of one that was interrupted.",
@@ -112,7 +104,6 @@ export const metricList = {
   jobFireInterval: ledger("job_fire_interval_seconds", "Time between the next two fire times of the job.", [
     "job_name",
   ]),
-  records: ledger("records", "Records by stream and state.", ["stream", "state"]),
   recordsOpen: ledger("records_open", "Records that are not done, as status counts them, by how they stand and why.", [
     "stream",
     "standing",
@@ -123,12 +114,10 @@ export const metricList = {
     "standing",
     "code",
   ]),
-  operationsOpen: ledger("operations_open", "Operations that are not at their end, by state.", ["state"]),
   settleBacklog: ledger("settle_backlog", "Operations whose outcome is not known: sending, unknown or parked."),
   settleOldest: ledger("settle_backlog_oldest_age_seconds", "Age of the oldest of them; 0 if there is none of them."),
   holds: ledger("holds", "Holds that stand: open ones wait for a person, approved ones for a run.", ["state"]),
   holdsOldest: ledger("holds_oldest_age_seconds", "Age of the oldest of them.", ["state"]),
-  heldOperations: ledger("held_operations", "Operations that limits hold."),
   held: ledger("held_things", "Their removals, by kind; accounts are those of people.", ["thing"]),
   sourceComplete: ledger("source_read_complete", "1 where the last reading of the stream was complete.", [
     "source",

@@ -79,13 +79,6 @@ class Metrics {
     this.#gauges.get(name)?.set(labels, value);
   }
 
-  /** The counter is as high as this, by what is counted elsewhere. */
-  stand(name: MetricName, rows: readonly { labels: Record<string, string>; count: number }[]): void {
-    const counter = this.#counters.get(name);
-    counter?.reset();
-    for (const { labels, count } of rows) counter?.inc(labels, count);
-  }
-
   /** Nothing that came from the ledger is there any more. */
   forgetLedger(): void {
     for (const { gauge, isPlain } of this.#ofLedger) {
@@ -156,7 +149,6 @@ async function gaugesOfLedger(metrics: Metrics, measured: Measured): Promise<voi
   metrics.set("ledgerLookedAt", read.at);
   metrics.set("paused", read.isPaused ? 1 : 0);
   for (const job of read.jobs) jobGauges(metrics, job);
-  metrics.stand("runs", runsOf(read));
   recordGauges(metrics, read, now);
   workGauges(metrics, read, now);
   for (const { source, stream, complete, rows, finishedAt } of read.reads) {
@@ -170,12 +162,8 @@ async function gaugesOfLedger(metrics: Metrics, measured: Measured): Promise<voi
 }
 
 function jobGauges(metrics: Metrics, of: MeasuredJob): void {
-  const { job, kind } = of;
-  const labels = { job_name: job };
-  metrics.set("jobInfo", 1, { ...labels, kind });
-  metrics.set("jobRunning", of.isRunning ? 1 : 0, labels);
+  const labels = { job_name: of.job };
   const told: readonly [MetricName, number | undefined][] = [
-    ["jobLastRun", of.lastRun],
     ["jobLastExit", of.lastExitCode],
     ["jobLastSuccess", of.lastSuccess],
     ["jobLastEnd", of.lastEnd],
@@ -185,51 +173,25 @@ function jobGauges(metrics: Metrics, of: MeasuredJob): void {
   for (const [name, value] of told) if (value !== undefined) metrics.set(name, value, labels);
 }
 
-/** What a run of a configured job usually ends with is there with 0 before one does. */
-function runsOf({ jobs, runs }: MeasuredLedger): { labels: Record<string, string>; count: number }[] {
-  const usual = [
-    ...["0", "3", "4", "5", "6", "7"].map((exit) => ["done", exit] as const),
-    ["failed", "1"] as const,
-    ["interrupted", "none"] as const,
-  ];
-  const none = jobs.flatMap(({ job }) =>
-    usual.map(([state, exit]) => ({ labels: { job_name: job, state, exit_code: exit }, count: 0 })),
-  );
-  return [
-    ...none,
-    ...runs.map(({ job, state, exitCode, count }) => ({
-      labels: { job_name: job, state, exit_code: exitCode },
-      count,
-    })),
-  ];
-}
-
-function recordGauges(metrics: Metrics, { records, open }: MeasuredLedger, now: number): void {
-  for (const { stream, state, count } of records) metrics.set("records", count, { stream, state });
+function recordGauges(metrics: Metrics, { open }: MeasuredLedger, now: number): void {
   for (const { stream, standing, code, count, since } of open) {
     metrics.set("recordsOpen", count, { stream, standing, code });
     metrics.set("recordsOldest", ageOf(since, now), { stream, standing, code });
   }
 }
 
-const inDoubt: readonly string[] = ["sending", "unknown", "parked"];
-
 function workGauges(metrics: Metrics, { operations, holds, held }: MeasuredLedger, now: number): void {
-  for (const state of [...inDoubt, "planned", "held"]) metrics.set("operationsOpen", 0, { state });
-  for (const { state, count } of operations) metrics.set("operationsOpen", count, { state });
-  const backlog = operations.filter(({ state }) => inDoubt.includes(state));
   metrics.set(
     "settleBacklog",
-    backlog.reduce((sum, { count }) => sum + count, 0),
+    operations.reduce((sum, { count }) => sum + count, 0),
   );
-  metrics.set("settleOldest", Math.max(0, ...backlog.map(({ oldest }) => ageOf(oldest, now))));
+  metrics.set("settleOldest", Math.max(0, ...operations.map(({ oldest }) => ageOf(oldest, now))));
   for (const state of ["open", "approved"] as const) {
     const stands = holds.find((hold) => hold.state === state);
     metrics.set("holds", stands?.count ?? 0, { state });
     metrics.set("holdsOldest", stands === undefined ? 0 : ageOf(stands.oldest, now), { state });
   }
-  metrics.set("heldOperations", held.operations);
-  for (const [thing, sum] of Object.entries(held.things)) metrics.set("held", sum, { thing });
+  for (const [thing, sum] of Object.entries(held)) metrics.set("held", sum, { thing });
 }
 
 /** Seconds since then; never below 0, as the clock may have been set back since. */

@@ -40,9 +40,6 @@ export async function startWebServer(deps: ServedBy): Promise<WebServer> {
     get url() {
       return server.url;
     },
-    get isListening() {
-      return server.isListening;
-    },
     close: async () => {
       await server.close();
       access?.sessions.close();
@@ -83,9 +80,6 @@ async function listen(app: Served, deps: Listening): Promise<WebServer> {
       const address = server?.address();
       const bound = typeof address === "object" && address !== null ? address.port : port;
       return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
-    },
-    get isListening() {
-      return server?.listening === true;
     },
     close: async () => {
       ended.abort();

@@ -39,7 +39,7 @@ it("a result for machines is one document, printed when the command ends; a fail
   expect(bad.texts.stderr).toContain("make room");
 });
 
-it("a terminal shows how far work is, how fast and for how long still, each second; a pipe shows nothing", () => {
+it("a terminal shows how far work is and since when, each second; a pipe shows nothing", () => {
   const stderr: string[] = [];
   let now = 0;
   const terminal = { write: (text: string | Buffer) => stderr.push(String(text)) > 0, isTTY: true, columns: 100 };
@@ -53,14 +53,14 @@ it("a terminal shows how far work is, how fast and for how long still, each seco
   line.told("customers", 0, 1_200);
   now = 12_000;
   line.told("customers", 200, 1_200);
-  expect(drawn()).toBe("customers: 200 of 1,200, 20/s, 50s left (10s)");
+  expect(drawn()).toBe("customers: 200 of 1,200 (10s)");
   const count = stderr.length;
   now = 12_500;
   line.tick();
   expect(stderr).toHaveLength(count);
   now = 13_500;
   line.tick();
-  expect(drawn()).toBe("customers: 200 of 1,200, 17/s, 58s left (12s)");
+  expect(drawn()).toBe("customers: 200 of 1,200 (11s)");
   line.rest();
   expect(drawn()).toBe("");
   now = 20_000;

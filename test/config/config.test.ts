@@ -92,12 +92,12 @@ describe("the configuration of the program", () => {
     const found = await refusals(real.replace("name: companyName", "nmae: companyName"));
     expect(found[0]).toMatch(/^\d+:\d+ config/u);
     const unknown = found.find((line) => line.includes("mapping.nmae`: unknown target field"));
-    expect(unknown).toContain("Did you mean `name`?");
+    expect(unknown).toMatch(/use one of: .*\bname\b/u);
   });
 
   it("offers only the keys of the kind that was chosen", async () => {
     const found = await refusals(real.replace("        files: customers.csv", "        fles: customers.csv"));
-    expect(found.find((line) => line.includes("fles"))).toContain("Did you mean `files`?");
+    expect(found.find((line) => line.includes("fles"))).toMatch(/use one of: .*\bfiles\b/u);
     const other = await refusals(
       real.replace("        files: customers.csv", "        files: customers.csv\n        zzzzzzzzzzzzzz: 1"),
     );
@@ -120,10 +120,10 @@ describe("the configuration of the program", () => {
     const wrong = bindJobs(shipped, {
       ...result.value.config,
       jobs: {
-        staf: { enabled: true },
-        verify: { enabled: true, kind: "sync", sources: ["nowhere"] },
-        staff: { enabled: true, sources: ["crm"] },
-        mine: { enabled: true, kind: "report" },
+        staf: {},
+        verify: { kind: "sync", sources: ["nowhere"] },
+        staff: { sources: ["crm"] },
+        mine: { kind: "report" },
       },
     });
     expect(wrong.ok ? [] : wrong.error.map((problem) => `${problem.place} ${problem.message}`)).toEqual([
@@ -196,7 +196,6 @@ describe("a corrupt configuration", () => {
     [/^( *(?:unseen|kind|level|grant|format): ).+$/u, "$1nonsense"],
     [/^( *(?:schedule): ).+$/u, '$1"99 * * * *"'],
     [/^( *(?:sealKey|authorization|clientSecret|token): ).+$/u, "$1plain-canary"],
-    [/^( *(?:enabled): ).+$/u, "$1perhaps"],
   ];
   const typedLines = lines.flatMap((line, index) =>
     typed.filter(([pattern]) => pattern.test(line)).map((change) => ({ index, change })),

@@ -54,16 +54,17 @@ orders:
   unseen: ask
 jobs:
   staff:
-    enabled: false
+    schedule: null
   night:
     kind: verify
     schedule: "30 2 * * *"
     sources: [crm]
-notify:
-  kind: webhook
-  url: https://hooks.example.com/crm
-  token: env:HOOK_TOKEN
-  timeoutMs: 5000
+alerts:
+  channels:
+    - kind: webhook
+      url: https://hooks.example.com/crm
+      token: env:HOOK_TOKEN
+      timeoutMs: 5000
 serve:
   host: 127.0.0.1
   port: 8787

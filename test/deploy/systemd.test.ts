@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/base/errors.ts";
 import { until, world } from "../support/cli.ts";
-import { notifySocket, untold } from "../support/notify-socket.ts";
 import { startCrmSync } from "../support/process.ts";
 import { company } from "../support/world/crm.ts";
 import { folder } from "../support/world/start.ts";
@@ -43,8 +42,7 @@ function withProgram(): string {
 describe("the unit for systemd", () => {
   it("starts `serve` as a user of its own, lets it end its calls, and does not start again what a person has to look at", () => {
     expect(Object.fromEntries(settings)).toMatchObject({
-      "Service.Type": ["notify"],
-      "Service.NotifyAccess": ["all"],
+      "Service.Type": ["exec"],
       "Service.ExecStart": [expect.stringMatching(/^\/\S+\/crm-sync --config \S+ serve$/u)],
       "Service.User": ["crm-sync"],
       "Service.KillSignal": ["SIGTERM"],
@@ -60,9 +58,6 @@ describe("the unit for systemd", () => {
     expect(settings.get("Service.RestartPreventExitStatus")).toEqual([refused.join(" ")]);
     // A call takes 90 s at most, and what comes after it 5 s.
     expect(Number(settings.get("Service.TimeoutStopSec")?.[0])).toBeGreaterThanOrEqual(95);
-    expect(Number(settings.get("Service.WatchdogSec")?.[0])).toBeGreaterThan(
-      Number(settings.get("Service.TimeoutStopSec")?.[0]),
-    );
   });
 
   it("may write its state alone, gains no right, and speaks to networks and nothing else", () => {
@@ -104,7 +99,7 @@ describe("the unit for systemd", () => {
     expect(closed.status, closed.stdout.toString()).toBe(0);
   });
 
-  const trace = lint && there("strace") && untold === undefined;
+  const trace = lint && there("strace");
   const untraced = "is NOT tried with strace here: which system calls `serve` makes is not shown";
   const through = "lets every system call through that `serve` makes in a run";
   it(trace ? through : untraced, async () => {
@@ -116,15 +111,11 @@ describe("the unit for systemd", () => {
       "insert into last_fire_time (job, fire_time, fired_at) values ('everything', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
     );
     const calls = w.path("calls.txt");
-    const manager = await notifySocket();
-    const place = { ...w.place, under: ["strace", "-f", "-qq", "-o", calls] };
-    place.environment = { ...w.environment, NOTIFY_SOCKET: manager.path };
-    const serving = startCrmSync(place, "serve");
+    const serving = startCrmSync({ ...w.place, under: ["strace", "-f", "-qq", "-o", calls] }, "serve");
     await until("the run is done", () => w.rows("select id from run where state = 'done'").length > 0);
     const pid = /^(\d+)/u.exec(readFileSync(calls, "utf8"))?.[1];
     process.kill(Number(pid), "SIGTERM");
     await serving.ended;
-    await manager.told("STOPPING=1");
     const made = new Set([...readFileSync(calls, "utf8").matchAll(/^\d+\s+(\w+)\(/gmu)].map(([, name = ""]) => name));
     expect(made.size).toBeGreaterThan(30);
     const allowed = allowedCalls(settings.get("Service.SystemCallFilter") ?? []);

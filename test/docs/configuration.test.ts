@@ -34,8 +34,6 @@ describe("the reference of the configuration", () => {
     const rows = sections.flatMap(({ rows }) => rows);
     const keysAt = (key: string) => rows.find((row) => row.key === key)?.keysAt;
     expect(keysAt("memberCenter")).toEqual({ place: "orderService", without: ["appKey"], ofEntries: false, also: [] });
-    expect(keysAt("jobs.*.limits")).toMatchObject({ place: "limits" });
-    expect(keysAt("limits.removals.run")?.place).toBe("limits.removals.run");
     expect(keysAt("sources.*<file>.streams.staff")?.place).toBe("sources.*<file>.streams.customers");
   });
 });

@@ -11,7 +11,6 @@ import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { createProgram } from "../../src/cli/command-line.ts";
 import { registerAll } from "../../src/cli/program.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { layPresets, shippedPresets } from "../../src/config/presets.ts";
 import { jsonSchemaOf } from "../../src/config/schema.ts";
 import { streams } from "../../src/crm/model.ts";
 import { recordExamples } from "../../scripts/docs/record-examples.ts";
@@ -137,8 +136,7 @@ export function wrongExamples(text: string): string[] {
 function problemsAt(key: string, value: Json | undefined): string[] {
   const schema = Object.entries(configSchema.shape).find(([name]) => name === key)?.[1];
   if (schema === undefined) return [`${key} is no key of a configuration`];
-  const laid = layPresets({ value: { [key]: value ?? null }, marks: new Map() }, shippedPresets);
-  const parsed = schema.safeParse(laid.ok ? laid.value.settings.value[key] : value);
+  const parsed = schema.safeParse(value);
   return parsed.success
     ? []
     : parsed.error.issues.map(({ path, message }) => `${[key, ...path].join(".")}: ${message}`);
@@ -149,7 +147,7 @@ function mapped(sources: Json | undefined): JsonObject {
   const all: JsonObject = {};
   for (const [name, source] of Object.entries(isJsonObject(sources) ? sources : {})) {
     const streamsOf = isJsonObject(source) && isJsonObject(source["streams"]) ? source["streams"] : undefined;
-    if (!isJsonObject(source) || streamsOf === undefined || "preset" in source) {
+    if (!isJsonObject(source) || streamsOf === undefined) {
       all[name] = source ?? null;
       continue;
     }

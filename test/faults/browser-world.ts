@@ -64,8 +64,8 @@ export async function serveWorld({ running }: { running: boolean }): Promise<Ser
     proxy: ${JSON.stringify({ ...proxy.settings, claim: "email", roles: people })}
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff]${schedule} }
-  customers-and-orders: { enabled: false }
-  staff: { enabled: false }
+  customers-and-orders: { schedule: null }
+  staff: { schedule: null }
 `;
   if (running) intoTheMiddleOfARun(w);
   const stop = running ? w.stopsAt("E2") : undefined;

@@ -22,8 +22,8 @@ import { writeWorld } from "../support/world/small.ts";
 const schedule = '{ kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }';
 const settings = {
   CRM_SYNC__serve__port: "0",
-  CRM_SYNC__jobs: `{ everything: ${schedule}, again: ${schedule}, customers-and-orders: { enabled: false },
-    staff: { enabled: false }, verify: { enabled: false }, monthly-report: { enabled: false } }`,
+  CRM_SYNC__jobs: `{ everything: ${schedule}, again: ${schedule}, customers-and-orders: { schedule: null },
+    staff: { schedule: null }, verify: { schedule: null }, monthly-report: { schedule: null } }`,
 };
 type Command = "run" | "serve";
 

@@ -144,8 +144,8 @@ describe("a ledger that is deleted while serve runs a job on it", () => {
     const everything = '{ kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" }';
     const settings = {
       CRM_SYNC__serve__port: "0",
-      CRM_SYNC__jobs: `{ everything: ${everything}, customers-and-orders: { enabled: false }, staff: { enabled: false },
-        verify: { enabled: false }, monthly-report: { enabled: false } }`,
+      CRM_SYNC__jobs: `{ everything: ${everything}, customers-and-orders: { schedule: null }, staff: { schedule: null },
+        verify: { schedule: null }, monthly-report: { schedule: null } }`,
     };
     await cells.open(folder, settings, async (cell) => {
       await cell.missesItsJobs();

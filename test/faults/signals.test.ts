@@ -29,8 +29,8 @@ const customersAtOnce = 4;
 const settings = {
   CRM_SYNC__serve__port: "0",
   CRM_SYNC__jobs: `{ everything: { kind: sync, streams: [customers, orders, staff], schedule: "* * * * *" },
-    customers-and-orders: { enabled: false }, staff: { enabled: false }, verify: { enabled: false },
-    monthly-report: { enabled: false } }`,
+    customers-and-orders: { schedule: null }, staff: { schedule: null }, verify: { schedule: null },
+    monthly-report: { schedule: null } }`,
   CRM_SYNC__concurrency__customers: String(customersAtOnce),
   // What stops hold up adds up, and no limit is meant here.
   CRM_SYNC__limits__removals__enterprise__floor: "1000000",

@@ -241,7 +241,6 @@ class History {
       ledger: "1",
       at: "2026-01-01T00:00:00.000Z",
       config: "1",
-      private: "withheld",
     } as const;
     const saved = {
       header: { type: "plan", format: 2, ...ours, run, undo: undone } as const,

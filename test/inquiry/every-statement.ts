@@ -33,7 +33,7 @@ async function askEverything(inquiry: Inquiry): Promise<void> {
   await inquiry.agreement();
   await inquiry.assumptions();
   await inquiry.auditHead();
-  await inquiry.measures({ after: "r", named: ["s"], endsOf: ["j"] });
+  await inquiry.measures(["j"]);
   await inquiry.auditEntries({ limit: 1 });
   await inquiry.headPlaces();
   await inquiry.began();

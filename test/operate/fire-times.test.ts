@@ -2,11 +2,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseCron } from "../../src/base/cron.ts";
 import type { Cron } from "../../src/base/cron.ts";
-import { countFireTimes, dueFireTimes, latestFireTime, nextFireTime } from "../../src/operate/fire-times.ts";
+import { latestFireTime, nextFireTime } from "../../src/operate/fire-times.ts";
 import { cron, day, hour, minute } from "./hand-schedule.ts";
 
+function between(what: Cron, zone: string, from: number, to: number): number[] {
+  const found: number[] = [];
+  for (let at = nextFireTime(what, zone, from); at !== undefined && at <= to; at = nextFireTime(what, zone, at))
+    found.push(at);
+  return found;
+}
+
 function local(text: string, zone: string, from: string, to: string): string[] {
-  return [...dueFireTimes(cron(text), zone, Date.parse(from), Date.parse(to))].map((fireTime) =>
+  return between(cron(text), zone, Date.parse(from), Date.parse(to)).map((fireTime) =>
     Temporal.Instant.fromEpochMilliseconds(fireTime)
       .toZonedDateTimeISO(zone)
       .toString({ smallestUnit: "minute", timeZoneName: "never" }),
@@ -117,9 +124,8 @@ describe("the fire times of a schedule", () => {
             const from = (list[change % list.length] ?? 0) + before * minute;
             const to = from + length * minute;
             const expected = slowly(cron(text), zone, from, to);
-            expect([...dueFireTimes(cron(text), zone, from, to)]).toEqual(expected);
+            expect(between(cron(text), zone, from, to)).toEqual(expected);
             expect(latestFireTime(cron(text), zone, from, to)).toBe(expected.at(-1));
-            expect(countFireTimes(cron(text), zone, { from, to }, 5)).toBe(Math.min(5, expected.length));
           },
         ),
         { numRuns: 400, seed: 20261120 },

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Clock } from "../../src/base/clock.ts";
 import { parseCron } from "../../src/base/cron.ts";
 import type { Cron } from "../../src/base/cron.ts";
-import type { BoundJob, MisfirePolicy } from "../../src/operate/job.ts";
+import type { BoundJob } from "../../src/operate/job.ts";
 import { Schedule } from "../../src/operate/schedule.ts";
 import type { ScheduledOutcome, ScheduledRun, FireTimeStore } from "../../src/operate/schedule.ts";
 
@@ -16,30 +16,13 @@ export function cron(text: string): Cron {
   return parsed.value;
 }
 
-export function job(id: string, schedule: string, more: { zone?: string; misfire?: MisfirePolicy } = {}): BoundJob {
+export function job(id: string, schedule: string, more: { zone?: string } = {}): BoundJob {
   return {
     id,
-    title: id,
     kind: "sync",
     schedule: { cron: cron(schedule), zone: more.zone ?? "UTC" },
     streams: ["customers"],
     sources: [],
-    misfire: more.misfire ?? "run-once",
-    mailTo: [],
-    limits: {
-      removals: {
-        enterprise: { floor: 5, share: 0.05 },
-        run: { floor: 20, share: 0.01 },
-        day: { floor: 40, share: 0.02 },
-        week: { floor: 100, share: 0.05 },
-      },
-      sourceShrink: 0.2,
-      newIds: { floor: 5, share: 0.05 },
-      massChange: { floor: 20, share: 0.2 },
-      absenceReads: 3,
-      absenceTime: "24h",
-      resumeWithin: "24h",
-    },
     reports: [],
   };
 }

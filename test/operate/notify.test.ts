@@ -1,18 +1,14 @@
-import { mkdtempSync, rmSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { KnownSecrets } from "../../src/base/known-secrets.ts";
 import type { Json } from "../../src/base/canonical-json.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Alert } from "../../src/operate/notify/alert.ts";
 import { notifyChanges } from "../../src/operate/notify/tell.ts";
-import { alertSettingsSchema, notifySettingsSchema } from "../../src/operate/notify-settings.ts";
-import type { NotifySettings } from "../../src/operate/notify-settings.ts";
+import { alertSettingsSchema } from "../../src/operate/notify-settings.ts";
 import { channelsOf } from "../../src/operate/notify/channels.ts";
 import { openLedger } from "../support/world/start.ts";
 import { HandClock } from "./hand-schedule.ts";
@@ -33,7 +29,7 @@ const down: Alert = {
 };
 
 interface Telling {
-  settings: NotifySettings;
+  settings: { kind: "log" } | { kind: "webhook"; url: string; token?: string; timeoutMs: number };
   lines?: string[];
   ledger?: Ledger;
   publicUrl?: string;
@@ -44,7 +40,7 @@ async function telling({ settings, lines = [], ledger: given, publicUrl }: Telli
   const ledger = given ?? (await openLedger({ clock })).ledger;
   const logger = pino({ level: "info" }, { write: (line: string) => lines.push(line) });
   const deps = {
-    channels: channelsOf({ notify: settings, alerts: alertSettingsSchema.parse({}) }),
+    channels: channelsOf(alertSettingsSchema.parse({ channels: settings.kind === "log" ? [] : [settings] })).slice(-1),
     remindAfterMs: undefined,
     publicUrl,
     mail: undefined,
@@ -53,7 +49,6 @@ async function telling({ settings, lines = [], ledger: given, publicUrl }: Telli
     store: ledger.schedule,
     clock,
     logger,
-    environment: process.env,
     known: new KnownSecrets(),
     secret: () => "\uFEFFhook-token\r\n\n",
   };
@@ -117,7 +112,7 @@ describe("alerts", () => {
 
   it("send a token over plain http to this machine only", () => {
     const said = (url: string, token?: string): string | undefined =>
-      notifySettingsSchema.safeParse({ kind: "webhook", url, token }).error?.issues[0]?.message;
+      alertSettingsSchema.safeParse({ channels: [{ kind: "webhook", url, token }] }).error?.issues[0]?.message;
     expect(said("http://alerts.example.com/hook", "env:ALERT_TOKEN")).toContain("must be https");
     for (const [url, token] of [
       ["http://127.0.0.1:9/hook", "env:T"],
@@ -206,41 +201,5 @@ describe("alerts", () => {
     expect(await tell([])).toEqual(["ended hold:h1"]);
     expect((await ledger.schedule.alerts()).size).toBe(0);
     expect(await ledger.schedule.toldAlerts()).toEqual([]);
-  });
-
-  it("go to a program on its standard input, without a shell", { tags: "long" }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "crm-sync-notify-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const file = join(folder, "out.json");
-    const script = `process.stdin.pipe(process.getBuiltinModule("node:fs").createWriteStream(process.argv[1]))`;
-    const tell = await telling({
-      settings: {
-        kind: "command",
-        command: [process.execPath, "-e", script, file],
-        environment: [],
-        timeoutMs: 60_000,
-      },
-    });
-    expect(await tell([held])).toEqual(["started hold:h1"]);
-    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ key: "hold:h1", event: "started" });
-  });
-
-  it.each([
-    [["/nowhere/at-all"], 20_000, "ENOENT"],
-    [[process.execPath, "-e", "process.exit(3)"], 20_000, "exit code 3"],
-    [[process.execPath, "-e", "setInterval(() => {}, 1000)"], 200, "longer than 200 ms"],
-  ])("say why a program did not take them: %j", { tags: "long" }, async (command, timeoutMs, reason) => {
-    const lines: string[] = [];
-    const tell = await telling({ settings: { kind: "command", command, environment: [], timeoutMs }, lines });
-    expect(await tell([held])).toEqual([]);
-    expect(lines.join("")).toContain(reason);
-  });
-
-  it("are not told at all where the configuration says none", async () => {
-    const lines: string[] = [];
-    const tell = await telling({ settings: { kind: "none" }, lines });
-    await tell([held]);
-    await tell([]);
-    expect(lines).toEqual([]);
   });
 });

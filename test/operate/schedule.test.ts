@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Problem } from "../../src/base/errors.ts";
-import { cronTicker } from "../../src/operate/schedule-ticker.ts";
+import { minuteTicker } from "../../src/operate/schedule-ticker.ts";
 import { latestFireTime } from "../../src/operate/fire-times.ts";
 import { sizes } from "../support/sizes.ts";
 import { day, HandClock, hour, job, MemoryFireTimes, minute, world } from "./hand-schedule.ts";
@@ -32,38 +32,20 @@ describe("the schedule", () => {
     expect([...first.fireTimes(), ...second.fireTimes()]).toEqual(["a 2026-01-01T11:00"]);
   });
 
-  it("makes up for missed fire times as the job says: once, not at all, or all of them up to 24", async () => {
-    const jobs = [
-      job("once", "0 * * * *"),
-      job("skip", "0 * * * *", { misfire: "skip" }),
-      job("all", "0 * * * *", { misfire: "all" }),
-    ];
-    const here = world(jobs, "2026-01-01T00:30:00Z");
+  it("makes up for missed fire times with one run", async () => {
+    const here = world([job("a", "0 * * * *")], "2026-01-01T00:30:00Z");
     await here.schedule.tick();
     here.clock.pass(5 * hour);
     await here.schedule.tick();
-    expect(here.fireTimes().filter((fireTime) => fireTime.startsWith("once"))).toEqual(["once 2026-01-01T05:00"]);
-    expect(here.runs.find((run) => run.job.id === "once")?.missed).toBe(4);
-    expect(here.fireTimes().filter((fireTime) => fireTime.startsWith("skip"))).toEqual([]);
-    expect(here.fireTimes().filter((fireTime) => fireTime.startsWith("all"))).toHaveLength(5);
-    here.runs.length = 0;
     here.clock.pass(30 * minute);
     await here.schedule.tick();
-    expect(here.fireTimes().sort()).toEqual(["all 2026-01-01T06:00", "once 2026-01-01T06:00", "skip 2026-01-01T06:00"]);
-    here.runs.length = 0;
-    here.clock.pass(10 * day);
-    await here.schedule.tick();
-    const made = here.runs.filter((run) => run.job.id === "all");
-    expect(made).toHaveLength(24);
-    expect(made[0]?.missed).toBe(240 - 24);
-    expect(made.at(-1)?.fireTime).toBe("2026-01-11T06:00:00.000Z");
+    expect(here.fireTimes()).toEqual(["a 2026-01-01T05:00", "a 2026-01-01T06:00"]);
   });
 
-  it("runs one job at a time, and counts a fire time that had to wait for another job as on time", async () => {
+  it("runs one job at a time; a fire time that had to wait for another job follows it", async () => {
     let running = 0;
     let most = 0;
-    const jobs = [job("long", "0 * * * *"), job("short", "10 * * * *", { misfire: "skip" })];
-    const here = world(jobs, "2026-01-01T00:59:00Z", {
+    const here = world([job("long", "0 * * * *"), job("short", "10 * * * *")], "2026-01-01T00:59:00Z", {
       async execute(run, clock) {
         running += 1;
         most = Math.max(most, running);
@@ -95,7 +77,6 @@ describe("the schedule", () => {
     here.clock.pass(minute);
     await here.schedule.tick();
     expect(here.fireTimes()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:25"]);
-    expect(here.runs[1]?.missed).toBe(3);
   });
 
   it("tries a fire time again with the next tick when another run holds the lock", async () => {
@@ -142,21 +123,16 @@ describe("the schedule", () => {
     expect(here.fireTimes()).toEqual(["a 2026-01-01T00:05", "a 2026-01-01T00:10"]);
   });
 
-  it("runs a fire time again after the start whose process died or whose run failed, by the misfire policy of its job", async () => {
+  it("runs the newest fire time again after the start whose process died or whose run failed", async () => {
     const store = new MemoryFireTimes();
-    const jobs = [
-      job("once", "0 5 1 * *"),
-      job("skip", "0 5 1 * *", { misfire: "skip" }),
-      job("all", "0 5 * * *", { misfire: "all" }),
-      job("well", "0 5 1 * *"),
-    ];
+    const jobs = [job("once", "0 5 1 * *"), job("daily", "0 5 * * *"), job("well", "0 5 1 * *")];
     const clock = new HandClock("2026-01-31T05:30:00Z");
     const first = world(jobs, "", {
       store,
       clock,
       execute(run) {
         if (run.job.id === "well") return "done";
-        if (run.job.id === "all") throw new Error("the disk is full");
+        if (run.job.id === "daily") throw new Error("the disk is full");
         return "unfinished";
       },
     });
@@ -166,25 +142,27 @@ describe("the schedule", () => {
     clock.pass(day);
     await first.schedule.tick();
     expect(first.fireTimes().sort()).toEqual([
-      "all 2026-02-01T05:00",
-      "all 2026-02-02T05:00",
+      "daily 2026-02-01T05:00",
+      "daily 2026-02-02T05:00",
       "once 2026-02-01T05:00",
-      "skip 2026-02-01T05:00",
       "well 2026-02-01T05:00",
     ]);
     clock.pass(hour);
-    const second = world(jobs, "", { store, clock, execute: (run) => (run.job.id === "all" ? "unfinished" : "done") });
+    const second = world(jobs, "", {
+      store,
+      clock,
+      execute: ({ job: { id } }) => (id === "daily" ? "unfinished" : "done"),
+    });
     await second.schedule.tick();
     clock.pass(minute);
     await second.schedule.tick();
     expect(second.fireTimes().sort(), "each once, also where it fails again").toEqual([
-      "all 2026-02-01T05:00",
-      "all 2026-02-02T05:00",
+      "daily 2026-02-02T05:00",
       "once 2026-02-01T05:00",
     ]);
     const third = world(jobs, "", { store, clock });
     await third.schedule.tick();
-    expect(third.fireTimes().sort()).toEqual(["all 2026-02-01T05:00", "all 2026-02-02T05:00"]);
+    expect(third.fireTimes()).toEqual(["daily 2026-02-02T05:00"]);
   });
 
   it("fires a fire time once although two programs tick at the same moment", async () => {
@@ -338,7 +316,7 @@ describe("the ticker", () => {
 
   it("ticks at full minutes until it is stopped", async () => {
     let ticks = 0;
-    const stop = cronTicker(systemClock).start(() => (ticks += 1));
+    const stop = minuteTicker(systemClock).start(() => (ticks += 1));
     await vi.advanceTimersByTimeAsync(5 * minute);
     expect(ticks).toBe(5);
     stop();
@@ -351,7 +329,7 @@ describe("the ticker", () => {
     "keeps ticking every minute after the clock jumps by %d ms",
     async (jump) => {
       let ticks = 0;
-      const stop = cronTicker(systemClock).start(() => (ticks += 1));
+      const stop = minuteTicker(systemClock).start(() => (ticks += 1));
       await vi.advanceTimersByTimeAsync(minute);
       vi.setSystemTime(Date.now() + jump);
       await vi.advanceTimersByTimeAsync(2_000);

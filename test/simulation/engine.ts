@@ -375,7 +375,7 @@ export class Engine {
     const channels = [{ name: "log", settings: { kind: "log", severity: "notice" } }] as const;
     const off = { switches: [], mail: undefined, remindAfterMs: undefined, publicUrl: undefined };
     const suggested = (text: string): string => text;
-    const named = { instance: "simulation", suggested, environment: {}, secret: () => "", known: new KnownSecrets() };
+    const named = { instance: "simulation", suggested, secret: () => "", known: new KnownSecrets() };
     return { ...off, ...named, ledger, clock, logger, store: ledger.schedule, channels };
   }
 

@@ -33,8 +33,6 @@ describe("names of members", () => {
       { id: 2, seats: { "*": [2] } },
       { id: 3, seats: { "*": [1, 4] } },
     ]);
-    expect(names.shownSteps(["seats", "annlee"])).toEqual(["seats", "*"]);
-    expect(names.shownSteps(["seats", "nobody", "from"])).toEqual(["seats", "*", "*"]);
     const listed = [{ rows: seats.map((row) => ({ by: row["seats"] ?? null })) }];
     expect(JSON.stringify(named(listed).shown(listed[0] ?? {}))).not.toMatch(/ann|bob|carl|dora/u);
   });
@@ -71,29 +69,15 @@ describe("names of members", () => {
   });
 
   it("of more objects than can be told apart are data", () => {
-    const names = named(
-      Array.from({ length: 3 }, () => ({
-        by: Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`n${at}`, 1])),
-      })),
-    );
-    expect(names.shownSteps(["by", "n1"])).toEqual(["by", "*"]);
-    expect(names.shownSteps(["by", "n500"])).toEqual(["by", "*"]);
+    const rows = Array.from({ length: 3 }, () => ({
+      by: Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`n${at}`, 1])),
+    }));
+    expect(JSON.stringify(named(rows).shown(rows[0] ?? {}))).not.toMatch(/n1|n500/u);
   });
 
-  it("that are data are one field, and what a reading keeps of an object that is read whole has none of them", () => {
-    const names = named(seats);
-    const all = new ShapeOfRows([], undefined, (steps) => names.shownSteps(steps));
+  it("that are data are kept by no reading of an object that is read whole", () => {
     const kept = new ShapeOfRows([], new Set(["id", "seats"]));
-    for (const row of seats) {
-      all.see(row);
-      kept.see(row);
-    }
-    expect(all.shape().places).toEqual({
-      id: { filled: 3, types: ["number"] },
-      seats: { filled: 3, types: ["object"] },
-      "seats.*": { filled: 3, types: ["number", "object"] },
-      "seats.*.*": { filled: 1, types: ["number"] },
-    });
+    for (const row of seats) kept.see(row);
     expect(Object.keys(kept.shape().places)).toEqual(["id", "seats"]);
   });
 });

@@ -104,7 +104,7 @@ export class Cell {
     const started = Promise.withResolvers<void>();
     const startWeb: StartWeb = () => {
       started.resolve();
-      return Promise.resolve({ url: "http://127.0.0.1:1", isListening: false, close: () => Promise.resolve() });
+      return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
     };
     const clock: Clock = { now: () => longAgo, monotonic: () => 0, sleep: (_, signal) => systemClock.sleep(1, signal) };
     const ended = crmSync({ ...this.place, clock, signal: stop.signal, startWeb }, "serve");

@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import type { WebDependencies, StartWeb } from "../../src/operate/health.ts";
 import { healthRoutes } from "../../src/web/health.ts";
 import { world } from "./cli.ts";
 import type { World } from "./cli.ts";
+import { startServer } from "./http-server.ts";
 import { crmSync } from "./program.ts";
 
 /** A message that people got. */
@@ -29,7 +30,11 @@ export function told(w: World): Told[] {
 /** A world whose messages go to a file. */
 export async function telling(records: Parameters<typeof world>[0] = {}): Promise<World> {
   const w = await world(records);
-  w.extra = `instance: north\nnotify: { kind: command, command: [sh, -c, "cat >> ${w.path("told.ndjson")}; echo >> ${w.path("told.ndjson")}"] }\n`;
+  const url = await startServer(({ body }, response) => {
+    appendFileSync(w.path("told.ndjson"), `${body}\n`);
+    response.end();
+  });
+  w.extra = `instance: north\nalerts: { channels: [{ kind: webhook, url: "${url}" }] }\n`;
   w.write();
   writeFileSync(w.path("told.ndjson"), "");
   return w;
@@ -41,7 +46,7 @@ export async function health(w: World): Promise<{ status: number; healthy: boole
   const asked = Promise.withResolvers<WebDependencies>();
   const startWeb: StartWeb = (deps) => {
     asked.resolve(deps);
-    return Promise.resolve({ url: "http://127.0.0.1:1", isListening: false, close: () => Promise.resolve() });
+    return Promise.resolve({ url: "http://127.0.0.1:1", close: () => Promise.resolve() });
   };
   const ended = crmSync({ ...w.place, signal: stop.signal, startWeb }, "serve");
   const answer = await healthRoutes(await asked.promise).request("/healthz");

@@ -6,9 +6,9 @@ import type { CustomerPlan } from "../../engine/plan/plan.ts";
 import type { Planned, PlanSummary } from "../../engine/run/plan-run.ts";
 import { withApplication } from "../command.ts";
 import type { Invocation } from "../command.ts";
-import { byWhom, example, repeated } from "../command-line.ts";
+import { example, repeated } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
-import { deciderOf, scopeOf, parseKey } from "../words.ts";
+import { scopeOf, parseKey } from "../words.ts";
 import { safeLines, savedText, viewOf, typed } from "../output.ts";
 import type { Output } from "../output.ts";
 import type { ScopeWords } from "../words.ts";
@@ -30,8 +30,6 @@ export const addPlan: Register = (program, carryOut) => {
     .option("--out <file>", "save the plan as a file for `apply`")
     .option("--all", "every change; without it at most 50", false)
     .option("--verbose", "each field of a change", false)
-    .option("--show-private", "with the personal data behind the markers; the audit log notes who saw it", false)
-    .option(...byWhom)
     .addHelpText("after", example("crm-sync plan --out plan.ndjson", "crm-sync plan --customer ALFKI"))
     .action((options) => carryOut((invocation) => planCommand(invocation, options)));
 };
@@ -40,14 +38,11 @@ interface PlanWords extends ScopeWords {
   out?: string | undefined;
   all: boolean;
   verbose: boolean;
-  showPrivate: boolean;
-  by?: string | undefined;
 }
 
 async function planCommand(invocation: Invocation, words: PlanWords): Promise<ExitCode> {
   const { output, options, signal } = invocation;
   const { out } = words;
-  const privateFor = words.showPrivate ? deciderOf(words.by) : undefined;
   return await withApplication(invocation, async (application) => {
     const { planByHand } = await import("../../requests/plans.ts");
     const { calledIn } = await import("../../requests/plans.ts");
@@ -56,9 +51,7 @@ async function planCommand(invocation: Invocation, words: PlanWords): Promise<Ex
     const shownPlan = new ShownPlan(words);
     return await planByHand(application, scopeOf(application, words), out, {
       signal,
-      privateFor,
-      showPlan: (planned, shown) =>
-        options.json ? output.json(plannedJson(planned, shown)) : shownPlan.add(planned, shown),
+      showPlan: (planned) => (options.json ? output.json(plannedJson(planned)) : shownPlan.add(planned)),
       show: async (summary, { inquiry, isTrial }) => {
         if (isTrial) output.note(trialText);
         noteSources(output, summary);
@@ -67,7 +60,7 @@ async function planCommand(invocation: Invocation, words: PlanWords): Promise<Ex
           return;
         }
         const { namespace, zone } = application.config;
-        const called = calledIn(inquiry, { namespace, showsPeople: privateFor !== undefined });
+        const called = calledIn(inquiry, namespace);
         output.line(await shownPlan.text(summary, called, planAgain(words), viewOf(output, zone)));
         output.line("");
         if (out !== undefined) output.line(savedText(out, summary.operations, summary.heldBy.size));
@@ -102,8 +95,8 @@ function totalJson({ run, customers, operations, unplanned, ...summary }: PlanSu
   return { type: "total", run, ...counts, held: toJson(held), rejected, open: toJson(open), exit };
 }
 
-function plannedJson(planned: Planned, shown: Record<string, string> | undefined): JsonObject {
-  if ("plan" in planned) return { ...planJson(planned.plan), ...(shown !== undefined && { private: shown }) };
+function plannedJson(planned: Planned): JsonObject {
+  if ("plan" in planned) return planJson(planned.plan);
   const { customer, code, reason } = planned;
   return { type: "unplanned", customer: formatKey(customer), code, reason };
 }

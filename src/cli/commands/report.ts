@@ -2,19 +2,16 @@ import type { Application } from "../../operate/application.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { ExitCode } from "../../base/errors.ts";
 import { usage } from "../../base/errors.ts";
-import type { Chunks } from "../../operate/written-files.ts";
 import { addBooks } from "../books-command.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { StatementRequest } from "../../report/statement/shape.ts";
 import type { FileChunk } from "../../report/statement/writer.ts";
-import { numberText } from "../../report/text.ts";
 import { ok, withReader } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example } from "../command-line.ts";
 import type { Register } from "../command-line.ts";
 import { parseKey } from "../words.ts";
 import type { Output } from "../output.ts";
-import { typed } from "../output.ts";
 
 const kinds = "orders, entitlements, reconciliation, corrections, exceptions or run";
 
@@ -87,11 +84,8 @@ export async function reportCommand(invocation: Invocation, name: string, words:
       const file = { format, name: `${kind}-${request.period.label}.${format}` };
       const chunks = reportChunks(application, kind, request, file);
       const bytes = bytesOf(partOf(kind, chunks, part));
-      if (output.stdout.isTTY === true && format === "csv") await showFirstRows(output, bytes, name, words);
-      else {
-        const { toStdoutFromOneState } = await import("../stdout.ts");
-        await toStdoutFromOneState(output, application.ledgerPath, bytes);
-      }
+      const { toStdoutFromOneState } = await import("../stdout.ts");
+      await toStdoutFromOneState(output, application.ledgerPath, bytes);
       await noteProvisional(output, request, application.clock.now());
       return ok;
     }
@@ -101,23 +95,6 @@ export async function reportCommand(invocation: Invocation, name: string, words:
     await noteProvisional(output, request, application.clock.now());
     return ok;
   });
-}
-
-/** So many rows are shown on a terminal; a pipe gets them all. */
-const mostRows = 20;
-
-async function showFirstRows(output: Output, chunks: Chunks, kind: string, words: ReportWords): Promise<void> {
-  const { firstRows } = await import("../stdout.ts");
-  const { lines, rows } = await firstRows(chunks, mostRows);
-  for (const line of lines) output.line(line);
-  if (rows <= mostRows) return;
-  const options = Object.entries(words).flatMap(([option, value]: [string, unknown]) =>
-    typeof value === "string"
-      ? [`--${option.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)} ${typed(value)}`]
-      : [],
-  );
-  const again = ["crm-sync report", kind, ...options, `--out ${kind}.csv`].join(" ");
-  output.note(`${mostRows} of ${numberText(rows)} rows are shown. All of them: ${again}`);
 }
 
 /** A table alone does not say that its period goes on. */

@@ -111,10 +111,8 @@ async function showEnded(invocation: Invocation, application: Application, ended
     case "verify":
       return options.json ? output.result(verifyJson(ended.summary)) : printVerify(output, ended.summary, ended.found);
     case "report":
-      if (options.json) return output.result({ run: ended.run, files: ended.files, recipients: ended.recipients });
+      if (options.json) return output.result({ run: ended.run, files: ended.files });
       for (const file of ended.files) output.line(`${file} written`);
-      if (ended.recipients > 0)
-        output.line(ended.recipients === 1 ? "mailed to 1 recipient" : `mailed to ${ended.recipients} recipients`);
       return;
     case "backup": {
       const { backupLines } = await import("../../report/backup.ts");

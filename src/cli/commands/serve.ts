@@ -2,7 +2,6 @@ import { deciderOf, decisionOf } from "../words.ts";
 import type { DecisionWords } from "../words.ts";
 import { counted } from "../../report/text.ts";
 import type { ExitCode } from "../../base/errors.ts";
-import { systemUser } from "../../base/who.ts";
 import { ok, withApplication, withReader, withLedger } from "../command.ts";
 import type { Invocation } from "../command.ts";
 import { example, byWhom, withReason } from "../command-line.ts";
@@ -28,11 +27,9 @@ async function serveCommand(invocation: Invocation): Promise<ExitCode> {
     await serve(application, {
       signal,
       startWeb,
-      started: ({ jobs, url, link }) => {
+      started: ({ jobs, url }) => {
         output.note(`crm-sync serves ${counted(jobs, "scheduled job")}; health at ${url}/healthz`);
-        // The link signs in, so it is for the person at the terminal, and stands in no log.
-        const signIn = output.stdout.isTTY === true ? link(systemUser()) : undefined;
-        if (signIn !== undefined) output.line(`sign in, once and within a minute: ${signIn}`);
+        if (output.interactive) output.note("`crm-sync login` prints a link that signs you in at the pages");
       },
     });
     return ok;

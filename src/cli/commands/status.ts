@@ -84,8 +84,6 @@ async function alertsTestCommand(invocation: Invocation, named: string | undefin
     const { testAlerts } = await import("../../operate/notify/configured.ts");
     const tested = await testAlerts(application, named);
     if (options.json) output.json({ channels: toJson(tested) });
-    else if (tested.length === 0)
-      output.line("no channel is configured (`notify`, `alerts.channels`): nobody gets an alert");
     else
       for (const { channel, kind, problem, partly } of tested) {
         const name = channel === kind ? channel : `${channel} (${kind})`;
@@ -99,7 +97,6 @@ async function alertsTestCommand(invocation: Invocation, named: string | undefin
 
 function cureOf(kind: string): string {
   if (kind === "mail") return "look at `mail` and at the recipients, then `crm-sync alerts test` again";
-  if (kind === "command") return "run the program yourself with a JSON text on its standard input";
   return "check its address, its token and the network";
 }
 

@@ -10,8 +10,6 @@ import { isPrivateMarker, isReference, knownAfter } from "./references.ts";
 export interface Called {
   /** The id of a record: `SO-50007`. */
   record(key: RecordKey): string;
-  /** `E-20005`, or `Jana Novak (E-20005)`. */
-  person(key: RecordKey): Promise<string>;
   /** The current or former name of a company, by its commitment; undefined for a person, and if the name is unknown. */
   company(customer: RecordKey, commitment?: string): Promise<string | undefined>;
   /** The products of an asset number or of a unit without one. */
@@ -82,14 +80,8 @@ export function nameOf([record]: readonly RecordKey[], called: Called): string {
   return record === undefined ? "" : called.record(record);
 }
 
-export async function peopleOf(
-  records: readonly (RecordKey & { stream: string })[],
-  called: Called,
-): Promise<string[]> {
-  const people = records.filter(({ stream }) => stream === "staff");
-  const texts: string[] = [];
-  for (const key of people) texts.push(texts.length < mostNamed ? await called.person(key) : called.record(key));
-  return texts;
+export function peopleOf(records: readonly (RecordKey & { stream: string })[], called: Called): string[] {
+  return records.filter(({ stream }) => stream === "staff").map((key) => called.record(key));
 }
 
 /** A value for display. A reference says when it becomes known; a private value shows only its version. */

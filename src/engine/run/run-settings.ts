@@ -22,25 +22,12 @@ export const cronSchema = z.string().superRefine((text, context) => {
   if (!cron.ok) context.addIssue(`expected ${cron.error}`);
 });
 
-/** What happens to fire times that passed while the program was not running or was busy. */
-export const misfirePolicies = ["run-once", "skip", "all"] as const;
-
 const atLeastOne = z.int().min(1);
 
 const floor = z.int().min(0).describe("So many are allowed, whatever the share.");
 const share = z.number().min(0).max(1).describe("Share of the live things of the same kind that is allowed.");
 const deletionLimit = (floorOf: number, shareOf: number) =>
   z.strictObject({ floor: floor.default(floorOf), share: share.default(shareOf) }).prefault({});
-const ownDeletionLimit = z.strictObject({ floor: floor.optional(), share: share.optional() }).optional();
-
-const sourceShrink = z
-  .number()
-  .min(0)
-  .max(1)
-  .describe(
-    "A read is not believed that lost this share of its records, or of the entries of a look-up table; " +
-      "of fewer than 20, more than 2.",
-  );
 const readLimit = (floorOf: number, shareOf: number) =>
   z
     .strictObject({
@@ -48,71 +35,60 @@ const readLimit = (floorOf: number, shareOf: number) =>
       share: z.number().min(0).max(1).default(shareOf).describe("Share of the records of the stream."),
     })
     .prefault({});
-const newIds = readLimit(5, 0.05).describe(
-  "From so many records on that are missing from a stream while as many are new, or that look like others, nothing of " +
-    "the read is taken in: its ids may have changed.",
-);
-const massChange = readLimit(20, 0.2).describe(
-  "From so many records on in which one field changed at once, nothing of the read is taken in.",
-);
-const absenceReads = atLeastOne.describe(
-  "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
-);
-export const usualSpread = "7d";
-
-const absenceTime = durationSchema.describe(
-  "How long a record must be missing before it counts as gone, however often its source is read: 90m, 24h, 2d.",
-);
-const resumeWithin = durationSchema.describe(
-  "A read that was cut goes on where it was in the next run, where its source can do that, as long as it began no " +
-    "longer ago than this; after that it begins anew.",
-);
-const withinEnterprise = "Within one enterprise: the larger of floor and share, of each kind of thing by itself.";
 const ofFew = " A floor allows at most half of what exists, but always 5.";
-const withinRun = `Within one run: the larger of floor and share.${ofFew}`;
-const withinDay =
-  "Within any 24 hours: the larger of floor and share. The share is of all that exist, plus those " +
-  `removed in that time.${ofFew}`;
-const withinWeek =
-  "Within any 7 days: the larger of floor and share. The share is of all that exist, plus those " +
-  `removed in that time.${ofFew}`;
-const beforeApproval = "How much may be removed before a person must approve it; each kind is counted separately.";
+const ofAll = "The share is of all that exist, plus those removed in that time.";
 
 const removalsSchema = z.strictObject({
-  enterprise: deletionLimit(5, 0.05).describe(withinEnterprise),
-  run: deletionLimit(20, 0.01).describe(withinRun),
-  day: deletionLimit(40, 0.02).describe(withinDay),
-  week: deletionLimit(100, 0.05).describe(withinWeek),
+  enterprise: deletionLimit(5, 0.05).describe(
+    "Within one enterprise: the larger of floor and share, of each kind of thing by itself.",
+  ),
+  run: deletionLimit(20, 0.01).describe(`Within one run: the larger of floor and share.${ofFew}`),
+  day: deletionLimit(40, 0.02).describe(`Within any 24 hours: the larger of floor and share. ${ofAll}${ofFew}`),
+  week: deletionLimit(100, 0.05).describe(`Within any 7 days: the larger of floor and share. ${ofAll}${ofFew}`),
 });
-const removalsOfJobSchema = z.strictObject({
-  enterprise: ownDeletionLimit.describe(withinEnterprise),
-  run: ownDeletionLimit.describe(withinRun),
-  day: ownDeletionLimit.describe(withinDay),
-  week: ownDeletionLimit.describe(withinWeek),
-});
+
+export const usualSpread = "7d";
 
 /** How much may be removed without a person, and when a record missing from a source counts as deleted. */
 export const limitsSettingsSchema = z
   .strictObject({
-    removals: removalsSchema.prefault({}).describe(beforeApproval),
-    sourceShrink: sourceShrink.default(0.2),
-    newIds,
-    massChange,
-    absenceReads: absenceReads.default(3),
-    absenceTime: absenceTime.default("24h"),
-    resumeWithin: resumeWithin.default("24h"),
+    removals: removalsSchema
+      .prefault({})
+      .describe("How much may be removed before a person must approve it; each kind is counted separately."),
+    sourceShrink: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.2)
+      .describe(
+        "A read is not believed that lost this share of its records, or of the entries of a look-up table; " +
+          "of fewer than 20, more than 2.",
+      ),
+    newIds: readLimit(5, 0.05).describe(
+      "From so many records on that are missing from a stream while as many are new, or that look like others, " +
+        "nothing of the read is taken in: its ids may have changed.",
+    ),
+    massChange: readLimit(20, 0.2).describe(
+      "From so many records on in which one field changed at once, nothing of the read is taken in.",
+    ),
+    absenceReads: atLeastOne
+      .default(3)
+      .describe(
+        "Whole, complete reads of runs in a row that must lack a record before it counts as gone; a plan does not count.",
+      ),
+    absenceTime: durationSchema
+      .default("24h")
+      .describe(
+        "How long a record must be missing before it counts as gone, however often its source is read: 90m, 24h, 2d.",
+      ),
+    resumeWithin: durationSchema
+      .default("24h")
+      .describe(
+        "A read that was cut goes on where it was in the next run, where its source can do that, as long as it began " +
+          "no longer ago than this; after that it begins anew.",
+      ),
   })
   .prefault({});
-
-/** Limits that a job changes. For all others it uses the limits of the configuration, never the defaults. */
-const limitsOfJobSchema = z.strictObject({
-  removals: removalsOfJobSchema.optional().describe(beforeApproval),
-  sourceShrink: sourceShrink.optional(),
-  absenceReads: absenceReads.optional(),
-  absenceTime: absenceTime.optional(),
-  resumeWithin: resumeWithin.optional(),
-});
-export type LimitsOfJob = z.infer<typeof limitsOfJobSchema>;
 
 /** How crm-sync settles an operation with an unknown outcome. */
 export const settleSettingsSchema = z
@@ -176,11 +152,6 @@ export const sharesSchema = z
   .meta({ examples: [[1, 5, 25]] });
 
 const jobFields = {
-  title: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({ description: "One line for people.", examples: ["Compares everything at night"] }),
   schedule: cronSchema
     .nullable()
     .optional()
@@ -188,22 +159,12 @@ const jobFields = {
       description: "Cron expression, such as `*/15 * * * *`; null: it runs only when you start it.",
       examples: ["30 2 * * *"],
     }),
-  zone: zoneSchema
-    .optional()
-    .meta({ description: "Zone of the schedule; default: `zone`.", examples: ["Europe/Berlin"] }),
   streams: z.array(z.enum(streams)).min(1).optional().describe("Kinds of record the job works on."),
   sources: z
     .array(z.string().min(1))
     .min(1)
     .optional()
     .meta({ description: "Sources the job reads; default: all that have its streams.", examples: [["erp"]] }),
-  misfire: z
-    .enum(misfirePolicies)
-    .optional()
-    .describe("Fire times that were missed: run once for all of them, skip them, or run all (at most 24)."),
-  limits: limitsOfJobSchema
-    .optional()
-    .describe("Limits of this job where they differ from `limits`; other limits are those of the configuration."),
   budget: verifyBudgetSchema
     .optional()
     .describe("The budget of a job of kind `verify`: the customers with the oldest reading come first."),
@@ -250,14 +211,6 @@ const jobFields = {
       description: "How many backups of this ledger a job of kind `backup` leaves in its folder; default: all.",
       examples: [14],
     }),
-  mailTo: z
-    .array(z.email())
-    .min(1)
-    .optional()
-    .meta({
-      description: "Who gets these reports by mail, as files of one message; the mail server is in `mail`.",
-      examples: [["finance@example.com"]],
-    }),
 };
 
 /** A change to a job that ships with the program, or (with `kind`) your own job. */
@@ -266,7 +219,6 @@ export const jobSettingsSchema = z.strictObject({
     .enum(["sync", "verify", "report", "backup"])
     .optional()
     .describe("The task of the job; needed only for your own jobs."),
-  enabled: z.boolean().default(true).describe("false: the schedule leaves the job out; you can still start it."),
   ...jobFields,
 });
 
@@ -284,7 +236,7 @@ export const bookSettingsSchema = z
   })
   .prefault({});
 
-/** The mail server that reports and alerts are sent through. */
+/** The mail server that alerts are sent through. */
 export const mailSettingsSchema = z
   .strictObject({
     host: z

@@ -181,7 +181,7 @@ export class DriftWatch {
       `sources.${source}.streams.${stream}`,
       `The rows of the source ${source} (${stream}) have another form than in its last complete read: ` +
         `${drifts.map((drift) => driftText(drift, rows)).join("; ")}. No record of this read was used.`,
-      `\`crm-sync schema ${source} ${stream}\` shows the changes. Correct the mapping; if the new form is right, ` +
+      `\`crm-sync map ${source} ${stream}\` shows rows as they come now. Correct the mapping; if the new form is right, ` +
         `${believing(doubt, { source, stream, job })}.`,
     );
   }

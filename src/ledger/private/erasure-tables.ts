@@ -172,9 +172,9 @@ export class ErasureTables {
       : this.#statements.accounts.all(whose.person);
   }
 
-  /** Entries about plans, which may have shown anybody, and about these subjects. */
+  /** Entries that say who was shown something of these subjects. */
   shownEntries(subjects: readonly string[]): ShownEntry[] {
-    return this.#statements.shown.all(JSON.stringify(["plan", ...subjects]));
+    return this.#statements.shown.all(JSON.stringify(subjects));
   }
 }
 

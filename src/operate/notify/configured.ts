@@ -13,17 +13,16 @@ import { concerns } from "./due.ts";
 import { testMessage } from "./message.ts";
 import type { NotifyDependencies } from "./tell.ts";
 
-type Settings = Pick<Config, "notify" | "alerts" | "mail" | "serve">;
+type Settings = Pick<Config, "alerts" | "mail" | "serve">;
 
 /** What telling people needs of the configuration. */
 export function tellingSettings({
-  notify,
   alerts,
   mail,
   serve,
 }: Settings): Pick<NotifyDependencies, "channels" | "switches" | "mail" | "remindAfterMs" | "publicUrl"> {
   return {
-    channels: channelsOf({ notify, alerts }),
+    channels: channelsOf(alerts),
     switches: alerts.deadMansSwitches.map(({ name }) => name),
     mail,
     remindAfterMs: alerts.remindAfter === null ? undefined : durationMs(alerts.remindAfter),
@@ -37,11 +36,11 @@ export function requireAlertSettings(config: Settings, jobs: readonly Pick<Bound
   const problems: Problem[] = [];
   const twice = (names: readonly string[]): Set<string> =>
     new Set(names.filter((name, index) => names.indexOf(name) !== index));
-  for (const name of twice(channelsOf(config).map((channel) => channel.name)))
+  for (const name of twice(channelsOf(alerts).map((channel) => channel.name)))
     problems.push(
       mistake(
         "channels",
-        `has two channels with the name ${name} (\`notify\` counts too)`,
+        `has two channels with the name ${name} (the log counts too)`,
         "Give each of them its own `name`.",
       ),
     );
@@ -111,7 +110,7 @@ export async function alertsNow(
       .filter(({ channel, key }) => !standingKeys.has(key) && channels.some(({ name }) => name === channel))
       .map(({ channel, key }) => ({ key, channel })),
     channels: channels.map(({ name, settings }) => doing("channel", name, settings.kind)),
-    switches: application.config.alerts.deadMansSwitches.map(({ name, method }) => doing("switch", name, method)),
+    switches: application.config.alerts.deadMansSwitches.map(({ name }) => doing("switch", name, "GET")),
   };
 }
 
@@ -134,12 +133,12 @@ export async function testAlerts(application: Application, named: string | undef
   const chosen = channels.filter(({ name }) => named === undefined || name === named);
   if (named !== undefined && chosen.length === 0) {
     const known = channels.map(({ name }) => name).join(", ");
-    throw usage(`there is no channel called ${named}`, known === "" ? "none is configured" : `use one of: ${known}`);
+    throw usage(`there is no channel called ${named}`, `use one of: ${known}`);
   }
-  const { clock, logger, environment, secrets, instance } = application;
+  const { clock, logger, secrets, instance } = application;
   const message = testMessage({ instance, at: toInstant(clock.now()), publicUrl });
   const secret = (reference: string): string => secrets.reveal(reference);
-  const deps = { clock, logger, environment, mail, secret, known: secrets.known };
+  const deps = { logger, mail, secret, known: secrets.known };
   return await Promise.all(
     chosen.map(async (channel) => {
       const tested = { channel: channel.name, kind: channel.settings.kind };

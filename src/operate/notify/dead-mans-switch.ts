@@ -28,10 +28,10 @@ export async function callSwitches(
   const changed = await Promise.all(
     switches
       .filter((one) => isGoodRun(one, run))
-      .map(async ({ name, url, method, timeoutMs }) => {
+      .map(async ({ name, url, timeoutMs }) => {
         const before = failing.some((one) => one.name === name);
         try {
-          await callSecret({ url, timeoutMs, what: "its address" }, secret, method);
+          await callSecret({ url, timeoutMs, what: "its address" }, secret);
           await store.noteDelivery("switch", name, undefined);
           return before;
         } catch (thrown) {

@@ -2,17 +2,15 @@ import { createTransport } from "nodemailer";
 import { messageOf } from "../../base/errors.ts";
 import type { MailSettings } from "../../engine/run/run-settings.ts";
 import { Unreached } from "../webhook.ts";
-import type { Send } from "./channels.ts";
-import { headlineOf, linesOf, plain } from "./message.ts";
+import type { ChannelDependencies, Delivered } from "./channels.ts";
+import { headlineOf, plain } from "./message.ts";
 import type { AlertMessage } from "./message.ts";
 
-/** A message, maybe with files. It only has ids, counts and file names, because it passes through other servers. */
+/** A message. It only has ids and counts, because it passes through other servers. */
 interface Mail {
   to: readonly string[];
   subject: string;
   text: string;
-  html?: string;
-  files: readonly { name: string; path: string }[];
 }
 
 /**
@@ -21,7 +19,7 @@ interface Mail {
  */
 async function submitMail(
   { host, port, tls, user, password, from, timeoutMs }: MailSettings,
-  { to, subject, text, html, files }: Mail,
+  mail: Mail,
   secret: (reference: string) => string,
 ): Promise<{ refused: number }> {
   const transport = createTransport({
@@ -38,42 +36,29 @@ async function submitMail(
     ...(user !== undefined && password !== undefined && { auth: { user, pass: secret(password) } }),
   });
   try {
-    const { rejected } = await transport.sendMail({
-      from,
-      to: [...to],
-      subject,
-      text,
-      ...(html === undefined ? {} : { html }),
-      attachments: files.map(({ name, path }) => ({ filename: name, path })),
-    });
+    const { rejected } = await transport.sendMail({ ...mail, from, to: [...mail.to] });
     return { refused: rejected.length };
   } finally {
     transport.close();
   }
 }
 
-/** The same for a message that all recipients must get: one refused recipient is an Error too. */
-export async function sendMail(
-  settings: MailSettings,
-  mail: Mail,
-  secret: (reference: string) => string,
-): Promise<void> {
-  const { refused } = await submitMail(settings, mail, secret);
-  if (refused > 0) throw new Error(`${refused} of ${mail.to.length} recipients were refused`);
-}
-
 /**
  * Sends a message to each recipient. A refused recipient is reported. The others still get the message, and only once.
  */
-export const toMail: Send<{ to: readonly string[] }> = async (message, { to }, { mail, secret }) => {
+export async function toMail(
+  message: AlertMessage,
+  { to }: { to: readonly string[] },
+  { mail, secret }: ChannelDependencies,
+): Promise<Delivered> {
   if (mail === undefined) throw new Error("no mail server is configured");
-  const content = { to, subject: subjectOf(message), text: textOf(message), html: htmlOf(message), files: [] };
+  const content = { to, subject: subjectOf(message), text: textOf(message) };
   const sent = submitMail(mail, content, secret).catch((thrown: unknown) => {
     throw isAnswer(thrown) ? thrown : new Unreached(messageOf(thrown), { cause: thrown });
   });
   const { refused } = await Promise.race([sent, tooLong(mostSteps * mail.timeoutMs)]);
   return refused === 0 ? {} : { partly: `${refused} of ${to.length} recipients were refused` };
-};
+}
 
 /** The steps of a mail conversation; each may take the time-out. */
 const mostSteps = 6;
@@ -97,39 +82,12 @@ function subjectOf(message: AlertMessage): string {
 }
 
 function textOf(message: AlertMessage): string {
-  const lines = linesOf(message).map(({ label, text }) => `${label}: ${plain(text)}`);
-  const states = message.states.map((state) => `- ${plain(state.summary)}\n  ${plain(state.cure)}${linked(state)}`);
-  return [lines.join("\n"), states.join("\n"), message.link ?? ""].filter((part) => part !== "").join("\n\n") + "\n";
-}
-
-function linked({ link }: { link?: string }): string {
-  return link === undefined ? "" : `\n  ${link}`;
-}
-
-function htmlOf(message: AlertMessage): string {
-  const rows = linesOf(message).map(
-    ({ label, text }) => `<tr><th align="left">${escaped(label)}</th><td>${escaped(text)}</td></tr>`,
-  );
-  const states = message.states.map(
-    ({ summary, cure, link }) => `<li>${anchor(summary, link)}<br>${escaped(cure)}</li>`,
-  );
-  const list = states.length === 0 ? "" : `<ul>${states.join("")}</ul>`;
-  const link = message.link === undefined ? "" : `<p>${anchor(message.link, message.link)}</p>`;
-  return `<!doctype html><html lang="en"><body><table>${rows.join("")}</table>${list}${link}</body></html>`;
-}
-
-function anchor(text: string, link: string | undefined): string {
-  return link === undefined ? escaped(text) : `<a href="${escaped(link)}">${escaped(text)}</a>`;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escaped(text: string): string {
-  return plain(text).replaceAll(/[&<>"']/gu, (character) => entities[character] ?? "");
+  const { summary, cure, since, severity, instance, states, link } = message;
+  const lines = [`What: ${summary}`, `Do: ${cure}`, `Since: ${since}`, `Severity: ${severity}`, `From: ${instance}`];
+  const named = states.map((state) => [`- ${state.summary}`, state.cure, state.link ?? ""].map(plain).filter(Boolean));
+  const parts = [lines.map(plain), named.map((of) => of.join("\n  ")), link === undefined ? [] : [link]];
+  return `${parts
+    .filter((part) => part.length > 0)
+    .map((part) => part.join("\n"))
+    .join("\n\n")}\n`;
 }

@@ -115,18 +115,6 @@ export function headlineOf({ event, kind, count }: AlertMessage): string {
   return event === "test" ? "test" : `${eventWords[event]}: ${kindWords(kind)} (${count})`;
 }
 
-/** Label and text of each line of a message for people, most important first. */
-export function linesOf(message: AlertMessage): { label: string; text: string }[] {
-  const { summary, cure, since, severity, instance } = message;
-  return [
-    { label: "What", text: summary },
-    { label: "Do", text: cure },
-    { label: "Since", text: since },
-    { label: "Severity", text: severity },
-    { label: "From", text: instance },
-  ];
-}
-
 /** Replaces line breaks, invisible characters and characters that change the text direction. */
 export function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Json } from "../../base/canonical-json.ts";
 import { toInstant } from "../../base/clock.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -27,6 +28,7 @@ export type AlertStore = Pick<
 >;
 
 export interface NotifyDependencies extends ChannelDependencies {
+  clock: Clock;
   channels: readonly Channel[];
   /** The names of the configured dead man's switches. */
   switches: readonly string[];

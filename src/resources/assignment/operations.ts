@@ -153,7 +153,7 @@ const grant: OperationType<GrantShapes> = {
     },
     prints: {
       line: async ({ records, after }, called) =>
-        adds(`assign ${await assetsText(after, called)} to ${named(await peopleOf(records, called))}`),
+        adds(`assign ${await assetsText(after, called)} to ${named(peopleOf(records, called))}`),
       payload: ({ payload: { addAssets, ...payload }, after }) =>
         fieldLines({ ...payload, addAssets: addAssets.map((item, index) => numberIn(after[index]) ?? item) }),
     },
@@ -185,7 +185,7 @@ const revoke: OperationType<RevokeShapes> = {
     prints: {
       line: async ({ records, payload }, called) => {
         const assets = payload.deleteAssets.map((item) => (typeof item === "string" ? item : item.of));
-        return removes(`unassign ${await assetsText(assets, called)} from ${named(await peopleOf(records, called))}`);
+        return removes(`unassign ${await assetsText(assets, called)} from ${named(peopleOf(records, called))}`);
       },
     },
   },

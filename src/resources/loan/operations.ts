@@ -110,7 +110,7 @@ const borrow: OperationType<BorrowShapes> = {
     prints: {
       line: async ({ payload, after: { staff, assets } }, called) => {
         const numbers = assets.map(({ number }) => number);
-        const what = `the lock ${payload.borrowedUsbKey} to ${await called.person(staff)}`;
+        const what = `the lock ${payload.borrowedUsbKey} to ${called.record(staff)}`;
         return adds(`lend ${what} with ${await assetsText(numbers, called)}`);
       },
     },

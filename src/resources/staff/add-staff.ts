@@ -106,7 +106,7 @@ export const addStaff: OperationType<AddShapes> = {
         { row: "A31", isOnlyTold: true, codes: ["30002", "30003"] },
       ],
     },
-    prints: { line: async ({ records }, called) => adds(`add staff ${named(await peopleOf(records, called))}`) },
+    prints: { line: async ({ records }, called) => adds(`add staff ${named(peopleOf(records, called))}`) },
   },
 };
 

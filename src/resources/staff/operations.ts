@@ -139,7 +139,7 @@ const edit: OperationType<EditShapes> = {
           (field) => before[field] !== after[field],
         );
         const what = changed.length === 0 ? "as the CRM has it" : changed.join(", ");
-        return changes(`update staff ${named(await peopleOf(records, called))}: ${what}`);
+        return changes(`update staff ${named(peopleOf(records, called))}: ${what}`);
       },
     },
   },
@@ -261,7 +261,7 @@ const remove: OperationType<DeleteShapes> = {
       notShown: ({ code }) => (code === noSuchMember ? [shownAllTheSame] : []),
     },
     prints: {
-      line: async ({ after }, called) => removes(`delete the account of ${await called.person(after.staff)}`),
+      line: async ({ after }, called) => removes(`delete the account of ${called.record(after.staff)}`),
       payload: () => ["deletes the account; nothing brings it back"],
     },
   },
@@ -348,7 +348,7 @@ const reset: OperationType<ResetShapes> = {
     answers: ({ before }) => Object.entries(before).map(([about, askedAt]) => ({ of: "password", about, askedAt })),
     credentials: { passwords: ({ payload, after }) => (isPrivateMarker(payload.password) ? [] : [after.staff]) },
     prints: {
-      line: async ({ after }, called) => changes(`set a new password for ${await called.person(after.staff)}`),
+      line: async ({ after }, called) => changes(`set a new password for ${called.record(after.staff)}`),
     },
   },
 };

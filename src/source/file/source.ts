@@ -33,10 +33,7 @@ export function createFileSource(
     async *read(stream, options) {
       const files = settings.streams[stream];
       if (files === undefined) return { complete: true, full: true, rows: 0 };
-      const columns = neededColumns(
-        stream,
-        options.needsColumns === false ? { ...files, mapping: {}, skip: undefined } : files,
-      );
+      const columns = neededColumns(stream, files);
       return yield* files.details === undefined
         ? readPlain(files, columns.own, deps.directory, options)
         : readJoined(joinedOf(files, files.details, columns, deps, options), options);

@@ -37,6 +37,9 @@ type Asserted =
 /** Clocks of two machines may differ by so much. */
 const clockTolerance = 30;
 
+/** Those of public keys: what could be signed with the public key itself as a secret is refused. */
+const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+
 /**
  * Reads whom the reverse proxy asserts: by a signed token in its header, made for these pages a short while ago. Any
  * program may send the header; only the proxy has the key.
@@ -57,7 +60,7 @@ export function assertionReader(deps: Access): (context: Context) => Promise<Ass
       const { payload } = await jwtVerify(token, keysOf(proxy.keys, deps.directory), {
         issuer: proxy.issuer,
         audience: proxy.audience,
-        algorithms: proxy.algorithms,
+        algorithms,
         requiredClaims: ["exp", "sub"],
         maxTokenAge: durationMs(proxy.longest) / 1_000,
         currentDate: new Date(deps.clock.now()),

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Dashboard } from "../../operate/dashboard.ts";
-import { failedMapping, retryQuarantine } from "../../requests/quarantine.ts";
+import { retryQuarantine } from "../../requests/quarantine.ts";
 import { askForRawForm } from "../../requests/private-shown.ts";
 import type { RowBefore } from "../../requests/quarantine.ts";
 import { usage } from "../../base/errors.ts";
@@ -16,7 +16,7 @@ import { framed, notFoundPage } from "../frame.ts";
 import type { Notice } from "../frame.ts";
 import type { Html, Page, PageContext } from "../page.ts";
 import { askedText, buttonForm } from "../parts/forms.ts";
-import { markedJson, moment, shown, whenOf } from "../shown.ts";
+import { moment, shown, whenOf } from "../shown.ts";
 import { numbers, table, terms, words } from "../parts/tables.ts";
 
 const rowsOnPage = 50;
@@ -24,7 +24,7 @@ const rowsOnPage = 50;
 const rowsAtOnce = 500;
 const place = "Quarantine";
 
-/** Records that cannot be used: by reason, then row by row, each beside the mapping that it failed at. */
+/** Records that cannot be used: by reason, then row by row, each with the setting that it failed at. */
 export const quarantinePage: Page = (routes, dashboard) => {
   routes.get("/quarantine", needs("see"), async (context) => {
     const group = groupOf(context.req.query());
@@ -189,16 +189,8 @@ async function oneRow(
         ? buttonForm(context, { action: `${pagePath.quarantine(row.id)}/retry`, label: "Map it anew" })
         : ""
     }
-    <div class="beside">
-      <section>
-        <h2>What the mapping says</h2>
-        ${mappingOf(row, dashboard)}
-      </section>
-      <section>
-        <h2>What came</h2>
-        ${askedText(context, { action: `${pagePath.quarantine(row.id)}/raw`, label: "Show what came", text: raw })}
-      </section>
-    </div>`;
+    <h2>What came</h2>
+    ${askedText(context, { action: `${pagePath.quarantine(row.id)}/raw`, label: "Show what came", text: raw })}`;
   return await framed(context, { title: `In quarantine: ${nameOf(row)}`, place, body, notice });
 }
 
@@ -218,6 +210,7 @@ function factsOf(row: QuarantineFacts, dashboard: Dashboard): Html {
     ["Source", html`${shown(row.source)}, ${row.stream}`],
     ["Place", shown(row.place)],
     ["Field", row.field === "" ? "the whole record" : shown(row.field)],
+    ["Mapping", html`<code>${shown(mappingOf(row))}</code>`],
     ["Reason", html`${shown(row.message)} (${shown(row.code)})`],
     ["Expected", row.expected === null ? undefined : shown(row.expected)],
     ["First seen", moment(row.firstSeen, when)],
@@ -226,15 +219,10 @@ function factsOf(row: QuarantineFacts, dashboard: Dashboard): Html {
   ]);
 }
 
-function mappingOf(row: QuarantineFacts, dashboard: Dashboard): Html {
-  const found = failedMapping(dashboard.application, row);
-  if (found === undefined)
-    return html`<p class="none">The configuration of now has no mapping of ${shown(row.source)}, ${row.stream}.</p>`;
-  return html`<p>
-      <code>${shown(found.key)}</code>
-      ${found.place === undefined ? "" : html`<span class="soft">${shown(found.place)}</span>`}
-    </p>
-    ${markedJson(found.expression)}`;
+/** The setting that the row failed at. */
+function mappingOf({ source, stream, field }: QuarantineFacts): string {
+  const [name = ""] = field.split(/[.[]/u);
+  return ["sources", source, "streams", stream, "mapping", ...(name === "" ? [] : [name])].join(".");
 }
 
 function noticeOf(results: readonly Retried[], isMany: boolean): Notice {

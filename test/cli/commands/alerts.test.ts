@@ -13,9 +13,8 @@ it("sends a test message by each channel, says what each answered, and fails if 
   const mail = await startMailServer();
   const w = await world();
   w.extra = `mail: { host: 127.0.0.1, port: ${mail.port}, tls: none, from: crm-sync@example.com }
-notify: { kind: webhook, url: "${url}/hook" }
 alerts:
-  channels: [{ kind: mail, to: [ops@example.com] }, { kind: webhook, name: on-call, url: "${url}/on-call" }]
+  channels: [{ kind: webhook, url: "${url}/hook" }, { kind: mail, to: [ops@example.com] }, { kind: webhook, name: on-call, url: "${url}/on-call" }]
 `;
   w.write();
   const good = await w.run("--json", "alerts", "test");
@@ -27,6 +26,7 @@ alerts:
   const failing = await w.run("--json", "alerts", "test");
   expect(failing.exitCode).toBe(1);
   expect(document(failing).channels).toMatchObject([
+    { channel: "log", problem: null },
     { channel: "webhook", problem: null },
     { channel: "mail", problem: null },
     { channel: "on-call", kind: "webhook", problem: expect.stringContaining("404") },
@@ -48,7 +48,7 @@ it("channels and switches that do not fit together are all refused at once, and 
     return document(ended).problems.length;
   };
   const ping = "name: ping, url: env:PING_URL";
-  const doubled = `channels: [{ kind: log, name: a }, { kind: log, name: a }], deadMansSwitches: [{ ${ping} }, { ${ping} }]`;
+  const doubled = `channels: [{ kind: webhook, name: a, url: "http://127.0.0.1:1" }, { kind: webhook, name: a, url: "http://127.0.0.1:1" }], deadMansSwitches: [{ ${ping} }, { ${ping} }]`;
   expect(await problemsOf(`{ ${doubled} }`)).toBe(2);
   expect(await problemsOf("{ channels: [{ kind: mail, to: [b@example.com] }] }")).toBe(1);
   expect(await problemsOf(`{ deadMansSwitches: [{ ${ping}, jobs: [no-such-job] }] }`)).toBe(1);

@@ -10,7 +10,7 @@ import { Browser } from "../../support/guarded.ts";
 import { crmSync } from "../../support/program.ts";
 
 /** `serve` of a world until `work` is done; what it printed is answered. */
-async function serving(w: World, work: (server: WebServer) => Promise<void>, isTTY = false): Promise<string> {
+async function serving(w: World, work: (server: WebServer) => Promise<void>): Promise<string> {
   const stop = new AbortController();
   const up = Promise.withResolvers<WebServer>();
   const startWeb: StartWeb = async (dependencies) => {
@@ -20,7 +20,7 @@ async function serving(w: World, work: (server: WebServer) => Promise<void>, isT
   };
   let printed = "";
   const stdout = {
-    isTTY,
+    isTTY: false,
     write: (text: string | Buffer, done?: () => void) => {
       printed += String(text);
       done?.();
@@ -64,16 +64,6 @@ it("signs the user of the system in at the running program, with the right to de
     expect(again.host, "the name stays").toBe(new URL(url).host);
   });
   expect(printed, "nobody watches").toBe("");
-});
-
-it("is printed by serve at a terminal, for the port that it listens on", async () => {
-  const w = await world({ isOnMachineTime: true });
-  w.environment["CRM_SYNC__serve__port"] = "0";
-  let seen = "";
-  const printed = await serving(w, async ({ url }) => void (seen = new URL(url).port), true);
-  const [, url = ""] = /^sign in, once and within a minute: (\S+)$/mu.exec(printed) ?? [];
-  expect(url).toMatch(link);
-  expect(new URL(url).port).toBe(seen);
 });
 
 it("leads to the name of the network where there is a certificate", async () => {

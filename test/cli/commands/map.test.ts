@@ -58,7 +58,7 @@ describe("map", () => {
   });
 });
 
-describe("schema and map", () => {
+describe("map", () => {
   it("show no name of a member that may be data, but to whoever asks for personal data", async () => {
     const w = await world({ records: company(4, 1), isNew: true });
     const file = w.path("data/staff.ndjson");
@@ -71,7 +71,6 @@ describe("schema and map", () => {
     );
     writeFileSync(file, `${withSeats.join("\n")}\n`);
     for (const words of [
-      ["schema", "hr"],
       ["map", "hr", "staff"],
       ["map", "hr", "staff", "--limit", "1"],
     ]) {
@@ -82,8 +81,6 @@ describe("schema and map", () => {
       }
       expect((await crmSync(w.place, ...words, "--show-private")).stdout).toContain("zqcanarylogin0");
     }
-    const { fields } = await w.ask("schema", "hr");
-    expect(fields.find(({ place }: Parsed) => place === "seats.*")).toMatchObject({ types: ["number", "object"] });
   });
 
   const mapping =
@@ -122,20 +119,16 @@ ${web("first")}${web("second")}  erp:
     ["their secrets are missing", incomplete],
   ])("need the secrets of the source that they show, and no other, if %s", async (_what, services) => {
     const run = await sources(services);
-    for (const words of [
-      ["map", "first", "customers"],
-      ["schema", "first"],
-    ]) {
-      const shown = await run({ FIRST_TOKEN: "t-1" }, ...words);
-      expect(shown.exitCode, shown.stderr).toBe(0);
-      const without = await run({ SECOND_TOKEN: "t-2" }, ...words);
-      expect(without.exitCode).toBe(78);
-      expect(without.stderr).toContain("FIRST_TOKEN");
-      expect(without.stderr).not.toMatch(/SECOND_TOKEN|SEAL_KEY|orderService|memberCenter|NO_KEY/u);
-    }
+    const words = ["map", "first", "customers"];
+    const shown = await run({ FIRST_TOKEN: "t-1" }, ...words);
+    expect(shown.exitCode, shown.stderr).toBe(0);
+    const without = await run({ SECOND_TOKEN: "t-2" }, ...words);
+    expect(without.exitCode).toBe(78);
+    expect(without.stderr).toContain("FIRST_TOKEN");
+    expect(without.stderr).not.toMatch(/SECOND_TOKEN|SEAL_KEY|orderService|memberCenter|NO_KEY/u);
   });
 
-  it.each(["map erp customers", "map erp customers --record 1", "schema erp"])(
+  it.each(["map erp customers", "map erp customers --record 1"])(
     "say that a query failed, and never that nothing is there (%s)",
     async (words) => {
       const ended = await (await sources(""))({}, ...words.split(" "));

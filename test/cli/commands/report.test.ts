@@ -6,7 +6,6 @@ import { reportCommand } from "../../../src/cli/commands/report.ts";
 import { createOutput } from "../../../src/cli/output.ts";
 import { company } from "../../support/world/crm.ts";
 import { world } from "../../support/cli.ts";
-import { crmSync } from "../../support/program.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 
 const cells = (text: string): Record<string, string>[] => parse(text, { columns: true });
@@ -138,24 +137,4 @@ it("is not shown on a terminal where it is no text", async () => {
   const asked = { period: "2026-11", date: "happened", format: "xlsx" };
   expect(await reportCommand(invocation, "run", asked)).toBe(64);
   expect(said.join("")).toContain("--out");
-});
-
-it("shows twenty rows on a terminal and says how to get all; a pipe gets them", async () => {
-  const w = await world({ records: company(25, 1) });
-  expect((await w.run("run", "everything")).exitCode).toBe(0);
-  let shown = "";
-  const write = (text: string | Buffer, done?: () => void): boolean => {
-    shown += String(text);
-    done?.();
-    return true;
-  };
-  const words = ["report", "entitlements", "--period", "2026-11"];
-  const { stderr } = await crmSync({ ...w.place, stdout: { write, isTTY: true, columns: 80 } }, ...words);
-  const all = (await w.run(...words)).stdout.trimEnd().split("\r\n");
-  const rows = all.length - 1;
-  expect(rows).toBeGreaterThan(20);
-  expect(shown.trimEnd().split("\n")).toEqual(all.slice(0, 21));
-  expect(stderr).toContain(
-    `20 of ${rows} rows are shown. All of them: crm-sync report entitlements --period 2026-11 --out entitlements.csv\n`,
-  );
 });

@@ -9,10 +9,10 @@ import type { Running } from "../../support/process.ts";
 import { hasMissedAll, serves } from "../../support/serving.ts";
 import { company } from "../../support/world/crm.ts";
 
-const others = `  customers-and-orders: { enabled: false }
-  staff: { enabled: false }
-  verify: { enabled: false }
-  monthly-report: { enabled: false }
+const others = `  customers-and-orders: { schedule: null }
+  staff: { schedule: null }
+  verify: { schedule: null }
+  monthly-report: { schedule: null }
 `;
 
 /** Jobs that do everything, at this time. */

@@ -1,6 +1,7 @@
 import { isJsonObject } from "../../../src/base/canonical-json.ts";
 import type { Json, JsonObject } from "../../../src/base/canonical-json.ts";
-import { products } from "./replay.ts";
+import { readPreset } from "../../../src/setup/presets.ts";
+import { over, products, settingsOf } from "./replay.ts";
 
 /** What a person may write where a preset asks for it, by the last key. */
 const written: Readonly<Record<string, Json>> = {
@@ -24,9 +25,9 @@ function fillIn(path: readonly string[], source: JsonObject): void {
   }
 }
 
-/** A source that names a preset and has what the preset leaves to a person. */
-export function filledPreset(name: string, fill: Readonly<Record<string, string>>): JsonObject {
-  const own: JsonObject = { preset: name };
-  for (const path of Object.keys(fill)) fillIn(path.split("."), own);
-  return own;
+/** The source of a preset, with what the preset leaves to a person. */
+export function filledPreset(name: string): JsonObject {
+  const own: JsonObject = {};
+  for (const path of Object.keys(readPreset(name).fill)) fillIn(path.split("."), own);
+  return over(settingsOf(name), own);
 }

@@ -3,10 +3,10 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import type { JsonObject } from "../../../src/base/canonical-json.ts";
 import { isJsonObject } from "../../../src/base/canonical-json.ts";
-import { layPresets, shippedPresets } from "../../../src/config/presets.ts";
 import type { Stream } from "../../../src/crm/model.ts";
 import type { ReadOptions, ReadOutcome } from "../../../src/source/reader.ts";
 import type { Source, SourceDeps } from "../../../src/source/source.ts";
+import { readPreset } from "../../../src/setup/presets.ts";
 import { openSource, readAll } from "../../source/support.ts";
 
 /** What a person fills in for the one product that the shops of the tests sell. */
@@ -66,15 +66,26 @@ export function annLee(id: string, customerId: string, more: JsonObject = {}): J
 /** A reading takes no time on it, so that what the next one asks for is known to the millisecond. */
 const atOnce: Clock = { ...systemClock, monotonic: () => 0 };
 
-/** A source of a preset, with what a person writes over it; requests are repeated without waiting. */
+/** The settings of a preset, as `init` writes them. */
+export function settingsOf(preset: string): JsonObject {
+  const settings: JsonObject = readPreset(preset).document.toJS();
+  return settings;
+}
+
+/** Settings with what a person changes of them; null removes a key. */
+export function over(settings: JsonObject, own: JsonObject): JsonObject {
+  const result: JsonObject = { ...settings };
+  for (const [key, value] of Object.entries(own)) {
+    const below = settings[key];
+    if (value === null) delete result[key];
+    else result[key] = isJsonObject(value) && isJsonObject(below) ? over(below, value) : value;
+  }
+  return result;
+}
+
+/** A source of a preset, with what a person changes of it; requests are repeated without waiting. */
 export function sourceOf(preset: string, own: JsonObject, deps: Partial<SourceDeps> = {}): Source {
-  const named = { sources: { crm: { preset, ...own } } };
-  const laid = layPresets({ value: named, marks: new Map() }, shippedPresets);
-  if (!laid.ok) throw new Error(laid.error.map(({ place, message }) => `${place} ${message}`).join("\n"));
-  const left = [...laid.value.unfilled.values()].flat();
-  if (left.length > 0) throw new Error(left.map(({ message }) => message).join("\n"));
-  const { sources } = laid.value.settings.value;
-  const settings = isJsonObject(sources) && isJsonObject(sources["crm"]) ? sources["crm"] : {};
+  const settings = over(settingsOf(preset), own);
   const fast = { requestsPerSecond: 1_000, retries: 2, retryBaseMs: 1, retryMaxMs: 1 };
   return openSource({ ...settings, ...(settings["kind"] === "http" ? fast : {}) }, ".", { clock: atOnce, ...deps });
 }

@@ -55,7 +55,6 @@ export const lives: Life[] = [
       const { company: crm } = life;
       Object.assign(crm, company(2, 1));
       await life.run("check");
-      await life.run("schema", "crm", "orders");
       await life.run("map", "hr", "staff", "--limit", "1");
       await life.run("map", "crm", "orders", "--record", "O2");
       await life.run("plan");

@@ -8,10 +8,10 @@ import type { Json } from "../operations.ts";
 const jobs = `serve: { port: 0, metrics: { open: true } }
 jobs:
   everything: { kind: sync, streams: [customers, orders, staff], schedule: "5 * * * *" }
-  customers-and-orders: { enabled: false }
-  staff: { enabled: false }
-  verify: { enabled: false }
-  monthly-report: { enabled: false }
+  customers-and-orders: { schedule: null }
+  staff: { schedule: null }
+  verify: { schedule: null }
+  monthly-report: { schedule: null }
 `;
 
 const pause = 50;

@@ -12,7 +12,7 @@ import { mailSettingsSchema } from "../../../src/engine/run/run-settings.ts";
 import type { AlertMessage } from "../../../src/operate/notify/message.ts";
 import { alertSettingsSchema } from "../../../src/operate/notify-settings.ts";
 import { deliver, reasonOf, channelsOf } from "../../../src/operate/notify/channels.ts";
-import { callSecret, signatureOf } from "../../../src/operate/webhook.ts";
+import { callSecret } from "../../../src/operate/webhook.ts";
 import { startServer } from "../../support/http-server.ts";
 import type { Asked } from "../../support/http-server.ts";
 import { startMailServer } from "../../support/mail-server.ts";
@@ -55,7 +55,7 @@ async function send(
   } = {},
 ): Promise<{ problem: string | undefined; partly: string | undefined }> {
   const alerts = alertSettingsSchema.parse({ channels: [channel] });
-  const [first] = channelsOf({ notify: { kind: "none" }, alerts });
+  const [first] = channelsOf(alerts).slice(-1);
   if (first === undefined) throw new Error("there is no channel");
   const mail =
     options.mailPort === undefined
@@ -71,7 +71,6 @@ async function send(
     clock: new HandClock(at),
     logger: pino({ level: "silent" }),
     mail,
-    environment: {},
     secret: (reference: string) => options.secrets?.[reference] ?? "",
     known,
   };
@@ -95,7 +94,7 @@ async function receiver(status: number | undefined): Promise<{ url: string; got:
 /** What went wrong with a call to the address behind a reference. */
 async function calling(url: string, timeoutMs = 60_000): Promise<string | undefined> {
   const target = { url: "env:PING", timeoutMs, what: "its address" };
-  return await callSecret(target, () => url, "GET").then(
+  return await callSecret(target, () => url).then(
     () => undefined,
     (thrown) => reasonOf(thrown, known),
   );
@@ -149,7 +148,7 @@ describe("a call to an address that is a secret", () => {
 });
 
 describe("a message by mail", () => {
-  it("says what stands as text and as HTML, and its subject is made of closed words, a count and the instance", async () => {
+  it("says what stands, and its subject is made of closed words, a count and the instance", async () => {
     const server = await startMailServer();
     const told = message({ summary: hostile, count: 3, instance: "north\r\nBcc: all@example.com (ledger_1)" });
     const channel = { kind: "mail", to: ["ops@example.com", "night@example.com"] };
@@ -165,11 +164,8 @@ describe("a message by mail", () => {
     expect(unfolded).not.toMatch(/^Bcc:/mu);
     expect(unfolded).not.toContain("evil.example");
     expect(raw).toContain("Content-Type: text/plain");
-    expect(raw).toContain("Content-Type: text/html");
-    const html = raw.slice(raw.indexOf("text/html")).replaceAll("=\r\n", "").replaceAll("=3D", "=");
-    expect(html).toContain("C&lt;!channel&gt;&amp;amp;");
-    expect(html).not.toMatch(/<!channel|<https/u);
-    expect(html).toContain('<a href="https://sync.example.com/hold/rev_1">');
+    expect(raw).not.toContain("text/html");
+    expect(raw.replaceAll("=\r\n", "")).toContain("https://sync.example.com/hold/rev_1");
   });
 
   it("counts as told where one of several recipients is refused, and says so without the address", async () => {
@@ -211,19 +207,6 @@ describe("a message by mail", () => {
   });
 });
 
-it("a webhook with a key is signed over the time and the body, and one without is not", async () => {
-  const { url, got } = await receiver(204);
-  const secrets = { "env:KEY": "a key\n" };
-  await send({ kind: "webhook", url, signKey: "env:KEY" }, { secrets });
-  await send({ kind: "webhook", url });
-  const seconds = Date.parse(at) / 1_000;
-  expect(got[0]?.headers["crm-sync-signature"]).toBe(signatureOf(got[0]?.body ?? "", "a key", Date.parse(at)));
-  expect(got[0]?.headers["crm-sync-signature"]).toMatch(new RegExp(`^t=${seconds},v1=[0-9a-f]{64}$`, "u"));
-  expect(got[1]?.headers["crm-sync-signature"]).toBeUndefined();
-  expect(signatureOf("{}", "a key", 0)).not.toBe(signatureOf("{}", "another key", 0));
-  expect(signatureOf("{}", "a key", 0)).not.toBe(signatureOf("{}", "a key", 1_000));
-});
-
 it("channels and switches hold their addresses as references, and what is no reference is refused", () => {
   const refused = (given: object): string => {
     const parsed = alertSettingsSchema.safeParse(given);
@@ -231,5 +214,5 @@ it("channels and switches hold their addresses as references, and what is no ref
   };
   expect(refused({ deadMansSwitches: [{ url: "https://ping.example.com/secret" }] })).toContain("url");
   expect(refused({ channels: [{ kind: "webhook", url: "http://a.example.com", token: "env:T" }] })).toContain("https");
-  expect(refused({ channels: [{ kind: "log", kinds: ["no-such-kind"] }] })).toContain("kinds");
+  expect(refused({ channels: [{ kind: "mail", to: ["a@example.com"], kinds: ["no-such-kind"] }] })).toContain("kinds");
 });

@@ -45,7 +45,7 @@ it("one that cannot be called, or whose secret is gone, keeps no other one from 
     deadMansSwitches: [
       { name: "gone", url: "file:/gone" },
       { name: "refusing", url: "env:REFUSING" },
-      { name: "good", url: "env:GOOD", method: "POST" },
+      { name: "good", url: "env:GOOD" },
     ],
   });
   const secret = (reference: string): string => {

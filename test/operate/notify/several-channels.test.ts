@@ -41,7 +41,7 @@ function deps(ledger: Ledger, clock: HandClock, channels: Readonly<Record<string
     channels: Object.entries(channels).map(([name, { url }]) => ({ kind: "webhook", name, url })),
   });
   return {
-    channels: channelsOf({ notify: { kind: "none" }, alerts }),
+    channels: channelsOf(alerts).slice(1),
     switches: [],
     remindAfterMs: day,
     publicUrl: undefined,
@@ -52,7 +52,6 @@ function deps(ledger: Ledger, clock: HandClock, channels: Readonly<Record<string
     ledger,
     clock,
     logger: pino({ level: "silent" }),
-    environment: {},
     secret: () => "",
     known: new KnownSecrets(),
   };

@@ -160,21 +160,6 @@ it("check only warns of a path whose absence is meant, or of which the sample sa
   }
 });
 
-it("schema names the target field whose condition or list reads a field", async () => {
-  const row = (of: ReturnType<typeof staffRow>): Row => ({ ...employedRow(of), ...listedRow(of) });
-  const both = [
-    { each: "licence", when: { path: "^.employment", equals: "tätig" }, fields: { instanceId: "subscription" } },
-  ];
-  const { w } = await withPeople(row, both);
-  const { fields } = await w.ask("schema", "hr", "staff");
-  const readFor = (name: string): Parsed => fields.find(({ place }: Parsed) => place === name)?.fields;
-  expect(["employment", "licence", "licence.subscription"].map(readFor)).toEqual([
-    ["assets"],
-    ["assets"],
-    ["assets[].instanceId"],
-  ]);
-});
-
 it("the column of a guard was emptied in all rows of a table: nothing is removed", async () => {
   const w = await world({ records: nine });
   w.extra = "policies: { staff: { left: apply } }\n";

@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { auditEntries, operationsOf, unsettled } from "../../support/asking.ts";
 import { exportOf, verifierAlone } from "../../support/audit-record.ts";
@@ -44,7 +44,7 @@ it(
     await runs(w, 0);
     await gone(w);
     await nothingWaits(w);
-    await showing(w, "plan", "--show-private", "--by", "ben");
+    await showing(w, "explain", "staff", "S1-1", "--show-private", "--by", "ben");
     unusable(w, "now");
     await runs(w, 3);
     const before = bytesOf(w);
@@ -53,14 +53,13 @@ it(
     expect((await w.run("audit", "prove", "--order", "O1", "--out", proof)).exitCode).toBe(0);
     const others = [await keptOf(w, "--customer", "C2"), await keptOf(w, "--person", "S2-1")];
     copyFileSync(w.path("ledger.db"), w.path("ledger.db.bak"));
-    writeFileSync(w.path("shown.ndjson"), '{"plan":1,"private":"shown"}\n');
 
     expect((await w.run("login")).exitCode).toBe(0);
 
     const erased = await w.run(...eraseGone);
     expect([erased.exitCode, erased.stderr]).toEqual([0, ""]);
     // It names where more of it may lie, and no file of the program's own.
-    for (const left of ["ledger.db.bak", "hr staff.ndjson:3", "shown.ndjson", "that ben saw", "backups"])
+    for (const left of ["ledger.db.bak", "hr staff.ndjson:3", "that ben saw", "backups"])
       expect(erased.stdout).toContain(left);
     for (const own of ["ledger.db.lock", "ledger.db.heads", "ledger.db.sessions", "ledger.db-"])
       expect(erased.stdout).not.toContain(own);

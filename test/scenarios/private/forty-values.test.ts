@@ -6,7 +6,6 @@ import { openHolds } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
 import type { World } from "../../support/cli.ts";
 import { LedgerView } from "../../support/ledger-view.ts";
-import { crmSync } from "../../support/program.ts";
 import { lines, mappingOf } from "../../support/world/crm-files.ts";
 import { company, customerRow, orderRow } from "../../support/world/crm.ts";
 import { changeFile } from "../../support/world/start.ts";
@@ -219,11 +218,9 @@ it(
       "kept nowhere",
     ).toEqual([]);
 
-    // A backup, and a plan that shows what is private on purpose: both are named by the erasure.
+    // A backup is named by the erasure.
     const copied = await run("run", "copies");
     expect([copied.exitCode, copied.stderr]).toEqual([0, ""]);
-    const shown = ["plan", "--show-private", "--by", "ben", "--out", w.path("shown.ndjson")];
-    await crmSync({ ...w.place, clock: w.clock }, ...shown);
     // Whose row cannot be used leaves first: a list that loses half of itself at once is not believed.
     for (const is of [{ renamed, isBadGone: true }, { gone: true }] as const) {
       write(is);
@@ -235,7 +232,6 @@ it(
     expect([erased.exitCode, erased.stderr]).toEqual([0, ""]);
     expect(erased.stdout).toMatch(/a backup from before now; .*backups\/ledger-/u);
     rmSync(w.path("backups"), { recursive: true });
-    rmSync(w.path("shown.ndjson"), { force: true });
 
     // No byte is left: in the ledger, its log, temporary files, outputs, closed periods and a new backup.
     expect((await run("run", "copies")).exitCode).toBe(0);

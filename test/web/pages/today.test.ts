@@ -38,7 +38,7 @@ const troubles: Record<string, (w: World) => void> = {
     w.sandbox.faults.add({ operation: "E3", fault: "http503" });
   },
   "nobody is told": (w) => {
-    w.extra = "notify: { kind: command, command: [sh, -c, 'exit 1'] }\n";
+    w.extra = "alerts: { channels: [{ kind: webhook, url: 'http://127.0.0.1:1/' }] }\n";
     Object.assign(w.staff[0] ?? {}, { login: "not a login!" });
     w.write();
   },
