@@ -1,11 +1,13 @@
 /* oxlint-disable unicorn/no-thenable -- `then` is a word of the mapping here, never a function */
-import { describe, expect, it } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Json, JsonObject } from "../../src/base/canonical-json.ts";
 import { Problem } from "../../src/base/errors.ts";
 import type { CanonicalRecord, Stream } from "../../src/crm/model.ts";
 import { compileMapping, findMistakes, secretPaths } from "../../src/source/mapping/compile.ts";
 import type { MappingOptions, Rejection } from "../../src/source/mapping/compile.ts";
 import { valueTable } from "../../src/source/mapping/context.ts";
+import { parseFormat } from "../../src/source/mapping/date-formats.ts";
 import { blankSecrets } from "../../src/source/mapping/path.ts";
 import { customerMapping } from "./support.ts";
 
@@ -666,4 +668,13 @@ describe("the zone of a local date", () => {
     expect(run({ on: "2026-10-01" })).toMatchObject({ value: { zones: { placedAt: zone } } });
     expect(run({ on: "2026-10-01T00:00:00Z" })).not.toHaveProperty("value.zones");
   });
+});
+
+it("reads the names of months also where V8 optimizes no expression any more", () => {
+  setFlagsFromString("--no-regexp-optimization");
+  onTestFinished(() => setFlagsFromString("--regexp-optimization"));
+  const format = parseFormat("d MMM yyyy");
+  expect(
+    format.ok && ["4 Feb 2026", "4 feb 2026", "4 FEB 2026"].map((text) => format.value.read(text)?.time.month),
+  ).toEqual([2, 2, 2]);
 });
