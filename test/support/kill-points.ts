@@ -42,13 +42,16 @@ Database.prototype.prepare = function watchedPrepare(this: Database.Database, sq
   const statement = prepare.call(this, sql);
   const before = watcherOf(sql.trimStart(), this) ?? transactionWatcher(sql);
   if (before === undefined) return statement;
-  const { run } = statement;
-  statement.run = (...values: unknown[]) => {
-    const after = before(values);
-    const result = Reflect.apply(run, statement, values) as Database.RunResult;
-    after?.();
-    return result;
-  };
+  for (const name of ["run", "get"] as const) {
+    const method = statement[name];
+    const watched = (...values: unknown[]): unknown => {
+      const after = before(values);
+      const result: unknown = Reflect.apply(method, statement, values);
+      after?.();
+      return result;
+    };
+    Object.assign(statement, { [name]: watched });
+  }
   return statement;
 } as typeof prepare;
 
@@ -90,9 +93,9 @@ function watcherOf(
       return undefined;
     };
   }
-  if (sql.startsWith("update operation set state = ?, updated_at = ?, settle_after")) {
-    return (values) => {
-      if (!known(values.at(-1))) return undefined;
+  if (sql.startsWith("update operation set state = @state")) {
+    return ([named]) => {
+      if (!known(typeof named === "object" && named !== null && "id" in named ? named.id : undefined)) return undefined;
       reachedAfterLookUp();
       outcomes += 1;
       return () => {

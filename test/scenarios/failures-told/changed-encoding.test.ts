@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { startService } from "../../source/http-service.ts";
 import { ran } from "../../support/asking.ts";
 import { world } from "../../support/cli.ts";
-import { fileSource, filesOf, mappingOf } from "../../support/world/crm-files.ts";
+import { fileSource, filesOf } from "../../support/world/crm-files.ts";
 import { company, staffRow } from "../../support/world/crm.ts";
 
 const { customers, orders, staff } = company(2, 1);
@@ -44,36 +43,4 @@ it("reads a file of single bytes whose only accents look like UTF-8 by chance", 
   expect(await ran(w)).toMatchObject({ exitCode: 0, calls: everything });
   writeFileSync(w.path("data/people.csv"), csv.replaceAll("Müller", "CAFÉ®"), "utf8");
   expect((await ran(w)).exitCode).toBe(7);
-});
-
-it("sends no name of a service that declares one encoding and answers in another, until a person says which", async () => {
-  const w = await world({ records: { customers, orders, staff: [] } });
-  const [names = [], ...rows] = csv
-    .trim()
-    .split("\n")
-    .map((row) => row.split(","));
-  const elements = rows.map(
-    (row) => `<row>${row.map((text, at) => `<${names[at]}>${text}</${names[at]}>`).join("")}</row>\n`,
-  );
-  const xml = `<list>\n${elements.join("")}</list>`;
-  let body = Buffer.from(xml, "latin1");
-  const headers = { "content-type": "application/xml; charset=iso-8859-1" };
-  const { origin } = await startService(() => ({ headers, body }));
-  const configure = (more: string): void => {
-    w.extra = `  people:
-    kind: http
-    baseUrl: ${origin}
-    streams:
-      staff: { url: staff, answer: xml, records: list.row, ${more}key: id, mapping: ${JSON.stringify(mappingOf("staff", "csv"))} }
-${jobs}`;
-    w.write();
-  };
-  configure("");
-  expect(await ran(w)).toMatchObject({ exitCode: 0, calls: everything });
-  body = Buffer.from(xml, "utf8");
-  const changed = await w.does("run", "everything");
-  expect([changed.exitCode, changed.calls]).toEqual([7, {}]);
-  expect(changed.stderr).toContain("declares iso-8859-1, but answers in UTF-8: line 2 (byte ");
-  configure("encoding: utf-8, ");
-  expect(await ran(w)).toMatchObject({ exitCode: 0, calls: {} });
 });
