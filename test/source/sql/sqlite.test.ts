@@ -54,6 +54,17 @@ describe("a SQLite file", () => {
     expect(raws.map(({ key }) => key)).toEqual(["C1", "C2"]);
   });
 
+  it.each(["2025-13-45T10:00:00Z", "2025-01-01T99:00:00", "2025-01-01T10:00:00.1234567891Z"])(
+    "is asked for everything after a latest time that is none: %s",
+    async (at) => {
+      const database = await newDatabase();
+      await database.run("create table c (id text, at text)", `insert into c values ('C1', '${at}')`);
+      const customers = { query: "select id, at from c", key: "id", since: { column: "at" } };
+      const { raws, outcome } = await readAll(sourceOf(database, { customers }), "customers");
+      expect([raws.length, outcome]).toEqual([1, { complete: true, full: true, rows: 1 }]);
+    },
+  );
+
   it.each(["?", "?1", ":id", "@id", "$id"])("is asked by no query with a placeholder: %s", async (placeholder) => {
     const database = await newDatabase();
     await database.run("create table c (id text)");
