@@ -12,11 +12,11 @@ interface StatementFault {
 /** Texts, quoted names and comments, as each dialect writes them. */
 const quoted: Readonly<Record<DialectName, RegExp>> = {
   postgres:
-    /(?<![\w$])e'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w$])\$(\w*)\$[^]*?\$\1\$|--[^\n\r]*|\/\*[^]*?\*\//giu,
+    /(?<![\w$])e'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w$])\$(\w*)\$[^]*?\$\1\$|--[^\n\r]*|\/\*[^]*?(?:\*\/|$)/giu,
   // Comments with an exclamation mark are executed, and two hyphens are a comment only with a blank behind them.
   mysql:
-    /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"\\]|\\[^]|"")*"|`(?:[^`]|``)*`|--(?=[ \t\r\n]|$)[^\n]*|#[^\n]*|\/\*(?!M?!)[^]*?\*\//gu,
-  sqlite: /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\//gu,
+    /'(?:[^'\\]|\\[^]|'')*'|"(?:[^"\\]|\\[^]|"")*"|`(?:[^`]|``)*`|--(?=[ \t\r\n]|$)[^\n]*|#[^\n]*|\/\*(?!M?!)[^]*?(?:\*\/|$)/gu,
+  sqlite: /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)/gu,
 };
 
 /** The query with blanks for its texts, quoted names and comments; everything else stays where it is. */
@@ -24,12 +24,15 @@ function bare(query: string, dialect: DialectName): string {
   return query.replaceAll(quoted[dialect], (found) => found.replaceAll(/[^\n]/gu, " "));
 }
 
+/** What may stand behind a query. The look behind keeps a long run of blanks from being tried at each of them. */
+const atEnd = /(?<![;\s])[;\s]*$/u;
+
 /** What a query must not hold, each with what is wrong then. */
 const refused: readonly (readonly [RegExp, string])[] = [
   [/;/u, "holds several statements; expected a single query"],
   [/\/\*M?!/u, "has a comment that the database executes; expected none"],
   [/(?<![\w$])\$\d/u, "has a placeholder, for which there is no value; expected the value itself"],
-  [/(?<!\.\s*)\binto\b/iu, "writes (into); expected a query that only reads"],
+  [/\binto\b(?<!\.\s*into)/iu, "writes (into); expected a query that only reads"],
   [
     /\bfor\s+(?:update|share|no\s+key|key)\b|\block\s+in\s+share\s+mode\b/iu,
     "keeps rows from others; expected a query that only reads",
@@ -41,7 +44,7 @@ const refused: readonly (readonly [RegExp, string])[] = [
  * Whatever else writes is refused by the session, which may only read.
  */
 export function statementFault(query: string, dialect: DialectName): StatementFault | undefined {
-  const text = bare(query, dialect).replace(/[;\s]+$/u, "");
+  const text = bare(query, dialect).replace(atEnd, "");
   const at = (index: number, message: string): StatementFault => ({
     line: text.slice(0, index).split("\n").length,
     message,
@@ -72,6 +75,6 @@ function unpairedBracket(text: string): number | undefined {
 /** The query without the semicolon that may end it; its lines stay where they are. */
 export function withoutSemicolon(query: string, dialect: DialectName): string {
   const text = bare(query, dialect);
-  const end = text.search(/[;\s]*$/u);
+  const end = text.search(atEnd);
   return query.replaceAll(";", (sign, at: number) => (at >= end && text[at] === ";" ? " " : sign));
 }

@@ -103,6 +103,17 @@ describe("a query", () => {
     expect(statementFault("select * from t lock in share mode", "mysql")?.message).toContain("keeps rows from others");
   });
 
+  it.each(["postgres", "mysql", "sqlite"] as const)("may hold long texts, blanks and comments in %s", (dialect) => {
+    const begun = performance.now();
+    for (const inside of [`'${"a".repeat(300_000)}'`, " ".repeat(300_000), `/*${"a".repeat(300_000)}*/`]) {
+      const query = `select ${inside} 1 from t`;
+      expect(statementFault(query, dialect)).toBeUndefined();
+      expect(withoutSemicolon(`${query};`, dialect)).toBe(`${query} `);
+    }
+    statementFault(`select ${"/* ".repeat(100_000)}`, dialect);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+
   it("loses the semicolon behind it, and no line", () => {
     expect(withoutSemicolon("select ';'\nfrom t ;\n-- end;\n", "postgres")).toBe("select ';'\nfrom t  \n-- end;\n");
   });
