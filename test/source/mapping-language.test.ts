@@ -206,6 +206,7 @@ describe("arithmetic", () => {
   it.each([
     [{ multiply: ["a", 3] }, { a: 1.1 }, "3.3"],
     [{ multiply: ["a", 20] }, { a: "900719925474099" }, ["not-exact"]],
+    [{ multiply: ["a", "b"] }, { a: "90071992547.40991", b: "0.01" }, ["not-exact"]],
     [{ multiply: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
     [{ multiply: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
     [{ multiply: ["a", 1] }, { a: 1e-300 }, ["not-exact"]],
@@ -237,6 +238,12 @@ describe("what fits nowhere", () => {
     [{ flatten: "x" }, "address: found the keys flatten; expected one of"],
   ] satisfies [Json, string][])("%j: %s", (expression, expected) => {
     expect(mistakes(expression).join("\n")).toContain(expected);
+  });
+
+  it("a term is read only where there is a beginning, and both sides of an equation are read", () => {
+    expect(found({ plusTerm: "from", term: { path: "x" }, zone: "UTC" }, { x: ["1-0-0"] })).toBeUndefined();
+    const same = { path: "none", equals: { upper: "x" } };
+    expect(found({ when: same, then: "x" }, { x: ["a"] })).toEqual(["wrong-type"]);
   });
 
   it.each([

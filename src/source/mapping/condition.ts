@@ -200,10 +200,9 @@ function equalTo(inner: Evaluate, operand: Json | undefined, of: KeyPath, compil
   const other = isJsonObject(operand) && of.at(-1) === "equals" ? compiler.expression(operand, of) : undefined;
   const words = other === undefined ? wordsOf(operand, of, compiler.context) : undefined;
   return (scope) => {
-    const found = inner(scope);
+    const [found, wanted] = [inner(scope), other?.(scope)];
     if (found === undefined || typeof found === "object") return false;
     if (other === undefined) return words?.has(String(found)) === true;
-    const wanted = other(scope);
     return wanted !== undefined && typeof wanted !== "object" && String(found) === String(wanted);
   };
 }

@@ -70,6 +70,7 @@ export function productOf(numbers: readonly number[], context: MappingContext): 
     scale += fraction.length;
   }
   while (scale > 0 && digits % 10n === 0n) [digits, scale] = [digits / 10n, scale - 1];
-  if (Number.isSafeInteger(Number(digits)) && scale <= 22) return Number(digits) / 10 ** scale;
-  return refuse(context, "not-exact", Number(digits) / 10 ** scale, exactly);
+  const whole = Number(digits);
+  const isExact = scale === 0 ? Number.isSafeInteger(whole) : Math.abs(whole) < 1e15 && scale <= 22;
+  return isExact ? whole / 10 ** scale : refuse(context, "not-exact", whole / 10 ** scale, exactly);
 }

@@ -74,7 +74,7 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
   async columns(statement: string): Promise<Column[]> {
     let fields: FieldDef[] = [];
     for await (const asked of this.#apart("columns", async function* (this: PostgresSnapshot) {
-      yield await this.#query(statement);
+      yield await this.#single(statement);
     }))
       fields = asked.fields;
     const named = await this.#query("select oid, typname from pg_type where oid = any($1::oid[])", [
@@ -91,7 +91,7 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
     this.#cursors += 1;
     const cursor = `c${this.#cursors}`;
     yield* this.#apart(cursor, async function* (this: PostgresSnapshot) {
-      await this.#query(`declare ${cursor} no scroll cursor for ${statement}`);
+      await this.#single(`declare ${cursor} no scroll cursor for ${statement}`);
       for (;;) {
         const { rows } = await this.#query(`fetch forward ${size} from ${cursor}`);
         if (rows.length > 0) yield rows;
@@ -123,12 +123,22 @@ class PostgresSnapshot extends ServerSnapshot implements Snapshot {
     await guarded(text, () => this.#client.query(text));
   }
 
-  async #query(text: string, values: string[] = []): Promise<QueryArrayResult<(string | null)[]>> {
-    return await guarded(text, () =>
-      this.#client.query<(string | null)[], string[]>({ text, values, rowMode: "array", types }),
-    );
+  async #query(text: string, values: string[] = []): Promise<Answer> {
+    return await this.#asked({ text, values });
+  }
+
+  /** By the protocol that takes a single statement: whatever a query hides, it cannot end this transaction. */
+  async #single(text: string): Promise<Answer> {
+    return await this.#asked({ text, values: [], queryMode: "extended" });
+  }
+
+  async #asked(how: { text: string; values: string[]; queryMode?: "extended" }): Promise<Answer> {
+    const asked = { ...how, rowMode: "array" as const, types };
+    return await guarded(how.text, () => this.#client.query<(string | null)[], string[]>(asked));
   }
 }
+
+type Answer = QueryArrayResult<(string | null)[]>;
 
 async function guarded<Value>(text: string, call: () => Promise<Value>, connecting = false): Promise<Value> {
   try {

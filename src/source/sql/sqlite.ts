@@ -16,7 +16,7 @@ export function sqlite(file: string, limits: SessionLimits, clock: Clock): Diale
     // another way, such as with an offset, is not in the order of the others.
     atLeast: (column, time) =>
       `(replace(replace(${column}, 'T', ' '), 'Z', '') >= '${time}' or typeof(${column}) <> 'text' ` +
-      `or substr(${column}, 11) glob '*[+-]*' or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*')`,
+      `or substr(${column}, 11) glob '*[+-]*' or ${column} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T]*')`,
     open: () => {
       if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
         throw new DatabaseFailure({ kind: "missing", name: file });
@@ -107,7 +107,8 @@ class SqliteSnapshot implements Snapshot {
     return guarded(true, () => {
       const prepared = this.#database.prepare(statement);
       if (!prepared.readonly || !prepared.reader) throw new DatabaseFailure({ kind: "writes" });
-      return prepared;
+      // Throws where it has a placeholder, for which there is no value.
+      return prepared.bind();
     });
   }
 }

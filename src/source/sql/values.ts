@@ -223,7 +223,18 @@ export class Newest {
     const latest = isInstant(this.#newest)
       ? openedAt
       : (localIn(openedAt, zone) ?? withoutZ(shifted(openedAt, furthestAheadMs)));
-    return isEarlier(latest, this.#newest) ? latest : this.#newest;
+    if (isEarlier(latest, this.#newest)) return latest;
+    return isTime(this.#newest) ? this.#newest : undefined;
+  }
+}
+
+/** Whether the calendar and the clock have it; a text of a database may only look like one. */
+function isTime(text: string): boolean {
+  try {
+    Temporal.Instant.from(`${withoutZ(text)}Z`);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -105,6 +105,14 @@ describe("a source in PostgreSQL that cannot be read whole", () => {
     expect(await server.run(database.database, "select count(*) from customer")).toEqual([["3000"]]);
   });
 
+  it("because a comment inside a comment hides a second statement: nothing is written", async () => {
+    const database = await withCustomers();
+    const rest = "commit; delete from customer; select * from (select 1 as id -- '";
+    const query = `select 1 as id /* /* */ ' */ ) q; ${rest}`;
+    expect(await endOf(database, { query, key: "id" })).toMatchObject({ code: "source.wrong-query", raws: 0 });
+    expect(await server.run(database.database, "select count(*) from customer")).toEqual([["3000"]]);
+  });
+
   it(
     "because it takes too long, may not be read, or fails at a row, whose value is not told",
     { tags: "long" },

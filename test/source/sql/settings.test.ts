@@ -75,10 +75,43 @@ describe("a query", () => {
     expect(statementFault(text, "postgres")?.message).toContain(why);
   });
 
+  it.each([
+    ["mysql", "select * from t /*! for update */", "executes"],
+    ["mysql", "select * from t /*M! for update */", "executes"],
+    ["mysql", "select 5--1 as a from t for update", "keeps rows from others"],
+    ["mysql", "select 1 as $$ from t for update -- $$", "keeps rows from others"],
+    ["mysql", "select 1) q union all select * into outfile '/tmp/rows' from (select 2", "writes (into)"],
+    ["postgres", String.raw`select '\'; delete from t; --'`, "several statements"],
+    ["postgres", String.raw`select "\"; delete from t; --"`, "several statements"],
+    ["postgres", "select a$$; delete from t; select b$$ from t", "several statements"],
+    ["postgres", "select * from t where id = $1", "has a placeholder"],
+    ["sqlite", String.raw`select '\'; delete from t; --'`, "several statements"],
+    ["sqlite", "select 1) q union all select * from (select 2", "has a bracket"],
+    ["sqlite", "select (1", "has a bracket"],
+  ] as const)("hides nothing from %s: %s", (dialect, text, why) => {
+    expect(statementFault(text, dialect)?.message).toContain(why);
+  });
+
   it("is looked at as its database reads it", () => {
+    const backslash = String.raw`select replace(name, '\', '/') from t where name <> ';' and name <> '('`;
+    expect(statementFault(backslash, "postgres")).toBeUndefined();
+    expect(statementFault(backslash, "sqlite")).toBeUndefined();
+    expect(statementFault(String.raw`select e'it\'s; delete' from t`, "postgres")).toBeUndefined();
+    expect(statementFault("select [a;'b] from t", "sqlite")).toBeUndefined();
     expect(statementFault('select "it\\"s; delete" # ; more', "mysql")).toBeUndefined();
     expect(statementFault("select data #> '{a,b}' from t", "postgres")).toBeUndefined();
     expect(statementFault("select * from t lock in share mode", "mysql")?.message).toContain("keeps rows from others");
+  });
+
+  it.each(["postgres", "mysql", "sqlite"] as const)("may hold long texts, blanks and comments in %s", (dialect) => {
+    const begun = performance.now();
+    for (const inside of [`'${"a".repeat(300_000)}'`, " ".repeat(300_000), `/*${"a".repeat(300_000)}*/`]) {
+      const query = `select ${inside} 1 from t`;
+      expect(statementFault(query, dialect)).toBeUndefined();
+      expect(withoutSemicolon(`${query};`, dialect)).toBe(`${query} `);
+    }
+    statementFault(`select ${"/* ".repeat(100_000)}`, dialect);
+    expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
   it("loses the semicolon behind it, and no line", () => {

@@ -42,6 +42,38 @@ describe("a SQLite file", () => {
     await source.close();
   });
 
+  it("gives rows of a day without a time in each reading of changes", async () => {
+    const database = await newDatabase();
+    await database.run("create table c (id text, at text)", "insert into c values ('C1', '2026-11-20T10:00:00Z')");
+    const customers = { query: "select id, at from c", key: "id", since: { column: "at" } };
+    const source = sourceOf(database, { customers });
+    const { cursor } = (await readAll(source, "customers")).outcome;
+    await source.endReading();
+    await database.run("insert into c values ('C2', '2026-11-20'), ('C3', '2026-11-19 10:00:00')");
+    const { raws } = await readAll(source, "customers", { since: cursor ?? "" });
+    expect(raws.map(({ key }) => key)).toEqual(["C1", "C2"]);
+  });
+
+  it.each(["2025-13-45T10:00:00Z", "2025-01-01T99:00:00", "2025-01-01T10:00:00.1234567891Z"])(
+    "is asked for everything after a latest time that is none: %s",
+    async (at) => {
+      const database = await newDatabase();
+      await database.run("create table c (id text, at text)", `insert into c values ('C1', '${at}')`);
+      const customers = { query: "select id, at from c", key: "id", since: { column: "at" } };
+      const { raws, outcome } = await readAll(sourceOf(database, { customers }), "customers");
+      expect([raws.length, outcome]).toEqual([1, { complete: true, full: true, rows: 1 }]);
+    },
+  );
+
+  it.each(["?", "?1", ":id", "@id", "$id"])("is asked by no query with a placeholder: %s", async (placeholder) => {
+    const database = await newDatabase();
+    await database.run("create table c (id text)");
+    const source = sourceOf(database, { customers: { query: `select id from c where id = ${placeholder}` } });
+    expect(await source.check()).toMatchObject({ code: "source.wrong-query" });
+    const { raws, outcome } = await readAll(source, "customers");
+    expect([raws, outcome]).toMatchObject([[], { complete: false, problem: { code: "source.wrong-query" } }]);
+  });
+
   it("that is missing, is none, or holds bytes, is named", async () => {
     const database = await newDatabase();
     const missing = { ...database, connection: { kind: "sqlite", file: "nowhere.db" } };

@@ -148,9 +148,10 @@ export const plusTerm: Operator = {
     }
     return (scope) => {
       const instant = instantOf(start(scope), context);
+      if (instant === undefined) return undefined;
       const found = written?.(scope);
       const text = textOf(found, context);
-      if (instant === undefined || (constant === undefined && text === undefined)) return undefined;
+      if (constant === undefined && text === undefined) return undefined;
       const length = constant ?? termOf(text ?? "");
       if (length === undefined) return refuse(context, "not-a-term", found, termExpected);
       const begin = Temporal.Instant.from(instant).toZonedDateTimeISO(zone);
