@@ -209,19 +209,41 @@ it.each<[what: string, change: (w: World) => void, undo: (w: World) => void]>([
   expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
 
-it.each(["before", "in this run"])("removes nothing while the new customer was refused %s", async (when) => {
+it.each([
+  ["before", "E2"],
+  ["in this run", "E2"],
+  ["before", "E1"],
+] as const)("removes nothing while the new customer was refused %s (%s)", async (when, operation) => {
   const w = await placedOrders({ staff: [] });
   w.customers.push({ id: "C0" });
+  w.environment["CRM_SYNC__assumptions__enterpriseCreation"] = operation;
   w.write();
-  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004" });
+  w.sandbox.faults.add({ operation, fault: "status299", code: "13004" });
   if (when === "before") await runs(w, 1);
   rule(w, "orders.moved", "apply");
   amend(w, "1", { customer: "C0" });
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
   expect(await productsBy(w)).toEqual(before);
   expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+  if (operation === "E1") return;
   w.sandbox.faults.clear();
   w.later(1);
+  await w.does("resync", "--customer", "C0");
+  await expectMoved(w, "C0");
+});
+
+it("moves an order to a customer that was refused once the platform shows its enterprise", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers.push({ id: "C0" });
+  w.write();
+  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004" });
+  await runs(w, 1);
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C0" });
+  await runs(w, 1);
+  expect(await productsBy(w)).toEqual(before);
+  w.sandbox.faults.clear();
+  await createEnterprise(callerOf(w.sandbox.url), "C0");
   await w.does("resync", "--customer", "C0");
   await expectMoved(w, "C0");
 });
