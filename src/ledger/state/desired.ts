@@ -51,9 +51,9 @@ export class DesiredRows {
     return this.#statements.customer.get(namespace, id);
   }
 
-  /** Why the order service took no enterprise for a customer, made or bound, that has none by now either. */
+  /** The code with which the order service took no enterprise for a customer, made or bound, that has none by now. */
   refusal({ namespace, id }: RecordKey): string | undefined {
-    return this.#statements.refusal.get(namespace, id)?.reason;
+    return this.#statements.refusal.get(namespace, id)?.code;
   }
 
   /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
@@ -153,8 +153,8 @@ function prepareStatements(database: Sqlite) {
         `select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
       ),
     refusal: () =>
-      database.prepare<[string, string], Row<"rejection", "reason">>(
-        `select reason from rejection j where stream = 'customers' and namespace = +? and record_id = +?
+      database.prepare<[string, string], Row<"rejection", "code">>(
+        `select code from rejection j where stream = 'customers' and namespace = +? and record_id = +?
          and kind in (${enterpriseMakers})
          and not exists (select 1 from link l where l.namespace = j.namespace and l.customer_id = j.record_id
            and l.to_at is null)

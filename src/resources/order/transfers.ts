@@ -196,7 +196,9 @@ function faultOf({ order, buyer, refusal, taken, unclear }: AwayOrder): string |
   if (number !== undefined)
     return `the CRM gives the order the asset number ${number}, which belongs to another asset or cannot be used again`;
   if (buyer?.state !== "current") return "the CRM has no usable record of that customer";
-  if (refusal !== undefined) return `the order service refused the enterprise of that customer: ${refusal}`;
+  // Its words may name people of that customer, and what is said here is said of another one.
+  if (refusal !== undefined)
+    return `the order service refused the enterprise of that customer (${refusal}); its own record says why`;
   const lacking = orderableFields.filter((field) => buyer.body[field] === undefined);
   return lacking.length === 0 ? undefined : `the CRM gives no ${lacking.join(", ")} of that customer`;
 }

@@ -232,6 +232,20 @@ it.each([
   await expectMoved(w, "C0");
 });
 
+it("says of the old customer nothing that the order service said of the new one", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers.push({ id: "C0" });
+  w.write();
+  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004", words: "name Network Access is invalid" });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C0" });
+  await runs(w, 2);
+  expect((await w.run("explain", "customer", "C0")).stdout).toContain("Network Access");
+  const { stdout } = await w.run("explain", "customer", "C1");
+  expect(stdout).toContain("13004");
+  expect(stdout).not.toContain("Network Access");
+});
+
 it("moves an order to a customer that was refused once the platform shows its enterprise", async () => {
   const w = await placedOrders({ staff: [] });
   w.customers.push({ id: "C0" });
