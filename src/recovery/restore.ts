@@ -168,14 +168,17 @@ function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string
 
 /** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
 function nameOf(ledgerPath: string): string | null | undefined {
-  const size = statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return undefined;
+  if (sizeOf(ledgerPath) === 0) return undefined;
   try {
     return ledgerFacts(ledgerPath).name;
   } catch {
     // What is damaged is what a backup is for.
     return undefined;
   }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function saidSince(ledgerPath: string, { audit }: BackupManifest): SaidSince {
@@ -185,13 +188,14 @@ function saidSince(ledgerPath: string, { audit }: BackupManifest): SaidSince {
 
 /** Where the ledger is that is replaced: moved aside already where a restore ended before another one stood there. */
 function lastLedger(ledgerPath: string): string | undefined {
-  if ((statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0) > 0) return ledgerPath;
+  if (sizeOf(ledgerPath) > 0) return ledgerPath;
+  const [, ...beside] = openSuffixes;
   const begins = basename(asideOf(ledgerPath, ""));
   const names = readdirSync(dirname(ledgerPath)).filter(
-    (name) => name.startsWith(begins) && !openSuffixes.some((suffix) => suffix !== "" && name.endsWith(suffix)),
+    (name) => name.startsWith(begins) && !beside.some((suffix) => name.endsWith(suffix)),
   );
-  const newest = names.sort().at(-1);
-  return newest === undefined ? undefined : join(dirname(ledgerPath), newest);
+  const paths = names.sort().map((name) => join(dirname(ledgerPath), name));
+  return paths.findLast((path) => sizeOf(path) > 0);
 }
 
 function asideOf(ledgerPath: string, at: string): string {
