@@ -51,9 +51,9 @@ export class DesiredRows {
     return this.#statements.customer.get(namespace, id);
   }
 
-  /** The code with which the order service took no enterprise for a customer, made or bound, that has none by now. */
-  refusal({ namespace, id }: RecordKey): string | undefined {
-    return this.#statements.refusal.get(namespace, id)?.code;
+  /** Why a customer gets no enterprise, as a code: the order service refused it, or a person ended its link. */
+  noEnterprise({ namespace, id }: RecordKey): string | undefined {
+    return this.#statements.noEnterprise.get({ namespace, id })?.code;
   }
 
   /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
@@ -152,13 +152,16 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], DesiredRow>(
         `select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
       ),
-    refusal: () =>
-      database.prepare<[string, string], Row<"rejection", "code">>(
-        `select code from rejection j where stream = 'customers' and namespace = +? and record_id = +?
-         and kind in (${enterpriseMakers})
+    noEnterprise: () =>
+      database.prepare<[RecordKey], { code: string }>(
+        `select 'enterprise.unlinked' as code from unlinked
+         where namespace = +@namespace and customer_id = +@id and ended_at is null
+       union all
+       select code from (select code from rejection j where stream = 'customers' and namespace = +@namespace
+         and record_id = +@id and kind in (${enterpriseMakers})
          and not exists (select 1 from link l where l.namespace = j.namespace and l.customer_id = j.record_id
            and l.to_at is null)
-         order by at desc limit 1`,
+         order by at desc limit 1) limit 1`,
       ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(

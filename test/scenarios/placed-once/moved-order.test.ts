@@ -232,6 +232,19 @@ it.each([
   await expectMoved(w, "C0");
 });
 
+it("removes nothing while a person has unlinked the new customer", async () => {
+  const w = await placedOrders({ staff: [] });
+  const enterprise = await enterpriseOf(w, "C2");
+  expect((await w.run("unlink", "C2", "--keep-orders", ...because)).exitCode).toBe(0);
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2" });
+  await runs(w, 2);
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+  expect(w.sandbox.state().products).toBe(4);
+  expect((await w.run("link", "C2", enterprise, ...because)).exitCode).toBe(0);
+  await expectMoved(w, "C2");
+});
+
 it("says of the old customer nothing that the order service said of the new one", async () => {
   const w = await placedOrders({ staff: [] });
   w.customers.push({ id: "C0" });
