@@ -1,5 +1,5 @@
-import { createReadStream, existsSync, renameSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createReadStream, existsSync, readdirSync, renameSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { canonicalJson, toJson } from "../base/canonical-json.ts";
 import { toInstant } from "../base/clock.ts";
 import { exitCodes, messageOf, Problem } from "../base/errors.ts";
@@ -41,6 +41,8 @@ interface Restored {
   erased: string[];
   /** The pause that was on in the ledger that stood there: it goes on. */
   paused: SaidSince["paused"];
+  /** Of both what could not be read there. */
+  unread: SaidSince["unread"];
 }
 
 /**
@@ -77,9 +79,9 @@ export async function restoreBackup(
     const gap = gapOf(ledgerPath, fresh, manifest);
     const periods = await missingBooks(ledgerPath, file, manifest);
     const at = toInstant(application.clock.now());
-    const { erased, paused } = saidSince(ledgerPath, manifest);
+    const { erased, paused, unread } = saidSince(ledgerPath, manifest);
     const note = { backup: manifest.file, at, unknown: gap.kind === "unknown" };
-    if (gap.kind !== "none") noteRestored(fresh, note, { name, paused });
+    noteRestored(fresh, gap.kind === "none" ? undefined : note, { name, paused });
     flushFile(fresh);
     // Before anything is moved: where this ends then, a ledger that is gone is not begun anew.
     if (gap.kind === "unknown") markBehind(ledgerPath, manifest, at);
@@ -91,7 +93,7 @@ export async function restoreBackup(
       await writeWhole(to, createReadStream(from, { fd: openRegular(from) }), { what: "periods", group });
       keepReadOnly(to, group);
     }
-    return { path: ledgerPath, manifest, gap, aside, periods: periods.length, erased, paused };
+    return { path: ledgerPath, manifest, gap, aside, periods: periods.length, erased, paused, unread };
   } catch (error) {
     if (error instanceof UnfitFile) throw changed(file, error.message);
     if (error instanceof Problem || !(error instanceof Error) || !("syscall" in error)) throw error;
@@ -166,8 +168,7 @@ function requireSameLedger(ledgerPath: string, manifest: BackupManifest): string
 
 /** The name of the ledger that stands there; undefined where there is none, or it cannot be read. */
 function nameOf(ledgerPath: string): string | null | undefined {
-  const size = statSync(ledgerPath, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return undefined;
+  if (sizeOf(ledgerPath) === 0) return undefined;
   try {
     return ledgerFacts(ledgerPath).name;
   } catch {
@@ -176,13 +177,29 @@ function nameOf(ledgerPath: string): string | null | undefined {
   }
 }
 
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 function saidSince(ledgerPath: string, { audit }: BackupManifest): SaidSince {
-  try {
-    if (existsSync(ledgerPath)) return saidAfter(ledgerPath, audit?.sequence ?? 0);
-  } catch {
-    // What is damaged is what a backup is for.
-  }
-  return { erased: [], paused: undefined };
+  const path = lastLedger(ledgerPath);
+  return path === undefined ? { erased: [], paused: undefined, unread: [] } : saidAfter(path, audit?.sequence ?? 0);
+}
+
+/** Where the ledger is that is replaced: moved aside already where a restore ended before another one stood there. */
+function lastLedger(ledgerPath: string): string | undefined {
+  if (sizeOf(ledgerPath) > 0) return ledgerPath;
+  const [, ...beside] = openSuffixes;
+  const begins = basename(asideOf(ledgerPath, ""));
+  const names = readdirSync(dirname(ledgerPath)).filter(
+    (name) => name.startsWith(begins) && !beside.some((suffix) => name.endsWith(suffix)),
+  );
+  const paths = names.sort().map((name) => join(dirname(ledgerPath), name));
+  return paths.findLast((path) => sizeOf(path) > 0);
+}
+
+function asideOf(ledgerPath: string, at: string): string {
+  return `${ledgerPath}.before-${at.replaceAll(/[-:]/gu, "")}`;
 }
 
 /** What the file of heads beside the ledger names, and the backup lacks. */
@@ -203,11 +220,11 @@ function markBehind(ledgerPath: string, { commits, audit }: BackupManifest, at: 
   heads.close();
 }
 
-/** Moves the ledger that stands there aside, with what SQLite keeps beside it. */
+/** Moves the ledger that stands there aside, behind what SQLite keeps beside it: once it is there, it is whole. */
 function putAside(ledgerPath: string, at: string): string | undefined {
-  const aside = `${ledgerPath}.before-${at.replaceAll(/[-:]/gu, "")}`;
+  const aside = asideOf(ledgerPath, at);
   let moved = false;
-  for (const suffix of openSuffixes) {
+  for (const suffix of openSuffixes.toReversed()) {
     if (!existsSync(ledgerPath + suffix)) continue;
     renameSync(ledgerPath + suffix, aside + suffix);
     moved = true;

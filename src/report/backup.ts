@@ -41,10 +41,17 @@ interface RestoredFacts {
   periods: number;
   erased: string[];
   paused: Paused | undefined;
+  unread: ("erased" | "paused")[];
 }
 
+const unreadWords = {
+  erased: "whose personal data was erased after the backup: erase it again",
+  paused: "whether it was paused: if it was, `crm-sync pause` pauses it again after the rebuild",
+};
+
 /** What stands there now, what it lacks and what that means, and what to do next. */
-export function restoredLines({ path, manifest, gap, aside, periods, erased, paused }: RestoredFacts): string[] {
+export function restoredLines(restored: RestoredFacts): string[] {
+  const { path, manifest, gap, aside, periods, erased, paused, unread } = restored;
   const { audit, at } = manifest;
   const record = audit === null ? "no audit entry" : `audit entry ${audit.sequence}`;
   return [
@@ -55,6 +62,7 @@ export function restoredLines({ path, manifest, gap, aside, periods, erased, pau
     ...(paused === undefined
       ? []
       : [`the pause of ${paused.since} by ${printable(paused.by)} goes on: \`crm-sync resume\` ends it`]),
+    ...unread.map((what) => `it could not be read from the file that was there before ${unreadWords[what]}`),
     ...erased.map((subject) => `  erased after it, and there again: ${printable(subject)}`),
   ];
 }

@@ -91,28 +91,42 @@ export function ledgerFacts(path: string, sequence = 0): { name: string | null; 
 export interface SaidSince {
   erased: string[];
   paused: Paused | undefined;
+  /** What of it cannot be read. */
+  unread: ("erased" | "paused")[];
 }
 
-/** That of a ledger, after an entry of its audit log. Throws the error of SQLite as above. */
+/** That of a ledger, after an entry of its audit log: as much as can be read of it, as it may be damaged. */
 export function saidAfter(path: string, sequence: number): SaidSince {
-  const database = connect(path, { readonly: true });
-  try {
-    const subjects = "select distinct subject from audit where kind = 'erased' and sequence > ? order by subject";
-    const word = database.prepare<[string], string>("select value from meta where key = ?").pluck().get(pauseKey);
-    return { erased: database.prepare<[number], string>(subjects).pluck().all(sequence), paused: pauseOn(word) };
-  } finally {
-    database.close();
-  }
+  const unread: SaidSince["unread"] = [];
+  const read = <T>(what: SaidSince["unread"][number], of: (database: Database.Database) => T): T | undefined => {
+    let database: Database.Database | undefined;
+    try {
+      database = connect(path, { readonly: true });
+      return of(database);
+    } catch {
+      unread.push(what);
+      return undefined;
+    } finally {
+      database?.close();
+    }
+  };
+  const subjects = "select distinct subject from audit where kind = 'erased' and sequence > ? order by subject";
+  const word = "select value from meta where key = ?";
+  return {
+    erased: read("erased", (ledger) => ledger.prepare<[number], string>(subjects).pluck().all(sequence)) ?? [],
+    paused: read("paused", (ledger) => pauseOn(ledger.prepare<[string], string>(word).pluck().get(pauseKey))),
+    unread,
+  };
 }
 
 /**
- * Has a copy that is put back say which backup it is of, so that a rebuild can tell what it lacks. `unknown`: nobody
- * knows what was done after it. From the ledger that it is put over it has a pause, and its `name` if it is from before
- * that had one.
+ * Has a copy that is put back say which backup it is of, where it lacks something, so that a rebuild can tell what.
+ * `unknown`: nobody knows what was done after it. From the ledger that it is put over it has a pause, and its `name` if
+ * it is from before that had one.
  */
 export function noteRestored(
   path: string,
-  note: { backup: string; at: string; unknown: boolean },
+  note: { backup: string; at: string; unknown: boolean } | undefined,
   { name, paused }: { name: string | null; paused: Paused | undefined },
 ): void {
   const copy = connect(path, {});
@@ -123,7 +137,7 @@ export function noteRestored(
     );
     if (name !== null && own === undefined) set.run("ledger", name);
     if (paused !== undefined) set.run(pauseKey, JSON.stringify({ ...paused, isPaused: true } satisfies PauseWord));
-    set.run(gapKeys.restored, JSON.stringify(note));
+    if (note !== undefined) set.run(gapKeys.restored, JSON.stringify(note));
   } finally {
     copy.close();
   }

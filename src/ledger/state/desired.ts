@@ -51,9 +51,9 @@ export class DesiredRows {
     return this.#statements.customer.get(namespace, id);
   }
 
-  /** Why an operation of this kind for a customer's own record was refused, and has not gone through since. */
-  refusal({ namespace, id }: RecordKey, kind: OperationName): string | undefined {
-    return this.#statements.refusal.get(namespace, id, kind)?.reason;
+  /** Why a customer gets no enterprise, as a code: the order service refused it, or a person ended its link. */
+  noEnterprise({ namespace, id }: RecordKey): string | undefined {
+    return this.#statements.noEnterprise.get({ namespace, id })?.code;
   }
 
   /** For whom an order was placed, or else whose it is in the CRM; nothing where the ledger does not know it. */
@@ -132,6 +132,9 @@ const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 a
     where json_extract(i.value, '$.transferredFrom') is not null or json_extract(i.value, '$.continues') is not null)
   order by r.namespace, r.id`;
 
+const makers = ["create-enterprise", "bind-enterprise"] as const satisfies readonly OperationName[];
+const enterpriseMakers = makers.map((kind) => `'${kind}'`).join(", ");
+
 /** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
@@ -149,10 +152,16 @@ function prepareStatements(database: Sqlite) {
       database.prepare<[string, string], DesiredRow>(
         `select ${columns} from ${withForm} where r.stream = 'customers' and r.namespace = +? and r.id = +?`,
       ),
-    refusal: () =>
-      database.prepare<[string, string, OperationName], Row<"rejection", "reason">>(
-        `select reason from rejection where stream = 'customers' and namespace = +? and record_id = +?
-         and kind = +? order by at desc limit 1`,
+    noEnterprise: () =>
+      database.prepare<[RecordKey], { code: string }>(
+        `select 'enterprise.unlinked' as code from unlinked
+         where namespace = +@namespace and customer_id = +@id and ended_at is null
+       union all
+       select code from (select code from rejection j where stream = 'customers' and namespace = +@namespace
+         and record_id = +@id and kind in (${enterpriseMakers})
+         and not exists (select 1 from link l where l.namespace = j.namespace and l.customer_id = j.record_id
+           and l.to_at is null)
+         order by at desc limit 1) limit 1`,
       ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(

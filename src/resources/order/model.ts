@@ -170,8 +170,8 @@ export interface AwayOrder {
   unclear: string | undefined;
   /** The record of its owner; undefined where the CRM gave none. */
   buyer: Desired<DesiredCustomer> | undefined;
-  /** Why the order service takes no enterprise for its owner; undefined where it refused none. */
-  refusal: string | undefined;
+  /** Why its owner gets no enterprise, as a code; undefined where nothing is known of that. */
+  noEnterprise: string | undefined;
   /** Numbers that the CRM gives to the order and that it cannot have, even after nothing of it is left here. */
   taken: readonly string[];
 }

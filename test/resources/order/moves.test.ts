@@ -44,7 +44,15 @@ function departures(now: OrderFields = {}) {
     observed: { contents: new Map([reading("N1", row("p", "L1")), reading("N2", row("q", "L1"))]) },
   });
   const away = [
-    { order: moved, owner, standing, unclear: undefined, refusal: undefined, buyer: own.desiredCustomer, taken: [] },
+    {
+      order: moved,
+      owner,
+      standing,
+      unclear: undefined,
+      noEnterprise: undefined,
+      buyer: own.desiredCustomer,
+      taken: [],
+    },
   ];
   const prepared = prepare({ ...own, away }, settings);
   const stage = planOrders(prepared, options);

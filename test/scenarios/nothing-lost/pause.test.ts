@@ -1,8 +1,10 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { auditEntries, openHold, unsettled, waitsFor } from "../../support/asking.ts";
 import { document, world } from "../../support/cli.ts";
 import type { Parsed, World } from "../../support/cli.ts";
 import { company } from "../../support/world/crm.ts";
+import { changeFile } from "../../support/world/start.ts";
 import { serves } from "../../support/serving.ts";
 import { outcome } from "../../support/world/members.ts";
 
@@ -237,6 +239,51 @@ it("a pause that began after the backup stands in the restored ledger too", asyn
   await resume(w);
   expect((await w.run("status")).stdout).not.toMatch(paused);
 });
+
+describe("a pause that began after the backup goes on", () => {
+  it.each<[what: string, change: (w: World) => void]>([
+    ["a restore that ended when the ledger was moved aside", (w) => movedAside(w)],
+    ["damage to the audit log", (w) => changeFile(w.path("ledger.db"), "drop table audit")],
+  ])("after %s", async (_, change) => {
+    const w = await world({ records: company(1, 1) });
+    await w.run("plan");
+    const { path } = await w.ask("backup", "--to", w.path("backups"));
+    await pause(w);
+    change(w);
+    const restored = await w.run("restore", path);
+    expect(restored.stdout, restored.stderr).toMatch(/^the pause of .* by anna\.lee goes on/mu);
+    expect((await w.run("status")).stdout).toMatch(paused);
+  });
+
+  it("also where the process that began it was killed before it kept a head", async () => {
+    const w = await world({ records: company(1, 1) });
+    await w.run("plan");
+    const { path } = await w.ask("backup", "--to", w.path("backups"));
+    const heads = readFileSync(w.path("ledger.db.heads"));
+    await pause(w);
+    writeFileSync(w.path("ledger.db.heads"), heads);
+    expect((await w.run("restore", path)).stdout).toMatch(/^the pause of .* by anna\.lee goes on/mu);
+    expect((await w.run("run", "everything")).stdout).toMatch(paused);
+    await resume(w);
+    expect((await w.run("run", "everything")).exitCode).toBe(0);
+  });
+});
+
+it("a restore says that it could not read whether the ledger was paused", async () => {
+  const w = await world({ records: company(1, 1) });
+  await w.run("plan");
+  const { path } = await w.ask("backup", "--to", w.path("backups"));
+  await pause(w);
+  changeFile(w.path("ledger.db"), "update meta set value = '{' where key = 'pause'");
+  expect((await w.run("restore", path)).stdout).toContain("whether it was paused");
+});
+
+/** What a restore leaves that is killed before the backup stands in the place of the ledger. */
+function movedAside(w: World): void {
+  for (const suffix of ["", "-wal", "-shm"])
+    if (existsSync(w.path(`ledger.db${suffix}`)))
+      renameSync(w.path(`ledger.db${suffix}`), w.path(`ledger.db.before-20261102T080000.000Z${suffix}`));
+}
 
 it("is told by alerts, by health and by metrics as long as it is on", { tags: "long" }, async () => {
   const w = await world({ records: company(1, 1) });

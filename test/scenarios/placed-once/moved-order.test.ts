@@ -209,19 +209,68 @@ it.each<[what: string, change: (w: World) => void, undo: (w: World) => void]>([
   expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
 });
 
-it.each(["before", "in this run"])("removes nothing while the new customer was refused %s", async (when) => {
+it.each([
+  ["before", "E2"],
+  ["in this run", "E2"],
+  ["before", "E1"],
+] as const)("removes nothing while the new customer was refused %s (%s)", async (when, operation) => {
   const w = await placedOrders({ staff: [] });
   w.customers.push({ id: "C0" });
+  w.environment["CRM_SYNC__assumptions__enterpriseCreation"] = operation;
   w.write();
-  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004" });
+  w.sandbox.faults.add({ operation, fault: "status299", code: "13004" });
   if (when === "before") await runs(w, 1);
   rule(w, "orders.moved", "apply");
   amend(w, "1", { customer: "C0" });
   for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
   expect(await productsBy(w)).toEqual(before);
   expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+  if (operation === "E1") return;
   w.sandbox.faults.clear();
   w.later(1);
+  await w.does("resync", "--customer", "C0");
+  await expectMoved(w, "C0");
+});
+
+it("removes nothing while a person has unlinked the new customer", async () => {
+  const w = await placedOrders({ staff: [] });
+  const enterprise = await enterpriseOf(w, "C2");
+  expect((await w.run("unlink", "C2", "--keep-orders", ...because)).exitCode).toBe(0);
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2" });
+  await runs(w, 2);
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+  expect(w.sandbox.state().products).toBe(4);
+  expect((await w.run("link", "C2", enterprise, ...because)).exitCode).toBe(0);
+  await expectMoved(w, "C2");
+});
+
+it("says of the old customer nothing that the order service said of the new one", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers.push({ id: "C0" });
+  w.write();
+  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004", words: "name Network Access is invalid" });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C0" });
+  await runs(w, 2);
+  expect((await w.run("explain", "customer", "C0")).stdout).toContain("Network Access");
+  const { stdout } = await w.run("explain", "customer", "C1");
+  expect(stdout).toContain("13004");
+  expect(stdout).not.toContain("Network Access");
+});
+
+it("moves an order to a customer that was refused once the platform shows its enterprise", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.customers.push({ id: "C0" });
+  w.write();
+  w.sandbox.faults.add({ operation: "E2", fault: "status299", code: "13004" });
+  await runs(w, 1);
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C0" });
+  await runs(w, 1);
+  expect(await productsBy(w)).toEqual(before);
+  w.sandbox.faults.clear();
+  await createEnterprise(callerOf(w.sandbox.url), "C0");
   await w.does("resync", "--customer", "C0");
   await expectMoved(w, "C0");
 });

@@ -148,9 +148,9 @@ export class OrderGathering {
       const order = withTree(desired<DesiredOrder>(row));
       const ownerRow = this.#ledger.desired.customer(owner);
       const buyer = ownerRow && desired<DesiredCustomer>(ownerRow);
-      const refusal = this.#ledger.desired.refusal(owner, "create-enterprise");
+      const noEnterprise = this.#ledger.desired.noEnterprise(owner);
       const [unclear, taken] = [rows.unclear(key, owner), rows.taken(order, owner)];
-      return [{ order, owner, standing, unclear, buyer, refusal, taken }];
+      return [{ order, owner, standing, unclear, buyer, noEnterprise, taken }];
     });
   }
 
