@@ -80,12 +80,14 @@ export function keysAt(root: JsonSchema, path: Path, value?: Json): string[] {
   return [...new Set(keys)].sort();
 }
 
-/** Whether text may stand at this path as it is. */
+/** Whether text may stand at this path as it is. `null` and `~` are text only where null may not stand. */
 export function acceptsText(root: JsonSchema, path: Path, text: string): boolean {
-  return schemasAt(root, path).some((schema) => {
-    if (schema.const !== undefined) return schema.const === text;
-    if (schema.enum !== undefined) return schema.enum.includes(text);
-    return schema.type === "string" || schema.type === undefined;
+  const schemas = schemasAt(root, path);
+  if (/^(?:null|~)$/iu.test(text.trim()) && schemas.some(({ type }) => [type].flat().includes("null"))) return false;
+  return schemas.some(({ const: only, enum: words, type }) => {
+    if (only !== undefined) return only === text;
+    if (words !== undefined) return words.includes(text);
+    return type === undefined || [type].flat().includes("string");
   });
 }
 

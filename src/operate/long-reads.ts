@@ -209,22 +209,22 @@ class Turns {
       });
     if (this.count >= atOnce + mostWaiting) throw busyWith(what, `${mostWaiting} other requests are waiting`);
     const begun = Promise.withResolvers<() => void>();
+    const gone = (): void => {
+      begun.reject(busyWith(what, "nobody waits for the result any more"));
+      this.#counts(person, -1);
+    };
     const turn = async (): Promise<void> => {
       if (signal?.aborted === true) return;
+      signal?.removeEventListener("abort", gone);
       const ended = Promise.withResolvers<void>();
       begun.resolve(ended.resolve);
       await ended.promise;
+      this.#counts(person, -1);
     };
-    const gone = (): void => begun.reject(busyWith(what, "nobody waits for the result any more"));
+    this.#counts(person, 1);
     signal?.addEventListener("abort", gone, { once: true });
     if (signal?.aborted === true) gone();
-    this.#counts(person, 1);
-    void person
-      .one(() => this.#all(turn))
-      .finally(() => {
-        signal?.removeEventListener("abort", gone);
-        this.#counts(person, -1);
-      });
+    void person.one(() => this.#all(turn));
     return await begun.promise;
   }
 

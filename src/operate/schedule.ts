@@ -241,10 +241,10 @@ export class Schedule {
     if (this.#lookedUp.has(job.id)) return undefined;
     const { store, logger } = this.#deps;
     const found = await store.unfinished(job.id);
-    this.#lookedUp.add(job.id);
     const fireTime = found.pop();
-    if (fireTime === undefined) return undefined;
     for (const earlier of found) await store.finish(job.id, earlier);
+    this.#lookedUp.add(job.id);
+    if (fireTime === undefined) return undefined;
     logger.warn(
       { event: "schedule.interrupted", job: job.id, fireTime, earlier: found.length },
       "the run of this fire time was interrupted or failed; it is run again",

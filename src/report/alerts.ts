@@ -30,7 +30,7 @@ export type AlertChannelFacts = Pick<DeliveryFacts, "name" | "doneAt" | "problem
 /** What stands now, the oldest first, and how the channels are doing. `now` gives the ages. */
 export function alertsText(facts: AlertFacts, now: string, view: View = plainView): string {
   const { alerts, ending, channels, switches } = facts;
-  const lines: Lines = [alerts.length === 0 ? "nothing stands that needs a person" : counted(alerts.length, "alert")];
+  const lines: Lines = [alerts.length === 0 ? "nothing needs a person" : counted(alerts.length, "alert")];
   for (const alert of alerts) {
     const since = `since ${instantText(alert.since, view)} (${ageOf(alert.since, now)})`;
     lines.push(

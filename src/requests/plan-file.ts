@@ -299,11 +299,26 @@ function requireNeeded(
   for (const { operations } of all) {
     for (const operation of operations) {
       if (!chosen.has(operation.hash)) continue;
-      const missing = operations.filter(
-        ({ hash }) => operation.needs.includes(hash) && !chosen.has(hash) && !applied.has(hash),
-      );
-      if (missing.length > 0)
-        throw refused(path, `op ${nameOf(operation)} needs ${missing.map(nameOf).join(" and ")}, which was not chosen`);
+      const needed = neededBy(operation, operations);
+      const missing = operations.filter(({ hash }) => needed.has(hash) && !chosen.has(hash) && !applied.has(hash));
+      if (missing.length === 0) continue;
+      const names = missing.map(nameOf).join(" and ");
+      throw new Problem({
+        code: "plan.needs-more",
+        message: `op ${nameOf(operation)} of the plan ${path} needs ${names}, which was not chosen. Nothing was sent`,
+        cure: `add ${missing.map(({ hash }) => `--only ${hash.slice(0, shortest)}`).join(" ")}`,
+        exitCode: exitCodes.usage,
+        place: path,
+      });
     }
   }
+}
+
+/** The hashes of what has to be done before an operation, and before that. */
+function neededBy({ needs }: SavedOperation, operations: readonly SavedOperation[]): Set<string> {
+  const found = new Set(needs);
+  // A set gives what is added while it is gone through.
+  for (const hash of found)
+    for (const more of operations.find((one) => one.hash === hash)?.needs ?? []) found.add(more);
+  return found;
 }

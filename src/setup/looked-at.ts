@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
-import { basename, dirname, extname, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { constants, gunzipSync } from "node:zlib";
 import { isJsonObject, parseJson } from "../base/canonical-json.ts";
 import type { Json, JsonObject } from "../base/canonical-json.ts";
@@ -59,6 +59,8 @@ export async function lookAtFile(from: string, signal: AbortSignal): Promise<Loo
       "save the list as a file, or start with `crm-sync init --template`",
     );
   const file = resolve(from);
+  if (existsSync(file) && statSync(file).isDirectory())
+    throw usage(`${from} is a folder, and init reads files`, `name each list in it: --from ${join(from, "FILE")}`);
   if (!existsSync(file) || !statSync(file).isFile())
     throw usage(`there is no file ${from}`, "name a file that is there");
   return /\.xlsx$/iu.test(file) ? await lookAtWorkbook(from, file, signal) : [await lookAtText(from, file, signal)];

@@ -139,6 +139,24 @@ describe("the configuration of the program", () => {
 describe("the reference of the configuration", () => {
   const schema = jsonSchemaOf(configSchema);
 
+  it("takes a schedule from the environment as it is written, and null as none", async () => {
+    const schedules: Record<string, string | null> = {
+      "*/15 * * * *": "*/15 * * * *",
+      "0 3 * * *": "0 3 * * *",
+      null: null,
+      "~": null,
+    };
+    for (const [text, schedule] of Object.entries(schedules)) {
+      const { result } = await load(real, { ...realEnvironment, CRM_SYNC__jobs__staff__schedule: text });
+      expect.soft(result.ok && result.value.config.jobs["staff"]?.schedule, text).toBe(schedule);
+    }
+    const { result } = await load(real, { ...realEnvironment, CRM_SYNC__alerts__remindAfter: "null" });
+    expect(result.ok && result.value.config.alerts.remindAfter).toBeNull();
+    expect(await refusals(real, { ...realEnvironment, CRM_SYNC__jobs__staff__schedule: "" })).toEqual([
+      expect.stringContaining("`jobs.staff.schedule`"),
+    ]);
+  });
+
   it("has every key with its default and a description", () => {
     const rows = settingsOf(schema);
     expect(rows.length).toBeGreaterThan(150);

@@ -67,4 +67,30 @@ describe("what takes long", () => {
     finish();
     expect((await pages.as("one more").get(orders)).status).toBe(200);
   });
+
+  it("frees the place of whoever goes away while others are in progress", async () => {
+    const { pages, begun, finish } = await pagesThatWait();
+    const { longReads } = pages.dashboard;
+    const inProgress = ["anna", "ben"].map((name) => pages.as(name).get(orders));
+    await expect.poll(begun).toBe(2);
+    for (let reload = 1; reload <= 30; reload += 1) {
+      const gone = new AbortController();
+      const asked = longReads.text({
+        what: "it",
+        words: [],
+        by: { ...operator, subject: `person ${reload % 7}` },
+        signal: gone.signal,
+      });
+      expect(longReads.count).toBe(3);
+      gone.abort();
+      await expect(asked).rejects.toThrow("nobody waits for the result any more");
+      expect(longReads.count).toBe(2);
+    }
+    const ofCarl = pages.as("carl").get(orders);
+    await expect.poll(() => longReads.count).toBe(3);
+    finish();
+    for (const answer of [...inProgress, ofCarl]) expect((await answer).status).toBe(200);
+    expect(begun()).toBe(3);
+    await expect.poll(() => longReads.count).toBe(0);
+  });
 });

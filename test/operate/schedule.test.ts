@@ -165,6 +165,23 @@ describe("the schedule", () => {
     expect(third.fireTimes()).toEqual(["daily 2026-02-02T05:00"]);
   });
 
+  it("runs an interrupted fire time also if the store could not be written at first", async () => {
+    const store = new MemoryFireTimes();
+    for (const fireTime of ["2026-01-01T05:00:00.000Z", "2026-02-01T05:00:00.000Z"]) await store.claim("a", fireTime);
+    const finish = store.finish.bind(store);
+    let isFull = true;
+    store.finish = async (name, fireTime) => {
+      if (isFull) throw new Error("disk full");
+      await finish(name, fireTime);
+    };
+    const here = world([job("a", "0 5 1 * *")], "2026-02-01T05:30:00Z", { store });
+    await here.schedule.tick();
+    isFull = false;
+    here.clock.pass(minute);
+    await here.schedule.tick();
+    expect(here.fireTimes()).toEqual(["a 2026-02-01T05:00"]);
+  });
+
   it("fires a fire time once although two programs tick at the same moment", async () => {
     const store = new MemoryFireTimes();
     const clock = new HandClock("2026-01-01T00:04:00Z");

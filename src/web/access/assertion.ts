@@ -38,7 +38,19 @@ type Asserted =
 const clockTolerance = 30;
 
 /** Those of public keys: what could be signed with the public key itself as a secret is refused. */
-const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
 
 /**
  * Reads whom the reverse proxy asserts: by a signed token in its header, made for these pages a short while ago. Any

@@ -78,7 +78,12 @@ describe("a saved plan", () => {
 
   it("is refused if what is chosen is not in it or needs what is not chosen", async () => {
     const w = await world({ records: company(2, 1) });
-    const order = find(await planned(w), "E5", "C1");
+    const all = await planned(w);
+    const order = find(all, "E5", "C1");
+    const needed = ["E2", "E5", "M1"].map((endpoint) => `--only ${short(find(all, endpoint, "C1"))}`).sort();
+    const seat = await apply(w, "--only", short(find(all, "M9", "C1")));
+    const named = /→ add (?<words>.*)/u.exec(seat.stderr)?.groups?.["words"] ?? "";
+    expect(named.split(/ (?=--only)/u).sort()).toEqual(needed);
     for (const words of [
       ["--only", "00000000"],
       ["--only", short(order).slice(0, 4)],

@@ -382,6 +382,15 @@ describe("init", () => {
     expect((await made(join(place, "a"), lists)).text).toContain("directory: ../exports\n");
   });
 
+  it("asks for the lists in a folder one by one", async () => {
+    const place = newFolder();
+    spreadsheets(place, { "x.csv": ["a,b", "1,2"] });
+    expect(await init(place, "--from", place)).toMatchObject({
+      exitCode: 64,
+      stderr: `${place} is a folder, and init reads files\n  → name each list in it: --from ${place}/FILE\n`,
+    });
+  });
+
   it("refuses a list whose kind it cannot tell, and one that is not there", async () => {
     const place = newFolder();
     const [list = ""] = spreadsheets(place, { "x.csv": ["a,b", "1,2"] });

@@ -70,6 +70,12 @@ describe("a reverse proxy", () => {
       expect(await get(pages, "/see", proxy.as({ email: "zoe", groups }))).toEqual([403, "no-role"]);
   });
 
+  it("may name the curve of its key as the algorithm", async () => {
+    const { pages, proxy } = await behind();
+    const token = proxy.token(anna, { header: { alg: "Ed25519" } });
+    expect((await get(pages, "/see", { "x-assertion": token }))[0]).toBe(200);
+  });
+
   it("asserts by a token that holds in every part", async () => {
     const { pages, proxy, log } = await behind();
     const now = Math.floor(start / 1_000);
