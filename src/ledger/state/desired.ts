@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../base/canonical-json.ts";
 import type { RecordKey, Stream } from "../../crm/model.ts";
 import type { Desired, DesiredOrder, DesiredStaff } from "../../engine/model/desired.ts";
-import type { OperationName } from "../../engine/model/resource.ts";
 import type { PrivateMarker } from "../../engine/model/references.ts";
 import type { CustomerInput } from "../../engine/plan/input.ts";
 import type { Sqlite } from "../database/database.ts";
@@ -51,7 +50,7 @@ export class DesiredRows {
     return this.#statements.customer.get(namespace, id);
   }
 
-  /** Why a customer gets no enterprise, as a code: the order service refused it, or a person ended its link. */
+  /** Why a customer has no enterprise, as a code: a person ended its link, or what its record waits for or was refused. */
   noEnterprise({ namespace, id }: RecordKey): string | undefined {
     return this.#statements.noEnterprise.get({ namespace, id })?.code;
   }
@@ -132,9 +131,6 @@ const takersOfCustomer = `${record} and +r.stream = 'orders' and r.pending = 0 a
     where json_extract(i.value, '$.transferredFrom') is not null or json_extract(i.value, '$.continues') is not null)
   order by r.namespace, r.id`;
 
-const makers = ["create-enterprise", "bind-enterprise"] as const satisfies readonly OperationName[];
-const enterpriseMakers = makers.map((kind) => `'${kind}'`).join(", ");
-
 /** In one piece: a row for each statement. */
 function prepareStatements(database: Sqlite) {
   return statements.onUse({
@@ -157,11 +153,11 @@ function prepareStatements(database: Sqlite) {
         `select 'enterprise.unlinked' as code from unlinked
          where namespace = +@namespace and customer_id = +@id and ended_at is null
        union all
-       select code from (select code from rejection j where stream = 'customers' and namespace = +@namespace
-         and record_id = +@id and kind in (${enterpriseMakers})
-         and not exists (select 1 from link l where l.namespace = j.namespace and l.customer_id = j.record_id
+       select deferred_code from record r where stream = 'customers' and namespace = +@namespace and id = +@id
+         and deferred_code is not null
+         and not exists (select 1 from link l where l.namespace = r.namespace and l.customer_id = r.id
            and l.to_at is null)
-         order by at desc limit 1) limit 1`,
+       limit 1`,
       ),
     orderVersion: () =>
       database.prepare<[string, string, number], Row<"record_version", "body">>(

@@ -232,6 +232,17 @@ it.each([
   await expectMoved(w, "C0");
 });
 
+it("removes nothing while nobody knows which enterprise is that of the new customer", async () => {
+  const w = await placedOrders({ staff: [] });
+  for (const _ of [1, 2]) await createEnterprise(callerOf(w.sandbox.url), "C0");
+  w.customers.push({ id: "C0" });
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C0" });
+  for (const _ of [1, 2]) expect((await w.does("run", "everything")).calls["E5"]).toBeUndefined();
+  expect(await waitsFor(w, "C0", "customer")).toBe("enterprise.ambiguous");
+  expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
+});
+
 it("removes nothing while a person has unlinked the new customer", async () => {
   const w = await placedOrders({ staff: [] });
   const enterprise = await enterpriseOf(w, "C2");
