@@ -207,6 +207,8 @@ describe("arithmetic", () => {
     [{ multiply: ["a", 3] }, { a: 1.1 }, "3.3"],
     [{ multiply: ["a", 20] }, { a: "900719925474099" }, ["not-exact"]],
     [{ multiply: ["a", "b"] }, { a: "90071992547.40991", b: "0.01" }, ["not-exact"]],
+    [{ multiply: ["a", 2] }, { a: "12.5000000000000000" }, "25"],
+    [{ multiply: ["a", 2] }, { a: "0.6666666666666667" }, ["not-a-number"]],
     [{ multiply: ["a", 1] }, { a: "1e400" }, ["not-a-number"]],
     [{ multiply: ["a", 1] }, { a: 1e300 }, ["not-exact"]],
     [{ multiply: ["a", 1] }, { a: 1e-300 }, ["not-exact"]],

@@ -43,7 +43,10 @@ export function pointReader({ decimalMark: named, groupMark }: Marks): (text: st
   };
 }
 
-/** Reads a number, or a text of at most 15 digits before and behind its mark; nothing of nothing. Refuses what is none. */
+/**
+ * Reads a number, or a text of at most 15 digits before and behind its mark, zeros at its end aside; nothing of nothing.
+ * Refuses what is none.
+ */
 export function numberReader(marks: Marks, context: MappingContext): (value: Json | undefined) => number | undefined {
   const asPoint = pointReader(marks);
   const isNamed = marks.decimalMark !== undefined || marks.groupMark !== undefined;
@@ -52,7 +55,8 @@ export function numberReader(marks: Marks, context: MappingContext): (value: Jso
     if (value === undefined || typeof value === "number") return value;
     const written = typeof value === "string" ? asPoint(value) : failed("written as text");
     if (!written.ok) return refuse(context, "not-a-number", value, `a number ${written.error}`);
-    if (/^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(written.value)) return Number(written.value);
+    const digits = /^[+-]?\d{1,15}(?:\.(\d{1,64}))?$/.exec(written.value);
+    if (digits !== null && (digits[1] ?? "").replace(/0+$/, "").length <= 15) return Number(written.value);
     return refuse(context, "not-a-number", value, expected);
   };
 }
