@@ -139,7 +139,7 @@ const csvOnly: Record<string, FileTrouble> = {
     file: "staff.csv",
     spoil: latin1,
     exit: 7,
-    says: /staff\.csv is not UTF-8 in \d+ places[^]+Set `encoding`/u,
+    says: /staff\.csv is not UTF-8 everywhere[^]+Set `encoding`/u,
     newcomer: false,
   },
   "has another delimiter": {

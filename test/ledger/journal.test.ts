@@ -223,9 +223,10 @@ describe("conclusions", () => {
     for (const state of ["done", "rejected", "dropped"] as const) {
       const id = await intend(ledger, update(state));
       await ledger.journal.conclude(id, { ...doneWith(), state });
-      await expect(ledger.journal.conclude(id, doneWith())).rejects.toMatchObject({
-        code: "journal.already-concluded",
-      });
+      for (const expected of [undefined, { state, attempts: 1 }])
+        await expect(ledger.journal.conclude(id, { ...doneWith(), expected })).rejects.toMatchObject({
+          code: "journal.already-concluded",
+        });
       expect((await ledger.journal.byId(id))?.state).toBe(state);
     }
   });

@@ -68,12 +68,15 @@ const standingColumns = `id, run_id, customer_namespace, customer_id, kind, endp
 /** How an operation stands. */
 export const operationStands = `select ${standingColumns} from operation where id = +?`;
 
-/** How an operation stands from now on; nothing where its outcome is known already, or it is not as it was expected. */
+/**
+ * How an operation stands from now on; nothing where its outcome is known already, or it is not as it was expected.
+ * `@reopened`: 1 for one whose refusal is open again.
+ */
 export const operationConcluded = `update operation set state = @state, updated_at = @at, settle_after = @settleAfter,
     verdict = coalesce(@verdict, verdict), evidence = coalesce(@evidence, evidence), outcome_code = @code,
     outcome_message = @message, answer_ref = coalesce(@answerRef, answer_ref)
-  where id = +@id and (@expected is null and state not in ('done', 'rejected', 'dropped')
-    or state = @expected and ${attemptsOf("operation.id")} = @attempts)
+  where id = +@id and (state not in ('done', 'rejected', 'dropped') or state = 'rejected' and @reopened = 1)
+    and (@expected is null or state = @expected and ${attemptsOf("operation.id")} = @attempts)
   returning ${standingColumns}`;
 
 /** A row of these columns. */

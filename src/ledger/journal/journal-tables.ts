@@ -228,7 +228,7 @@ export class JournalTables {
    */
   finish(
     id: string,
-    fields: Omit<Conclusion, "settleMs" | "changes" | "rejections" | "audit">,
+    fields: Omit<Conclusion, "settleMs" | "changes" | "rejections" | "audit"> & { reopened?: true },
     at: string,
   ): Standing | undefined {
     if (fields.attempt !== undefined) this.attempts.finish(id, fields.attempt, at);
@@ -249,6 +249,7 @@ export class JournalTables {
       message: fields.message ?? null,
       expected: fields.expected?.state ?? null,
       attempts: fields.expected?.attempts ?? null,
+      reopened: fields.reopened === true ? 1 : 0,
     });
     return row && standingOf(row);
   }

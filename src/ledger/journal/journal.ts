@@ -218,9 +218,8 @@ export class Journal {
       if (row?.state !== "rejected") throw new Error(`operation ${id} is ${row?.state ?? "not in the journal"}`);
       const at = this.#context.now;
       const code = row.outcomeCode ?? undefined;
-      const expected = { state: row.state, attempts: row.attempts };
       const parked = { state: "parked" as const, verdict: refusedYetShown, evidence, code, message: reason };
-      this.#journal.finish(id, { ...parked, expected }, at);
+      this.#journal.finish(id, { ...parked, reopened: true }, at);
       const { endpoint, kind, subject, customer } = row.operation;
       this.#context.audit.append({
         at,
