@@ -1,20 +1,30 @@
 import { z } from "zod";
+import { unchanged } from "./fits.ts";
 
 /** Absent data as null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
-  return z.nullable(schema).default(null);
+  return unchanged(
+    schema.nullish().transform((value) => value ?? null),
+    schema.nullable(),
+  );
 }
 
 /** Absent data and null as something of the same kind. */
 export function or<Schema extends z.ZodType>(schema: Schema, instead: () => z.output<Schema>) {
-  return schema.nullish().transform((value) => value ?? instead());
+  return unchanged(
+    schema.nullish().transform((value) => value ?? instead()),
+    schema,
+  );
 }
 
 /**
  * An identifier of the services. Some endpoints send it as text, others as a number (M1, M5, M7): here it is always
  * text.
  */
-export const identifierSchema = z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context));
+export const identifierSchema = unchanged(
+  z.unknown().transform((value, context) => textOf(value) ?? isNone(value, context)),
+  z.string(),
+);
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
@@ -44,16 +54,35 @@ function idFault(id: string): string | undefined {
  * An id that crm-sync keeps and sends back (E1, E2, E3, E5, E8, M1, M5, M6, M8): believed only where `idFault` finds
  * nothing.
  */
-export const idSchema = identifierSchema.superRefine((id, context) => {
-  const fault = idFault(id);
-  if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-});
+export const idSchema = unchanged(
+  z.unknown().transform((value, context) => {
+    const id = textOf(value);
+    if (id === undefined) return isNone(value, context);
+    const fault = idFault(id);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+    return id;
+  }),
+  isId,
+);
+
+function isId(value: unknown): boolean {
+  return typeof value === "string" && idFault(value) === undefined;
+}
 
 /** A nullable id; a missing one is null, an empty one is a fault. */
 export const nullableIdSchema = orNull(idSchema);
 
 /** Who or what something belongs to; null, absent and empty all mean nobody. */
-export const holderIdSchema = z.preprocess((id) => (id === "" ? null : id), nullableIdSchema);
+export const holderIdSchema = unchanged(
+  identifierSchema
+    .nullish()
+    .transform((id) => (id === undefined || id === "" ? null : id))
+    .superRefine((id, context) => {
+      const fault = id === null ? undefined : idFault(id);
+      if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+    }),
+  idSchema.nullable(),
+);
 
 /** A nullable identifier that is only shown or compared; a missing one is null. */
 export const nullableIdentifierSchema = orNull(identifierSchema);
@@ -105,8 +134,7 @@ export function unknownFields(schema: z.core.$ZodType, data: unknown, sample = 5
 }
 
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
-    return unwrap(schema.unwrap());
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodLazy) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodPipe) return unwrap(schema.in instanceof z.ZodCustom ? schema.out : schema.in);
   return schema;

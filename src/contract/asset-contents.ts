@@ -8,6 +8,7 @@ import {
   nullableWireTimeSchema,
   or,
 } from "./answer-fields.ts";
+import { unchanged } from "./fits.ts";
 
 /**
  * A product under an asset or a package, as the platform shows it (M7). Its limit times are `…Time` where E5 sends
@@ -89,12 +90,15 @@ const contentsSchema = z.looseObject({
  * Data of M7: everything that belongs to one asset. Data with neither list is no answer, and never read as "holds
  * nothing".
  */
-export const assetContentsSchema = z
-  .custom<unknown>(
-    (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),
-    "holds neither productInstanceList nor children",
-  )
-  .pipe(contentsSchema);
+export const assetContentsSchema = unchanged(
+  z
+    .custom<unknown>(
+      (data) => typeof data === "object" && data !== null && ("productInstanceList" in data || "children" in data),
+      "holds neither productInstanceList nor children",
+    )
+    .pipe(contentsSchema),
+  contentsSchema,
+);
 export type AssetContents = z.infer<typeof assetContentsSchema>;
 
 /** Every product of an asset, those of its packages included, in the order of the answer. */

@@ -9,6 +9,7 @@ import {
   wireIntegerSchema,
   or,
 } from "./answer-fields.ts";
+import { unchanged } from "./fits.ts";
 import { limits } from "./limits.ts";
 
 const text = z.string().min(1);
@@ -105,10 +106,13 @@ export type RefusedStaff = z.infer<typeof refusedStaffSchema>;
 
 /** Data of M1, in the full success and in the partial one (60027). */
 export const staffAddedSchema = z.looseObject({
-  succeeded: z
-    .array(addedStaffSchema)
-    .nullable()
-    .transform((rows) => rows ?? []),
+  succeeded: unchanged(
+    z
+      .array(addedStaffSchema)
+      .nullable()
+      .transform((rows) => rows ?? []),
+    z.array(addedStaffSchema),
+  ),
   failed: or(z.array(refusedStaffSchema), () => []),
 });
 

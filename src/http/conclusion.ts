@@ -6,6 +6,7 @@ import { meaningOf } from "../contract/codes.ts";
 import type { CodeMeaning } from "../contract/codes.ts";
 import { endpoints } from "../contract/endpoints.ts";
 import type { EndpointId, ServiceName } from "../contract/endpoints.ts";
+import { checked } from "../contract/fits.ts";
 import { ReadFailure } from "./call.ts";
 import type { ReadFailureKind, WriteOutcome } from "./call.ts";
 import type { SignedHeaders } from "./headers.ts";
@@ -85,7 +86,7 @@ function shownCode(code: string): string {
 }
 
 function fit<T>(data: Json, expected: Expectation<T>): { data: T } | { reason: string } {
-  const parsed = expected.schema.safeParse(data);
+  const parsed = checked(expected.schema, data);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     // The place, and the words of our own checks, which quote nothing: the message of any other issue may quote a

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
 import { configureAssetsRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationType, Bound, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
@@ -62,7 +63,7 @@ function recorded({ id, operation, context: ids }: JournalEntry<Shapes>, granted
 }
 
 function prepare({ operation, wire, target, facts }: Bound<Shapes>) {
-  const request = configureAssetsRequestSchema.safeParse(wire);
+  const request = checked(configureAssetsRequestSchema, wire);
   if (!request.success) return notSendable(request.error.issues);
   const [staff] = operation.records;
   const ids: Context = {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../base/canonical-json.ts";
 import { channelCodesOf } from "../../contract/assumption-settings.ts";
+import { checked } from "../../contract/fits.ts";
 import {
   bindEnterpriseRequestSchema,
   createEnterpriseRequestSchema,
@@ -217,7 +218,7 @@ const bind: OperationType<BindShapes> = {
   prepare(given) {
     const { customer } = given.operation;
     const context = contextOf(given);
-    const request = bindEnterpriseRequestSchema.safeParse(given.wire);
+    const request = checked(bindEnterpriseRequestSchema, given.wire);
     if (!request.success) return notSendable(request.error.issues);
     return {
       context,
@@ -254,7 +255,7 @@ const create: OperationType<CreateShapes> = {
   prepare(given) {
     const { customer } = given.operation;
     const context = contextOf(given);
-    const request = createEnterpriseRequestSchema.safeParse(given.wire);
+    const request = checked(createEnterpriseRequestSchema, given.wire);
     if (!request.success) return notSendable(request.error.issues);
     return {
       context,
@@ -287,7 +288,7 @@ const update: OperationType<UpdateShapes> = {
   schemas: updateSchemas,
   invalidates: ["enterprises"],
   prepare({ operation, wire, facts }) {
-    const request = updateEnterpriseRequestSchema.safeParse(wire);
+    const request = checked(updateEnterpriseRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const { customer, after: fields } = operation;
     return {

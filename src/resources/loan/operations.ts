@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
 import { borrowRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { OperationType, Effect, Evidence, JournalEntry } from "../../engine/model/operation-type.ts";
@@ -74,7 +75,7 @@ const borrow: OperationType<BorrowShapes> = {
   schemas,
   invalidates: ["assets"],
   prepare({ operation, wire, facts }) {
-    const request = borrowRequestSchema.safeParse(wire);
+    const request = checked(borrowRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const enterpriseGlobalId = facts.link?.enterpriseGlobalId ?? "";
     const context = { ...operation.after, enterpriseGlobalId, lock: request.data.borrowedUsbKey };

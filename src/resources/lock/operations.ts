@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
 import type { LockTarget } from "../../contract/limits.ts";
 import { lockRequestSchema, otherLocks } from "../../contract/order-service.ts";
 import type { LockResult } from "../../contract/order-service.ts";
@@ -106,7 +107,7 @@ function switching(wanted: Wanted, send: Send): Omit<OperationType<LockShapes>, 
     stages: ["requests"],
     invalidates: [],
     prepare({ operation, wire }) {
-      const request = lockRequestSchema.safeParse(wire);
+      const request = checked(lockRequestSchema, wire);
       if (!request.success) return notSendable(request.error.issues);
       const { assetNums, operatorIdentity } = request.data;
       return {

@@ -1,5 +1,6 @@
 import { notSendable, takenLater } from "../../engine/model/operation-type.ts";
 import type { z } from "zod";
+import { checked } from "../../contract/fits.ts";
 import type { RecordKey } from "../../crm/model.ts";
 import type { BatchOrderRequest } from "../../contract/order-record.ts";
 import { matchBySequence } from "../../contract/order-service.ts";
@@ -32,7 +33,7 @@ export function prepareOrder<S extends Shapes>(
   schema: z.ZodType<BatchOrderRequest>,
   of: (request: BatchOrderRequest, order: RecordKey) => { context: S["context"]; effectOf: OrderEffect },
 ): Prepared<S> | NotSendable {
-  const checkedRequest = schema.safeParse(wire);
+  const checkedRequest = checked(schema, wire);
   if (!checkedRequest.success) return notSendable(checkedRequest.error.issues);
   const { data: request } = checkedRequest;
   const order = orderNamed(operation.records);

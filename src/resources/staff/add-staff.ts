@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { checked } from "../../contract/fits.ts";
 import { addStaffRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -112,7 +113,7 @@ export const addStaff: OperationType<AddShapes> = {
 
 function prepare(bound: Bound<AddShapes>): Prepared<AddShapes> | NotSendable {
   const { operation, facts } = bound;
-  const request = addStaffRequestSchema.safeParse(bound.wire);
+  const request = checked(addStaffRequestSchema, bound.wire);
   if (!request.success) return notSendable(request.error.issues);
   const context: AddContext = {
     enterpriseGlobalId: z.string().parse(bound.target["enterpriseGlobalId"]),

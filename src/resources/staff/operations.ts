@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../../base/canonical-json.ts";
+import { checked } from "../../contract/fits.ts";
 import { editStaffRequestSchema, resetPasswordRequestSchema } from "../../contract/member-center.ts";
 import { formatKey } from "../../crm/keys.ts";
 import type { RecordKey } from "../../crm/model.ts";
@@ -98,7 +99,7 @@ const edit: OperationType<EditShapes> = {
   schemas: editSchemas,
   invalidates: ["members"],
   prepare({ operation, wire, target: bound }) {
-    const request = editStaffRequestSchema.safeParse(wire);
+    const request = checked(editStaffRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const [staff] = operation.records;
     const context: EditShapes["context"] = {
@@ -305,7 +306,7 @@ const reset: OperationType<ResetShapes> = {
   schemas: resetSchemas,
   invalidates: [],
   prepare({ operation, wire, target: bound, sealed }) {
-    const request = resetPasswordRequestSchema.safeParse(wire);
+    const request = checked(resetPasswordRequestSchema, wire);
     if (!request.success) return notSendable(request.error.issues);
     const { password } = operation.payload;
     const kept = isPrivateMarker(password) ? { ref: password.$private, version: password.version } : sealed[0];
