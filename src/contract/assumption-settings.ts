@@ -306,8 +306,8 @@ export function channelCodesOf(settings: Pick<AssumptionSettings, "channelCode" 
 }
 
 /**
- * That an endpoint, E5 where none is named, cannot be called while a setting has no value: its row, its key under
- * `assumptions`, what the payload holds where it is needed (always, where nothing is said), and what may stand there.
+ * A setting that endpoints need before they can be called: those of `before`, or E5. `key` is its place under
+ * `assumptions`. A payload needs it if it holds `use`; without `use`, every payload needs it.
  */
 type Need = readonly [
   row: `A${number}`,

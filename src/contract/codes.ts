@@ -131,11 +131,11 @@ const codes = `
 `;
 
 /**
- * Whom a refused call is about.
- * - `record`: the record that it was sent for, or one of them; the others are sent without it.
- * - `enterprise`: all that was sent for this enterprise alike.
- * - `call`: the call as such, by a defect of the program; no record is at fault.
- * - `service`: this application as a whole; no record is at fault, and nothing else would be taken either.
+ * What a refused call says is wrong.
+ * - `record`: the record that was sent, or one of several; the others are sent without it.
+ * - `enterprise`: everything that was sent for this enterprise.
+ * - `call`: the call itself. The program made it wrongly, and no record is wrong.
+ * - `service`: this application. No record is wrong, and the service would refuse other calls too.
  */
 export type RefusalScope = (typeof scopes)[number];
 const scopes = ["record", "enterprise", "call", "service"] as const;
@@ -154,7 +154,7 @@ interface Row extends Meaning {
 
 function oneOf<const Word extends string>(words: readonly Word[], text: string | undefined): Word {
   const found = words.find((word) => word === text);
-  if (found === undefined) throw new TypeError(`${text} is none of ${words.join(", ")}`);
+  if (found === undefined) throw new TypeError(`found ${text}, expected one of ${words.join(", ")}`);
   return found;
 }
 

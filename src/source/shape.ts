@@ -171,11 +171,10 @@ interface Objects {
 }
 
 /**
- * Tells the fields of the objects inside of rows from names that are data, such as the addresses by which an object
- * holds seats. The names of a row are fields. Of an object in it a name is one where the mapping reads it by that name,
- * or where every object at its place has it and few of their names differ; three objects are needed to say so, and a
- * name with a blank, an `@` inside or a long number in it is never one. All others are shown as `*`, and so is each name
- * behind one of them.
+ * Tells field names from names that are data, such as the addresses in an object with a member for each person. The
+ * names of a row are fields. A name in an object inside the row is a field if the mapping reads it. It is also a field
+ * if every object at its place has it, they are three at least, and they share half of their names; a name with a blank,
+ * an `@` or a long number is no field by this rule. Any other name, and every name behind it, is shown as `*`.
  */
 export class MemberNames {
   readonly #objects = new Map<string, Objects>();

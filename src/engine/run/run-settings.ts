@@ -84,8 +84,8 @@ export const limitsSettingsSchema = z
     resumeWithin: durationSchema
       .default("24h")
       .describe(
-        "A read that was cut goes on where it was in the next run, where its source can do that, as long as it began " +
-          "no longer ago than this; after that it begins anew.",
+        "For how long the next run continues a read that was interrupted, if its source can do that: 30m, 24h. After " +
+          "that, the read starts again.",
       ),
   })
   .prefault({});

@@ -243,12 +243,27 @@ it("removes nothing while nobody knows which enterprise is that of the new custo
   expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
 });
 
+it("moves an order to a customer whose last change was refused: it has an enterprise", async () => {
+  const w = await placedOrders({ staff: [] });
+  w.sandbox.faults.add({ operation: "E4", fault: "status299", code: "13004" });
+  w.customers = w.customers.map((row) => (row.id === "C2" ? { ...row, address: "2 New Street" } : row));
+  w.write();
+  await runs(w, 1);
+  expect(await waitsFor(w, "C2", "customer")).toBe("rejected.13004");
+  rule(w, "orders.moved", "apply");
+  amend(w, "1", { customer: "C2" });
+  expect((await w.does("run", "everything")).calls["E5"]).toBe(2);
+  expect(await places(w)).toEqual({ C2: ["P1", "Q1"] });
+});
+
 it("removes nothing while a person has unlinked the new customer", async () => {
   const w = await placedOrders({ staff: [] });
   const enterprise = await enterpriseOf(w, "C2");
   expect((await w.run("unlink", "C2", "--keep-orders", ...because)).exitCode).toBe(0);
   rule(w, "orders.moved", "apply");
   amend(w, "1", { customer: "C2" });
+  // Nobody has looked at the new customer yet.
+  expect((await w.does("resync", "--customer", "C1")).calls).toEqual({});
   await runs(w, 2);
   expect(await waitsFor(w, "C1", "customer")).toBe("order.move-stopped");
   expect(w.sandbox.state().products).toBe(4);

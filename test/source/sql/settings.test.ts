@@ -80,7 +80,7 @@ describe("a query", () => {
     ["mysql", "select * from t /*M! for update */", "executes"],
     ["mysql", "select 5--1 as a from t for update", "keeps rows from others"],
     ["mysql", "select 1 as $$ from t for update -- $$", "keeps rows from others"],
-    ["mysql", "select 1) q union all select * into outfile '/tmp/rows' from (select 2", "writes (into)"],
+    ["mysql", "select 1) q union all select * into outfile 'rows' from (select 2", "writes (into)"],
     ["postgres", String.raw`select '\'; delete from t; --'`, "several statements"],
     ["postgres", String.raw`select "\"; delete from t; --"`, "several statements"],
     ["postgres", "select a$$; delete from t; select b$$ from t", "several statements"],

@@ -7,8 +7,8 @@ export const date: Operator = {
   reference: {
     form: "{date: EXPRESSION, format: FORMAT, zone: ZONE}",
     does:
-      "A time, as an instant in UTC. Formats: `iso`; `epoch_s` and `epoch_ms`; `excel`, the day numbers of " +
-      "spreadsheets; or a pattern of `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `dd`, " +
+      "A time, as an instant in UTC. Formats: `iso`, `epoch_s`, `epoch_ms`, `excel` (the day numbers of " +
+      "spreadsheets) or a pattern. A pattern has `yyyy`, `yy` (2000 to 2099), `MM`, `M`, `MMM` (Jan), `dd`, " +
       "`d`, `HH`, `H`, `hh` or `h` with `a` (AM, PM), `mm`, `ss`, `S` to `SSSSSSSSS`, `XXX` (Z or +01:00) and `XX` " +
       "(Z or +0100), with other letters in single quotes. Names are English; parts smaller than a millisecond are " +
       "cut off. A date without a time is the first moment of its day, and so is a midnight that clocks skip.",
